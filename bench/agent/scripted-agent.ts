@@ -1,0 +1,76 @@
+// Our own agent against a scripted model: the loop, the provider package, HTTP and the store are the real ones.
+// Shared by the programs that measure the loop or kill it; it checks nothing itself.
+import type { AgentEvent, RunEnded } from '../../src/agent/agent-event.ts';
+import { type ResolvedModel, resolveModel } from '../../src/agent/models/resolve-model.ts';
+import { runAgent } from '../../src/agent/run-agent.ts';
+import type { ContextSettings } from '../../src/core/config/own-agent-settings.ts';
+import { defaultSettings, type Settings } from '../../src/core/config/settings.ts';
+import { createIdentifiers, systemClock } from '../../src/engine/system.ts';
+import type { Store } from '../../src/ports/store.ts';
+
+export type ScriptedApi = 'chat' | 'responses' | 'anthropic' | 'google';
+
+/** The provider's own name where it has one: then its package and its cache options are used. */
+const providers = {
+  chat: { name: 'scripted', path: '/v1' },
+  responses: { name: 'openai', path: '/v1' },
+  anthropic: { name: 'anthropic', path: '/v1' },
+  google: { name: 'google', path: '/v1beta' },
+} as const;
+
+export interface ScriptedAgent {
+  /** Of the scripted model, without a path. */
+  readonly url: string;
+  readonly api?: ScriptedApi;
+  /** Default 100,000. */
+  readonly contextLimit?: number;
+  readonly context?: Partial<ContextSettings>;
+  readonly settings?: Partial<Settings>;
+}
+
+export interface ScriptedRun extends ScriptedAgent {
+  readonly store: Store;
+  readonly directory: string;
+  readonly sessionId: string;
+  /** null: the session is resumed. */
+  readonly goal: string | null;
+  readonly emit: (event: AgentEvent) => void;
+}
+
+function settingsOf({ url, api = 'chat', contextLimit = 100_000, context, settings }: ScriptedAgent) {
+  const { name, path } = providers[api];
+  return {
+    ...defaultSettings,
+    scope: 'turn',
+    models: { [name]: { baseUrl: `${url}${path}`, api, contextLimit } },
+    context: { ...defaultSettings.context, ...context },
+    ...settings,
+  } satisfies Settings;
+}
+
+export async function scriptedModelObject(agent: ScriptedAgent): Promise<ResolvedModel> {
+  const sources = { settings: settingsOf(agent), origins: 'trusted', environment: {} } as const;
+  const model = await resolveModel(`${providers[agent.api ?? 'chat'].name}/scripted`, sources);
+  if (!model.ok) throw new Error(model.sentence);
+  return model;
+}
+
+export async function runScriptedAgent(run: ScriptedRun): Promise<RunEnded> {
+  const { store, directory, sessionId, goal, emit } = run;
+  return runAgent({
+    goal,
+    sessionId,
+    resume: goal === null,
+    model: await scriptedModelObject(run),
+    store,
+    clock: systemClock,
+    identifiers: createIdentifiers(),
+    policy: { settings: settingsOf(run), goalChecks: [] },
+    directory,
+    permissions: { mode: 'auto', shellAllow: [] },
+    environment: process.env,
+    emit,
+    fingerprint: async () => null,
+    acceptClaims: false,
+  });
+}

@@ -1,0 +1,23 @@
+// What the build writes: one row per file in dist/ that someone starts or imports.
+// Rows of one group share chunks; a `single` row is one file that shares nothing.
+
+export interface Entry {
+  readonly source: string;
+  /** Name in dist/, without ".js". */
+  readonly output: string;
+  /**
+   * `library`: what users import; packages stay imports, because users bring them (optional peers).
+   * `cli`: what people and hosts start; packages are bundled, because nothing is installed beside it.
+   */
+  readonly group: 'library' | 'cli';
+  /** One file without shared chunks: it must start like bare Node, and be copied on its own. */
+  readonly single?: true;
+}
+
+export const entries: readonly Entry[] = [
+  { source: 'src/index.ts', output: 'index', group: 'library' },
+  { source: 'src/testing/index.ts', output: 'testing', group: 'library' },
+  { source: 'src/testing/model/index.ts', output: 'scripted-model', group: 'library' },
+  { source: 'src/cli/bin.ts', output: 'bin', group: 'cli' },
+  { source: 'src/cli/main.ts', output: 'main', group: 'cli' },
+];

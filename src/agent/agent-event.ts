@@ -1,0 +1,146 @@
+// What a run tells its watchers, one event at a time: the terminal prints them, `--json` writes them as NDJSON, the
+// live view draws them. Plain data; text in it is as hostile as its source and is made safe by whoever shows it.
+import type { Outcome, TextKind } from '../core/decision.ts';
+import type { Priority, TodoStatus, Verification } from '../core/todo.ts';
+
+export interface TodoView {
+  readonly id: string;
+  readonly title: string;
+  readonly status: TodoStatus;
+  readonly priority: Priority;
+  readonly verification: Verification;
+  readonly dropped: boolean;
+  readonly outcome: string | null;
+  readonly reason: string | null;
+}
+
+export interface UsageView {
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  /** null: the price of the model is not configured. */
+  readonly cost: number | null;
+}
+
+/** Every event carries these. */
+interface AgentEventBase {
+  readonly at: number;
+  readonly sessionId: string;
+}
+
+export interface RunStarted extends AgentEventBase {
+  readonly type: 'run-started';
+  readonly goal: string | null;
+  readonly model: string;
+  readonly directory: string;
+  readonly resumed: boolean;
+  /** How the workspace tools are permitted: read-only, allow-list or auto. */
+  readonly permissions: string;
+}
+export interface StepStarted extends AgentEventBase {
+  readonly type: 'step-started';
+  readonly step: number;
+}
+/** A piece of the agent's released answer. */
+export interface TextReleased extends AgentEventBase {
+  readonly type: 'text';
+  readonly text: string;
+}
+/** Text that was held back because the agent goes on; never shown as an answer (I1). */
+export interface TextHeldBack extends AgentEventBase {
+  readonly type: 'text-held-back';
+  readonly text: string;
+}
+export interface ToolCallStarted extends AgentEventBase {
+  readonly type: 'tool-started';
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: unknown;
+}
+export interface ToolCallEnded extends AgentEventBase {
+  readonly type: 'tool-ended';
+  readonly callId: string;
+  readonly tool: string;
+  readonly ok: boolean;
+  /** First part of the output or the error's sentence. */
+  readonly output: string;
+  readonly milliseconds: number;
+}
+export interface PlanChanged extends AgentEventBase {
+  readonly type: 'plan-changed';
+  readonly todos: readonly TodoView[];
+  readonly completed: number;
+  readonly total: number;
+}
+/** The system sent the agent on: not a human message, and shown as what it is. */
+export interface ContinuationSent extends AgentEventBase {
+  readonly type: 'continuation';
+  readonly textKind: TextKind;
+  readonly level: number;
+  readonly sentence: string;
+  readonly text: string;
+  /** Continuations since the human's message. */
+  readonly number: number;
+}
+export interface Waiting extends AgentEventBase {
+  readonly type: 'waiting';
+  readonly reason: string;
+  readonly sentence: string;
+  readonly until: number | null;
+}
+export interface ErrorRetried extends AgentEventBase {
+  readonly type: 'error';
+  readonly kind: string;
+  readonly sentence: string;
+  /** When it is tried again; null: it is not. */
+  readonly retryAt: number | null;
+}
+export interface Noticed extends AgentEventBase {
+  readonly type: 'notice';
+  readonly sentence: string;
+}
+export interface UsageCounted extends AgentEventBase {
+  readonly type: 'usage';
+  readonly step: UsageView;
+  readonly total: UsageView;
+}
+export interface Compacted extends AgentEventBase {
+  readonly type: 'compacted';
+  readonly messagesBefore: number;
+  readonly messagesAfter: number;
+}
+export interface RunEnded extends AgentEventBase {
+  readonly type: 'run-ended';
+  readonly outcome: Outcome;
+  readonly reason: string;
+  readonly sentence: string;
+  readonly exitCode: number;
+  readonly todos: readonly TodoView[];
+  /** Open todos of earlier turns that this one did not take up. */
+  readonly leftOver: readonly string[];
+  readonly continuations: readonly { readonly textKind: TextKind; readonly count: number }[];
+  readonly steps: number;
+  readonly toolCalls: number;
+  readonly usage: UsageView;
+  readonly milliseconds: number;
+  /** The command that takes the session up again. */
+  readonly resumeCommand: string;
+}
+
+export type AgentEvent =
+  | RunStarted
+  | StepStarted
+  | TextReleased
+  | TextHeldBack
+  | ToolCallStarted
+  | ToolCallEnded
+  | PlanChanged
+  | ContinuationSent
+  | Waiting
+  | ErrorRetried
+  | Noticed
+  | UsageCounted
+  | Compacted
+  | RunEnded;
+
+export type Emit = (event: AgentEvent) => void;

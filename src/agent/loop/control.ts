@@ -1,0 +1,77 @@
+// The human's hand on a running agent: Ctrl-C in this terminal, `untildone stop|pause|resume` in another one.
+// Looks at the store twice a second; what it sees there aborts the step that runs.
+import type { Session } from '../../core/session.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Store } from '../../ports/store.ts';
+
+/** Commands from another terminal take effect within a second; half of it is for everything else. */
+const pollMs = 400;
+
+export interface Control {
+  /** Aborted as soon as the human wants the running step to end. */
+  readonly signal: AbortSignal;
+  /** The step ended or was aborted: a new one may be aborted again. */
+  renew(): void;
+  /** The human's stop lets the running step finish: what is seen in the store no longer aborts it. */
+  letStepFinish(): void;
+  /** Ends the running step at once. */
+  abortStep(): void;
+  /** Resolves when the session is neither latched nor paused by a human any more, or when it is latched. */
+  whilePaused(): Promise<Session | null>;
+  close(): void;
+}
+
+export function createControl(store: Store, clock: Clock, sessionId: string): Control {
+  let controller = new AbortController();
+  let cancel: (() => void) | null = null;
+  let waiting: (() => void) | null = null;
+  let closed = false;
+  let finishing = false;
+
+  const session = () => store.read(async (reader) => reader.session(sessionId));
+
+  async function poll(): Promise<void> {
+    const current = await session();
+    const stops = current?.latch || current?.pause?.by === 'human';
+    if (stops && !finishing) controller.abort();
+    waiting?.();
+  }
+
+  function arm(): void {
+    if (closed) return;
+    cancel = clock.wake(clock.now() + pollMs, () => {
+      const next = (): void => arm();
+      // A store that cannot be read now is read again at the next tick; nothing is decided here.
+      poll().then(next, next);
+    });
+  }
+  arm();
+
+  return {
+    get signal() {
+      return controller.signal;
+    },
+    renew() {
+      if (controller.signal.aborted) controller = new AbortController();
+    },
+    letStepFinish() {
+      finishing = true;
+    },
+    abortStep: () => controller.abort(),
+    async whilePaused() {
+      for (;;) {
+        const current = await session();
+        if (current === null || current.pause?.by !== 'human' || current.latch !== null) return current;
+        await new Promise<void>((resolve) => {
+          waiting = resolve;
+        });
+        waiting = null;
+      }
+    },
+    close() {
+      closed = true;
+      cancel?.();
+      waiting?.();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+// After a crash or an interrupt: calls of a step that was never written down become messages, so that the model
+// knows what happened. A recorded result is used as it is; a call that only reads is made again; any other is
+// reported as interrupted, because nobody knows how far it came.
+import type { ModelMessage, ToolCallPart, ToolResultPart } from 'ai';
+import type { Store } from '../../ports/store.ts';
+import type { CallRow } from '../../ports/transcript.ts';
+import type { AgentTool } from './agent-tool.ts';
+import type { CallTool, ToolCallResult } from './tool-calls.ts';
+import type { Transcript } from './transcript.ts';
+
+const interrupted: ToolCallResult = {
+  ok: false,
+  output:
+    'This call was interrupted; it is unknown whether it took effect. Look at the workspace before you make it again.',
+  duplicate: false,
+};
+
+export async function settleInterrupted(
+  store: Store,
+  sessionId: string,
+  transcript: Transcript,
+  tools: readonly AgentTool[],
+  callTool: CallTool,
+): Promise<number> {
+  const calls = await store.read(async (reader) => reader.unsettledCalls(sessionId));
+  for (const stepId of new Set(calls.map((call) => call.stepId))) {
+    const ofStep = calls.filter((call) => call.stepId === stepId);
+    const results: ToolCallResult[] = [];
+    for (const call of ofStep) results.push(await resultOf(call, tools, callTool));
+    await transcript.append(stepMessages(ofStep, results), stepId);
+  }
+  return calls.length;
+}
+
+async function resultOf(
+  call: CallRow,
+  tools: readonly AgentTool[],
+  callTool: CallTool,
+): Promise<ToolCallResult> {
+  if (call.result !== null) return JSON.parse(call.result) as ToolCallResult;
+  const tool = tools.find(({ name }) => name === call.tool);
+  if (!call.readOnly || tool === undefined) return interrupted;
+  return callTool({ callId: call.callId, stepId: call.stepId, tool, input: JSON.parse(call.input) });
+}
+
+function stepMessages(calls: readonly CallRow[], results: readonly ToolCallResult[]) {
+  const asked: ToolCallPart[] = calls.map((call) => ({
+    type: 'tool-call',
+    toolCallId: call.callId,
+    toolName: call.tool,
+    input: JSON.parse(call.input),
+  }));
+  const answered: ToolResultPart[] = calls.map((call, index) => ({
+    type: 'tool-result',
+    toolCallId: call.callId,
+    toolName: call.tool,
+    output: toolOutput(results[index] ?? interrupted),
+  }));
+  const messages: { kind: 'agent' | 'tools'; message: ModelMessage }[] = [
+    { kind: 'agent', message: { role: 'assistant', content: asked } },
+    { kind: 'tools', message: { role: 'tool', content: answered } },
+  ];
+  return messages;
+}
+
+/** How a result is shown to the model, in the AI SDK's words. */
+export function toolOutput(result: ToolCallResult): ToolResultPart['output'] {
+  return result.ok ? { type: 'text', value: result.output } : { type: 'error-text', value: result.output };
+}

@@ -1,0 +1,402 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type FingerprintChoice, fingerprintWorkspace, type ListingOptions } from './fingerprint.ts';
+import { createTemporaryFolder, createTemporaryRepository } from './temporary-repository.ts';
+
+async function take(directory: string, options: ListingOptions & FingerprintChoice = {}): Promise<string> {
+  const result = await fingerprintWorkspace(directory, options);
+  if (!result.ok) throw new Error(result.sentence);
+  return result.fingerprint;
+}
+
+async function sourceOf(directory: string): Promise<string> {
+  const result = await fingerprintWorkspace(directory);
+  return result.ok ? result.source : result.sentence;
+}
+
+describe('V2: the fingerprint in a repository', () => {
+  it('does not care what is committed, staged, stashed or checked out, only what is there', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    put('a.txt', 'one');
+    put('deep/b.txt', 'two');
+    const first = await take(root);
+    git('add', '.');
+    expect(await take(root)).toBe(first);
+    git('commit', '-qm', 'first');
+    expect(await take(root)).toBe(first);
+    git('commit', '-qm', 'empty', '--allow-empty');
+    git('checkout', '-qb', 'other');
+    git('pack-refs', '--all');
+    expect(await take(root)).toBe(first);
+    put('a.txt', 'changed');
+    put('new.txt', 'new');
+    const second = await take(root);
+    expect(second).not.toBe(first);
+    git('add', 'a.txt');
+    put('deep/b.txt', 'two');
+    expect(await take(root)).toBe(second);
+    git('stash', '-qu');
+    expect(await take(root)).toBe(first);
+    git('stash', 'pop', '-q');
+    expect(await take(root)).toBe(second);
+    git('add', '.');
+    git('commit', '-qm', 'second');
+    expect(await take(root)).toBe(second);
+    git('checkout', '-q', 'main');
+    expect(await take(root)).toBe(first);
+    git('reset', '-q', '--soft', 'other');
+    expect(await take(root)).toBe(first);
+  });
+
+  it('sees content, deletion, renaming, executable files, links and their targets', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    const file = put('a.txt', 'one');
+    symlinkSync('a.txt', join(root, 'link'));
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    const seen = [await take(root)];
+    writeFileSync(file, 'two');
+    seen.push(await take(root));
+    chmodSync(file, 0o755);
+    seen.push(await take(root));
+    renameSync(file, join(root, 'b.txt'));
+    seen.push(await take(root));
+    rmSync(join(root, 'link'));
+    seen.push(await take(root));
+    symlinkSync('b.txt', join(root, 'link'));
+    seen.push(await take(root));
+    mkdirSync(file);
+    put('a.txt/inner', 'x');
+    seen.push(await take(root));
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  it('sees a change of the same length whose time was set back, and one that git was told to overlook', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    const file = put('a.txt', 'one');
+    put('b.txt', 'one');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    const past = new Date(Date.now() - 3_600_000);
+    utimesSync(file, past, past);
+    git('update-index', '--refresh');
+    const first = await take(root);
+    const { atime, mtime, ctimeMs } = statSync(file);
+    // git compares whole seconds, and no program can set this time: the real clock has to go on.
+    await expect
+      .poll(() => Math.floor(Date.now() / 1000), { timeout: 3000 })
+      .not.toBe(Math.floor(ctimeMs / 1000));
+    writeFileSync(file, 'two');
+    utimesSync(file, atime, mtime);
+    git('config', 'core.trustctime', 'false');
+    git('config', 'core.checkStat', 'minimal');
+    expect(await take(root)).not.toBe(first);
+    writeFileSync(file, 'one');
+    expect(await take(root)).toBe(first);
+    git('update-index', '--assume-unchanged', 'a.txt');
+    git('update-index', '--skip-worktree', 'b.txt');
+    expect(await take(root)).toBe(first);
+    writeFileSync(file, 'two');
+    const assumed = await take(root);
+    expect(assumed).not.toBe(first);
+    writeFileSync(file, 'one');
+    put('b.txt', 'two');
+    expect([first, assumed]).not.toContain(await take(root));
+  });
+
+  it('is that of the content which git would store: line ends do not change with staging', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    put('.gitattributes', '* text=auto\n');
+    put('a.txt', 'one\n');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    put('a.txt', 'one\r\ntwo\r\n');
+    put('new.txt', 'three\r\n');
+    const dirty = await take(root);
+    git('add', '.');
+    expect(await take(root)).toBe(dirty);
+    git('commit', '-qm', 'second');
+    expect(await take(root)).toBe(dirty);
+  });
+
+  it('leaves out ignored files and node_modules, and counts the rules themselves', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    put('.gitignore', 'dist/\n*.log\n');
+    put('a.txt', 'one');
+    const first = await take(root);
+    put('dist/out.js', 'x');
+    put('deep/error.log', 'x');
+    put('node_modules/m/index.js', 'x');
+    expect(await take(root)).toBe(first);
+    put('.gitignore', 'dist/\n');
+    expect(await take(root)).not.toBe(first);
+    git('add', '-f', 'node_modules');
+    const tracked = await take(root);
+    put('node_modules/m/index.js', 'y');
+    expect(await take(root)).not.toBe(tracked);
+  });
+
+  it('writes nothing, takes no lock, and does not wait for one', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    put('a.txt', 'one');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    put('a.txt', 'changed');
+    put('new.txt', 'new');
+    utimesSync(join(root, 'a.txt'), 1, 1);
+    const snapshot = () => [
+      readFileSync(join(root, '.git/index')).toString('base64'),
+      String(statSync(join(root, '.git/index')).mtimeMs),
+      execFileSync('find', [join(root, '.git')], { encoding: 'utf8' }),
+    ];
+    const before = snapshot();
+    const first = await take(root);
+    expect(snapshot()).toEqual(before);
+    writeFileSync(join(root, '.git/index.lock'), '');
+    expect(await take(root)).toBe(first);
+  });
+
+  it('of a folder inside a repository is that of the folder alone', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    put('packages/one/a.txt', 'one');
+    put('packages/one/ä"\n.txt', 'one');
+    put('packages/two/b.txt', 'two');
+    const folder = join(root, 'packages/one');
+    const first = await take(folder);
+    put('packages/two/b.txt', 'changed');
+    expect(await take(folder)).toBe(first);
+    git('add', '.');
+    git('commit', '-qm', 'all');
+    expect(await take(folder)).toBe(first);
+    put('packages/one/a.txt', 'changed');
+    expect(await take(folder)).not.toBe(first);
+  });
+
+  it('of a folder that the repository above ignores is taken without git', async () => {
+    const { root, put } = createTemporaryRepository();
+    put('.gitignore', 'scratch/\n');
+    put('scratch/a.txt', 'one');
+    const folder = join(root, 'scratch');
+    expect(await sourceOf(folder)).toBe('walk');
+    const first = await take(folder);
+    put('scratch/a.txt', 'two');
+    expect(await take(folder)).not.toBe(first);
+  });
+
+  it('looks into submodules and into repositories that someone made inside', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    const other = createTemporaryRepository();
+    other.put('lib.txt', 'one');
+    other.git('add', '.');
+    other.git('commit', '-qm', 'lib');
+    git('submodule', '--quiet', 'add', other.root, 'lib');
+    git('commit', '-qm', 'submodule');
+    const first = await take(root);
+    put('lib/lib.txt', 'changed');
+    const second = await take(root);
+    expect(second).not.toBe(first);
+    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@e.x', 'commit', '-qam', 'x'], {
+      cwd: join(root, 'lib'),
+    });
+    expect(await take(root)).toBe(second);
+    put('hidden/a.txt', 'one');
+    const third = await take(root);
+    execFileSync('git', ['init', '-q'], { cwd: join(root, 'hidden') });
+    expect(await take(root)).toBe(third);
+    put('hidden/a.txt', 'two');
+    expect(await take(root)).not.toBe(third);
+  });
+
+  it('survives a merge that stopped half-way', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    put('a.txt', 'one\n');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    git('checkout', '-qb', 'other');
+    put('a.txt', 'two\n');
+    git('commit', '-qam', 'two');
+    git('checkout', '-q', 'main');
+    put('a.txt', 'three\n');
+    git('commit', '-qam', 'three');
+    expect(() => git('merge', '-q', 'other')).toThrow();
+    put('a.txt', 'resolved\n');
+    const resolved = await take(root);
+    git('add', '.');
+    expect(await take(root)).toBe(resolved);
+  });
+
+  it.runIf(process.platform === 'linux')('takes names of any bytes', async () => {
+    const { root, git } = createTemporaryRepository();
+    const name = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff, 0xfe, 0x41])]);
+    writeFileSync(name, 'one');
+    for (const odd of ['-rf', '"quoted"', 'new\nline', 'trailing\r', 'back\\slash', ':(top)x', 'a b', '*']) {
+      writeFileSync(join(root, odd), odd);
+    }
+    const first = await take(root);
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    expect(await take(root)).toBe(first);
+    writeFileSync(name, 'two');
+    expect(await take(root)).not.toBe(first);
+  });
+});
+
+describe('a repository that an agent prepared', () => {
+  it('gets none of its programs run: no monitor, no hook, no filter, no git of its own', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    const witness = join(root, '.git', 'witness');
+    const program = put('.git/evil', `#!/bin/sh\necho ran >> '${witness}'\ncat\n`);
+    chmodSync(program, 0o755);
+    put('bin/git', `#!/bin/sh\necho ran >> '${witness}'\n`);
+    chmodSync(join(root, 'bin/git'), 0o755);
+    put('a.txt', 'one');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    for (const hook of ['post-index-change', 'pre-commit', 'fsmonitor-watchman']) {
+      put(`.git/hooks/${hook}`, readFileSync(program));
+      chmodSync(join(root, '.git/hooks', hook), 0o755);
+    }
+    git('config', 'core.fsmonitor', program);
+    for (const name of ['evil', 'e=v.il']) {
+      for (const key of ['clean', 'smudge', 'process']) git('config', `filter.${name}.${key}`, program);
+      git('config', `filter.${name}.required`, 'true');
+    }
+    put('.gitattributes', 'a.txt filter=evil\nb.txt filter=e=v.il\n');
+    put('.git/info/attributes', '*.txt filter=evil\n');
+    put('a.txt', 'two');
+    put('b.txt', 'new');
+    utimesSync(join(root, 'a.txt'), 1, 1);
+    const environment = { ...process.env, PATH: `${join(root, 'bin')}:.:bin:${process.env['PATH']}` };
+    const result = await fingerprintWorkspace(root, { environment });
+    expect(result).toMatchObject({ ok: true, source: 'git', files: 4 });
+    expect(existsSync(witness)).toBe(false);
+  });
+
+  it('cannot point elsewhere: neither core.worktree nor GIT_ variables count', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    const other = createTemporaryRepository();
+    other.put('other.txt', 'x');
+    put('a.txt', 'one');
+    const first = await take(root);
+    git('config', 'core.worktree', other.root);
+    expect(await take(root)).toBe(first);
+    const environment = {
+      ...process.env,
+      GIT_DIR: join(other.root, '.git'),
+      GIT_WORK_TREE: other.root,
+      GIT_INDEX_FILE: '/dev/null',
+    };
+    expect(await take(root, { environment })).toBe(first);
+    other.put('other.txt', 'y');
+    expect(await take(root)).toBe(first);
+  });
+
+  it('with a broken configuration is walked through instead', async () => {
+    const { root, put } = createTemporaryRepository();
+    put('a.txt', 'one');
+    put('.git/config', '[core\n');
+    expect(await sourceOf(root)).toBe('walk');
+    const first = await take(root);
+    put('a.txt', 'two');
+    expect(await take(root)).not.toBe(first);
+  });
+
+  it.runIf(process.platform !== 'win32')('does not hang at a FIFO', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    put('a.txt', 'one');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    rmSync(join(root, 'a.txt'));
+    execFileSync('mkfifo', [join(root, 'a.txt'), join(root, 'b.txt')]);
+    expect(await fingerprintWorkspace(root)).toMatchObject({ ok: true });
+  });
+});
+
+describe('V2: the fingerprint without git', () => {
+  it('sees every change of what is not ignored, and comes back with the content', async () => {
+    const { root, put } = createTemporaryFolder();
+    put('.gitignore', '*.log\n');
+    const file = put('deep/a.txt', 'one');
+    put('node_modules/m.js', 'x');
+    expect(await sourceOf(root)).toBe('walk');
+    const first = await take(root);
+    put('node_modules/m.js', 'y');
+    put('deep/x.log', 'y');
+    expect(await take(root)).toBe(first);
+    const seen = [first];
+    writeFileSync(file, 'two');
+    seen.push(await take(root));
+    chmodSync(file, 0o755);
+    seen.push(await take(root));
+    symlinkSync('/etc/passwd', join(root, 'link'));
+    seen.push(await take(root));
+    rmSync(join(root, 'link'));
+    chmodSync(file, 0o644);
+    writeFileSync(file, 'one');
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(await take(root)).toBe(first);
+  });
+
+  it('remembers contents only of files that have settled', async () => {
+    const { root, put } = createTemporaryFolder();
+    const file = put('a.txt', 'one');
+    const past = new Date(Date.now() - 3_600_000);
+    utimesSync(file, past, past);
+    const first = await take(root);
+    writeFileSync(file, 'two');
+    utimesSync(file, past, past);
+    expect(await take(root)).not.toBe(first);
+  });
+
+  it('is refused in words where there is no folder, no time or no wish', async () => {
+    const { root, put } = createTemporaryFolder();
+    put('a.txt', 'one');
+    const gone = await fingerprintWorkspace(join(root, 'gone'));
+    expect(gone).toEqual({ ok: false, sentence: 'The workspace does not exist.' });
+    const aborted = await fingerprintWorkspace(root, { signal: AbortSignal.abort() });
+    expect(aborted).toEqual({ ok: false, sentence: 'The look through the workspace was interrupted.' });
+    for (let index = 0; index < 300; index += 1) put(`many/${index}`, 'x');
+    const late = await fingerprintWorkspace(root, { timeoutMs: 1 });
+    expect(late).toMatchObject({ ok: false, sentence: expect.stringContaining('within 0.001 s') });
+  });
+});
+
+describe('V2: what counts', () => {
+  it('are the files of the check, without plan files and outputs', async () => {
+    const { root, put } = createTemporaryRepository();
+    put('src/a.ts', 'one');
+    put('docs/a.md', 'one');
+    put('PLAN.md', 'one');
+    put('out/deep/report.txt', 'one');
+    const files = { files: ['src/**'] };
+    const exclude = { exclude: ['PLAN.md', './out/', 'sr'] };
+    const before = { all: await take(root), files: await take(root, files), rest: await take(root, exclude) };
+    put('docs/a.md', 'two');
+    expect(await take(root, files)).toBe(before.files);
+    expect(await take(root, exclude)).not.toBe(before.rest);
+    put('docs/a.md', 'one');
+    put('PLAN.md', 'two');
+    put('out/deep/report.txt', 'two');
+    expect(await take(root, exclude)).toBe(before.rest);
+    expect(await take(root)).not.toBe(before.all);
+    put('src/a.ts', 'two');
+    expect(await take(root, files)).not.toBe(before.files);
+    expect(await take(root, exclude)).not.toBe(before.rest);
+    expect(await fingerprintWorkspace(root, { files: ['../x'] })).toMatchObject({ ok: false });
+    expect(readdirSync(root)).toContain('src');
+  });
+});

@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+// What `untildone` starts: looks at the Node it runs on, and only then imports the program.
+// It must parse on every Node that knows modules: old syntax, no top-level await, no import at the top.
+
+/** Written in by the build; a run from source has no published version. */
+declare const UNTILDONE_VERSION: string | undefined;
+
+const parts = process.versions.node.split('.').map(Number);
+const major = parts[0] || 0;
+const minor = parts[1] || 0;
+
+if (major < 22 || (major === 22 && minor < 13)) {
+  process.stderr.write(
+    `untildone needs Node 22.13 or newer, and this is ${process.versions.node}: install a newer Node and try again.\n`,
+  );
+  process.exitCode = 2;
+} else if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-v')) {
+  // Answered here, because it must cost no more than Node itself.
+  process.stdout.write(`${typeof UNTILDONE_VERSION === 'string' ? UNTILDONE_VERSION : '0.0.0-source'}\n`);
+} else {
+  import('./main.ts')
+    .then(({ main }: { main(argv: string[]): Promise<number> }) => main(process.argv.slice(2)))
+    .then((exitCode: number) => {
+      process.exitCode = exitCode;
+    });
+}

@@ -1,0 +1,82 @@
+// Every command by name, with one line for the overview. A command's own file is loaded only when it runs, so that
+// the others cost nothing at the start.
+import type { Command } from './command.ts';
+
+export interface CommandRow {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<Command>;
+}
+
+export const commandTable: readonly CommandRow[] = [
+  {
+    name: 'run',
+    summary: 'Our own agent: plans, works, and ends when the work is done',
+    load: async () => (await import('./commands/run.ts')).run,
+  },
+  {
+    name: 'demo',
+    summary: 'The same with a scripted model: no key, no network, under a minute',
+    load: async () => (await import('./commands/demo.ts')).demo,
+  },
+  {
+    name: 'status',
+    summary: 'What the sessions are doing, and how far they may still go',
+    load: async () => (await import('./commands/status.ts')).status,
+  },
+  {
+    name: 'why',
+    summary: 'Why the agent was continued or let go: the rules in order',
+    load: async () => (await import('./commands/why.ts')).why,
+  },
+  {
+    name: 'replay',
+    summary: 'What other settings would have decided',
+    load: async () => (await import('./commands/replay.ts')).replay,
+  },
+  {
+    name: 'pause',
+    summary: 'No continuations until you resume',
+    load: async () => (await import('./commands/pause.ts')).pause,
+  },
+  {
+    name: 'resume',
+    summary: 'Lift a pause or a stop (a human at a terminal only)',
+    load: async () => (await import('./commands/resume.ts')).resume,
+  },
+  {
+    name: 'stop',
+    summary: 'Latch a session: no continuation until you speak or resume',
+    load: async () => (await import('./commands/stop.ts')).stop,
+  },
+  {
+    name: 'plan show',
+    summary: 'The plan of a session as a list',
+    load: async () => (await import('./commands/plan-show.ts')).planShow,
+  },
+  {
+    name: 'plan log',
+    summary: 'Who changed the plan, when and how',
+    load: async () => (await import('./commands/plan-log.ts')).planLog,
+  },
+  {
+    name: 'ledger verify',
+    summary: 'Check that no entry of the ledger was changed or lost',
+    load: async () => (await import('./commands/ledger-verify.ts')).ledgerVerify,
+  },
+  {
+    name: 'config',
+    summary: 'The settings that hold here, and where each comes from',
+    load: async () => (await import('./commands/config.ts')).config,
+  },
+  {
+    name: 'config init',
+    summary: 'Write a small untildone.json into this directory',
+    load: async () => (await import('./commands/config-init.ts')).configInit,
+  },
+  {
+    name: 'gc',
+    summary: 'Archive sessions that nobody touched for a while',
+    load: async () => (await import('./commands/gc.ts')).gc,
+  },
+];

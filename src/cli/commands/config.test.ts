@@ -1,0 +1,71 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CommandBench, createCommandBench } from '../command-bench.ts';
+
+process.env['TZ'] = 'UTC';
+
+let bench: CommandBench;
+
+beforeEach(() => {
+  bench = createCommandBench();
+});
+
+afterEach(() => bench.close());
+
+describe('config', () => {
+  it('C1: shows each value with its origin, and the files that were read', async () => {
+    writeFileSync(
+      join(bench.project, 'untildone.json'),
+      '{"maxStagnant":5,"agents":{"my agent":{"mode":"off"}}}',
+    );
+    bench.env['UNTILDONE_CEILING'] = '40';
+    bench.env['UNTILDONE_CIELING'] = '1';
+    const { code, out, err } = await bench.run('config', '--max-continuations=20');
+    expect(code).toBe(0);
+    expect(out).toContain(`Files:\n  project  ${join(bench.project, 'untildone.json')}\n`);
+    expect(out).toMatch(/^ {2}maxStagnant +5 {2}\(project file\)$/m);
+    expect(out).toMatch(/^ {2}ceiling +40 {2}\(environment\)$/m);
+    expect(out).toMatch(/^ {2}maxContinuations +20 {2}\(flag\)$/m);
+    expect(out).toMatch(/^ {2}minIntervalMs +1000 {2}\(default\)$/m);
+    expect(out).toMatch(/^ {2}agents\["my agent"\]\.mode +"off" {2}\(project file\)$/m);
+    expect(err).toBe(
+      'untildone: warning: UNTILDONE_CIELING: is not a setting and is ignored; did you mean UNTILDONE_CEILING?\n',
+    );
+  });
+
+  it('C1: a wrong file or flag is told with its path and exits 2; --json tells it too', async () => {
+    const file = join(bench.project, 'untildone.json');
+    writeFileSync(file, '{"mode":"loud","maxTodo":1}');
+    const { code, out, err } = await bench.run('config', '--max-stagnant=x');
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain('The configuration is wrong in 3 places:\n');
+    expect(err).toContain(`  ${file}: mode: must be one of`);
+    expect(err).toContain(`  ${file}: maxTodo: `);
+    expect(err).toContain('  --max-stagnant: must be a whole number');
+    const json = await bench.run('config', '--json');
+    expect(json.code).toBe(2);
+    expect(JSON.parse(json.out)).toMatchObject({
+      ok: false,
+      problems: [{ path: 'mode' }, { path: 'maxTodo' }],
+    });
+  });
+
+  it('config init writes a file that holds, and never overwrites one', async () => {
+    const file = join(bench.project, 'untildone.json');
+    expect((await bench.run('config', 'init')).code).toBe(0);
+    const written = readFileSync(file, 'utf8');
+    expect(JSON.parse(written)).toMatchObject({
+      $schema: expect.stringContaining('schema.json'),
+      mode: 'enforce',
+    });
+    expect((await bench.run('config')).code).toBe(0);
+    const again = await bench.run('config', 'init');
+    expect(again).toEqual({
+      code: 1,
+      out: '',
+      err: `untildone: ${file} is there already and was left as it is.\n`,
+    });
+    expect(readFileSync(file, 'utf8')).toBe(written);
+  });
+});

@@ -1,0 +1,87 @@
+// `untildone config`: the settings that hold in this directory, where each comes from, and what is wrong with them
+// (C1). It only reads.
+import type { Origin } from '../../core/config/merge.ts';
+import { problemSentence } from '../../core/config/problem.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
+import { type PolicyResult, policyProblemSentence } from '../../engine/policy-source.ts';
+import { type Command, jsonOption } from '../command.ts';
+import type { Io } from '../io.ts';
+import { readPolicyFor } from '../open-runtime.ts';
+import { complain, createPaint, printJson, printLines, shown } from '../print.ts';
+
+export const config: Command = {
+  usage: 'config [--json] [--SETTING=VALUE]…',
+  about: [
+    'Flags beat the environment, that beats the project file, that beats the user file, that beats the defaults.\nSetting flags (--max-continuations=20) are taken here too, to see what they would do.',
+  ],
+  options: jsonOption,
+  positionals: [0, 0],
+  takesSettings: true,
+  async run(given, io) {
+    const result = readPolicyFor(io, io.cwd, given.settings);
+    if (given.has('json')) printJson(io, toJson(result));
+    if (!result.ok)
+      throw new UntildoneError('invalid-config', problemText(result.problems.map(policyProblemSentence)));
+    if (!given.has('json')) printLines(io, lines(result, io));
+    for (const warning of result.warnings) complain(io, `warning: ${problemSentence(warning)}`);
+    return 0;
+  },
+};
+
+function problemText(sentences: readonly string[]): string {
+  const head =
+    sentences.length === 1
+      ? 'The configuration is wrong:'
+      : `The configuration is wrong in ${sentences.length} places:`;
+  return [head, ...sentences.map((sentence) => `  ${sentence}`)].join('\n');
+}
+
+function toJson(result: PolicyResult) {
+  const { ok, files, warnings } = result;
+  if (!result.ok) return { ok, files, warnings, problems: result.problems };
+  return { ok, files, warnings, settings: result.policy.settings, origins: result.origins };
+}
+
+function lines({ policy, origins, files }: Extract<PolicyResult, { ok: true }>, io: Io): string[] {
+  const paint = createPaint(io);
+  const rows = Object.entries(origins).map(
+    ([path, origin]) => [path, valueAt(policy.settings, path), origin] as const,
+  );
+  const width = Math.max(...rows.map(([path]) => path.length));
+  const read = files.map(({ origin, path }) => `  ${origin.padEnd(8)} ${shown(path, 300)}`);
+  return [
+    'Files:',
+    ...(read.length === 0 ? ['  none: the defaults hold where nothing else is said'] : read),
+    '',
+    'Settings:',
+    ...rows.map(([path, value, origin]) => {
+      const line = `  ${shown(path, 200).padEnd(width)}  ${value}  (${from(origin)})`;
+      return origin === 'default' ? paint('dim', line) : line;
+    }),
+  ];
+}
+
+function from(origin: Origin): string {
+  return origin === 'default' || origin === 'environment'
+    ? origin
+    : origin === 'flag'
+      ? 'flag'
+      : `${origin} file`;
+}
+
+/** `agents.build.mode`, `agents["my agent"].mode`: the paths that merging gives. */
+function valueAt(settings: Settings, path: string): string {
+  const keys = path.match(/\["(?:[^"\\]|\\.)*"\]|[^.[\]]+/gu) ?? [];
+  let value: unknown = settings;
+  for (const key of keys) {
+    const name = key.startsWith('[') ? (JSON.parse(key.slice(1, -1)) as string) : key;
+    value = (value as Record<string, unknown> | undefined)?.[name];
+  }
+  return shown(Array.isArray(value) ? listText(value) : JSON.stringify(value), 100);
+}
+
+function listText(values: readonly unknown[]): string {
+  const some = values.slice(0, 5).map((value) => JSON.stringify(value));
+  return values.length > 5 ? `[${some.join(', ')}, and ${values.length - 5} more]` : `[${some.join(', ')}]`;
+}

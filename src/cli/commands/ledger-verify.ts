@@ -1,0 +1,101 @@
+// `untildone ledger verify`: walks the chain of each plan and names the first broken link (V4).
+// It finds damage and naive edits. It cannot find a chain that was rebuilt whole, nor entries cut off at its end.
+import { type LedgerReport, verifyLedger } from '../../core/ledger.ts';
+import type { Session } from '../../core/session.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
+import { sha256 } from '../../engine/system.ts';
+import type { StoreReader } from '../../ports/store.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { findSession } from '../find-session.ts';
+import type { Io } from '../io.ts';
+import { withStore } from '../open-runtime.ts';
+import { count, createPaint, printJson, printLines, shown } from '../print.ts';
+
+/** Events read at a time while the plans of a session are looked up. */
+const pageSize = 1000;
+
+export const ledgerVerify: Command = {
+  usage: 'ledger verify [session | --all] [--json]',
+  about: [
+    'Each change of a plan carries the hash of the one before it. This walks the chain from its start and exits 1\nwhere a link is broken. Someone who rebuilds the whole chain, or cuts off its end, is not found.',
+  ],
+  options: { all: { summary: 'The plans of every session.' }, ...jsonOption },
+  positionals: [0, 1],
+  async run(given, io) {
+    const word = given.positional(0);
+    if (given.has('all') && word !== null)
+      throw new UntildoneError('usage', 'Name a session or say --all, not both.');
+    const reports = await withStore(io, (store) =>
+      store.read(async (reader) => {
+        const sessions = given.has('all')
+          ? await reader.sessions({ limit: Number.MAX_SAFE_INTEGER })
+          : [await findSession(reader, word, io)];
+        const found: PlanReport[] = [];
+        const seen = new Set<string>();
+        for (const session of sessions) found.push(...(await verifySession(reader, session, seen)));
+        return found;
+      }),
+    );
+    const broken = (reports ?? []).filter(({ report }) => !report.intact);
+    if (given.has('json')) {
+      const plans = (reports ?? []).map(({ report, ...plan }) => ({ ...plan, ...report }));
+      printJson(io, { intact: broken.length === 0, plans });
+    } else printLines(io, reports === null ? ['no sessions yet'] : lines(reports, io));
+    return broken.length === 0 ? 0 : 1;
+  },
+};
+
+interface PlanReport {
+  readonly session: string;
+  readonly plan: string;
+  readonly report: LedgerReport;
+}
+
+async function verifySession(
+  reader: StoreReader,
+  session: Session,
+  seen: Set<string>,
+): Promise<PlanReport[]> {
+  const reports: PlanReport[] = [];
+  for (const plan of await plansOf(reader, session)) {
+    if (seen.has(plan)) continue;
+    seen.add(plan);
+    reports.push({ session: session.id, plan, report: await verifyPlan(reader, plan) });
+  }
+  return reports;
+}
+
+async function verifyPlan(reader: StoreReader, plan: string): Promise<LedgerReport> {
+  try {
+    return verifyLedger(await reader.ledger(plan), sha256);
+  } catch (error) {
+    // Safe: an entry that cannot even be read is what this command looks for; the other plans are still walked.
+    if (!(error instanceof UntildoneError) || error.code !== 'store-corrupt') throw error;
+    return { intact: false, brokenAt: 1, sentence: 'an entry cannot be read' };
+  }
+}
+
+/** In turn scope every turn has a plan of its own, named after the turn. */
+async function plansOf(reader: StoreReader, session: Session): Promise<Set<string>> {
+  const plans = new Set([session.planId]);
+  if (session.planId === session.id) return plans;
+  plans.add(session.id);
+  for (let after = 0; ; ) {
+    const page = await reader.appliedEvents(session.id, after, pageSize);
+    for (const { event } of page) if (event.type === 'human-spoke') plans.add(event.turnId);
+    const last = page.at(-1)?.applied ?? null;
+    if (last === null || page.length < pageSize) return plans;
+    after = last;
+  }
+}
+
+function lines(reports: readonly PlanReport[], io: Io): string[] {
+  const paint = createPaint(io);
+  const intact = reports.filter(({ report }) => report.intact).length;
+  const each = reports.map(({ session, plan, report }) => {
+    const name = session === plan ? shown(session, 60) : `${shown(session, 60)}, plan ${shown(plan, 60)}`;
+    if (!report.intact) return `  ${paint('red', 'BROKEN')}  ${name}: ${report.sentence}`;
+    return `  ${paint('green', 'intact')}  ${name}: ${count(report.length, 'change')}, head ${report.head.slice(0, 16)}`;
+  });
+  return [`${intact} of ${count(reports.length, 'plan')} intact`, ...each];
+}

@@ -1,0 +1,81 @@
+// `untildone plan log`: the ledger of a plan in words: who did what and when (V4). It only reads; whether the chain
+// is intact is told by `ledger verify`.
+import type { LedgerChange, LedgerEntry } from '../../core/ledger.ts';
+import type { Todo } from '../../core/todo.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { formatTime } from '../describe-time.ts';
+import { findSession, noSessionsYet } from '../find-session.ts';
+import { withStore } from '../open-runtime.ts';
+import { count, printJson, printLines, shown } from '../print.ts';
+
+const words: Readonly<Record<LedgerChange, string>> = {
+  created: 'added',
+  started: 'started',
+  completed: 'completed',
+  cancelled: 'cancelled',
+  blocked: 'blocked',
+  reopened: 'reopened',
+  reworded: 'reworded',
+  edited: 'edited',
+  dropped: 'dropped from the list',
+  restored: 'put back on the list',
+  'cancelled-unexplained': 'cancelled without a reason',
+  'claim-idle': 'completed without any work since it was added',
+  'end-idle': 'ended without any work since it was added',
+  toggled: 'set back and forth',
+  'duplicate-write': 'wrote the same list again',
+  'check-passed': 'saw the check pass for',
+  'check-failed': 'saw the check fail for',
+  refused: 'was refused',
+};
+
+export const planLog: Command = {
+  usage: 'plan log [session] [--json]',
+  about: ['Every change of the plan, oldest first. `untildone ledger verify` checks that none was altered.'],
+  options: jsonOption,
+  positionals: [0, 1],
+  async run(given, io) {
+    const found = await withStore(io, (store) =>
+      store.read(async (reader) => {
+        const session = await findSession(reader, given.positional(0), io);
+        const todos = await reader.todosOfPlan(session.planId);
+        return { session, todos, entries: await reader.ledger(session.planId) };
+      }),
+    );
+    if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
+    const { session, todos, entries } = found;
+    if (given.has('json')) {
+      printJson(io, { session: session.id, plan: session.planId, entries });
+      return 0;
+    }
+    const byId = new Map(todos.map((todo) => [todo.id, todo]));
+    const head = `Ledger of session ${shown(session.id, 60)}: ${count(entries.length, 'change')}`;
+    printLines(io, [head, ...entries.map((entry) => line(entry, byId))]);
+    return 0;
+  },
+};
+
+function line(entry: LedgerEntry, todos: ReadonlyMap<string, Todo>): string {
+  const who = `${entry.actor} (${shown(entry.host, 30)})`;
+  const what = words[entry.change] ?? shown(entry.change, 40);
+  const title = titleOf(entry, todos);
+  const detail = detailOf(entry);
+  return [
+    `  ${String(entry.sequence).padStart(4)}  ${formatTime(entry.at)}  ${who} ${what}`,
+    title === null ? '' : ` “${shown(title, 100)}”`,
+    detail === '' ? '' : `: ${detail}`,
+  ].join('');
+}
+
+/** The title as it was then, where the entry tells it; a todo may have been reworded since. */
+function titleOf({ detail, todoId }: LedgerEntry, todos: ReadonlyMap<string, Todo>): string | null {
+  const then = detail['title'] ?? detail['from'];
+  if (typeof then === 'string') return then;
+  return todoId === null ? null : (todos.get(todoId)?.title ?? todoId);
+}
+
+function detailOf({ detail }: LedgerEntry): string {
+  const named = Object.entries(detail).filter(([name]) => name !== 'title' && name !== 'from');
+  return named.map(([name, value]) => `${shown(name, 30)} ${shown(String(value), 120)}`).join(', ');
+}

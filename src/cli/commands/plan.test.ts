@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { storePath } from '../../stores/state-directory.ts';
+import { addStagnantSession, type CommandBench, createCommandBench } from '../command-bench.ts';
+
+process.env['TZ'] = 'UTC';
+
+let bench: CommandBench;
+
+beforeEach(() => {
+  bench = createCommandBench();
+});
+
+afterEach(() => bench.close());
+
+function linesOf(text: string): string[] {
+  return text.split('\n');
+}
+
+describe('plan and ledger', () => {
+  it('T1: plan show lists the todos with marks, claims and reasons', async () => {
+    await addStagnantSession(bench);
+    expect(linesOf((await bench.run('plan', 'show')).out)).toEqual([
+      'Plan of session alpha-0001: 2/4 completed, 1 blocked, 1 open, 2 without a check of its own',
+      '  1 [x] Write it  (claimed, has no check)',
+      '         outcome: works',
+      '  2 [x] Test it  (claimed, has no check)',
+      '         outcome: works',
+      '  3 [ ] Document it',
+      '  4 [!] Publish it',
+      '         because: needs a key',
+      '',
+    ]);
+    const { todos } = JSON.parse((await bench.run('plan', 'show', '--json')).out);
+    expect(todos.map(({ status }: { status: string }) => status)).toEqual([
+      'completed',
+      'completed',
+      'pending',
+      'blocked',
+    ]);
+  });
+
+  it('V4: plan show tells dropped todos, priorities and failed checks', async () => {
+    const host = await bench.host({ sessionId: 'alpha-0001', checker: { run: async () => {} } });
+    await host.open();
+    await host.says('Work');
+    await host.happens({
+      type: 'todos-created',
+      actor: 'agent',
+      items: [
+        { id: 't1', title: 'Checked', priority: 'high', checks: ['unit'], completionCriteria: 'tests pass' },
+        { id: 't2', title: 'Forgotten' },
+      ],
+    });
+    await host.completes('t1');
+    await host.happens({
+      ...{ type: 'check-finished', todoId: 't1', check: 'unit', result: 'failed', flaky: false },
+      ...{ tail: 'expected 1\nto be 2', fingerprint: null },
+    });
+    await host.happens({
+      type: 'plan-written',
+      actor: 'agent',
+      items: [{ id: 't1', content: 'Checked', status: 'in_progress', priority: 'high', freshId: 'f1' }],
+    });
+    const { out } = await bench.run('plan', 'show');
+    expect(out).toContain('  1 [>] Checked  (high, check failed by unit)\n         done when: tests pass\n');
+    expect(out).toContain('         failed with: expected 1 to be 2\n');
+    expect(out).toContain('  2 [ ] Forgotten  (dropped from the list)');
+  });
+
+  it('V4: plan log tells who did what when', async () => {
+    await addStagnantSession(bench);
+    expect(linesOf((await bench.run('plan', 'log')).out)).toEqual([
+      'Ledger of session alpha-0001: 7 changes',
+      '     1  2027-01-15 08:00:00  agent (scripted) added “Write it”',
+      '     2  2027-01-15 08:00:00  agent (scripted) added “Test it”',
+      '     3  2027-01-15 08:00:00  agent (scripted) added “Document it”',
+      '     4  2027-01-15 08:00:00  agent (scripted) added “Publish it”',
+      '     5  2027-01-15 08:00:00  agent (scripted) completed “Write it”: outcome works',
+      '     6  2027-01-15 08:00:05  agent (scripted) completed “Test it”: outcome works',
+      '     7  2027-01-15 08:00:10  agent (scripted) blocked “Publish it”: reason needs a key',
+      '',
+    ]);
+  });
+
+  it('V4: ledger verify says intact, or names the first broken link and exits 1', async () => {
+    await addStagnantSession(bench);
+    const intact = await bench.run('ledger', 'verify', '--all');
+    expect(intact).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('  intact  alpha-0001: 7 changes, head '),
+    });
+    tamper("UPDATE ledger SET body = replace(body, 'Test it', 'Skip it') WHERE sequence = 2");
+    expect(await bench.run('ledger', 'verify')).toEqual({
+      code: 1,
+      out: '0 of 1 plan intact\n  BROKEN  alpha-0001: entry 2 was changed after it was written\n',
+      err: '',
+    });
+    tamper("UPDATE ledger SET body = 'not json' WHERE sequence = 2");
+    const unreadable = await bench.run('ledger', 'verify', '--all', '--json');
+    expect(unreadable.code).toBe(1);
+    expect(JSON.parse(unreadable.out)).toMatchObject({
+      intact: false,
+      plans: [{ plan: 'alpha-0001', intact: false }],
+    });
+  });
+
+  it('V4: in turn scope every turn has its own chain, and all are walked', async () => {
+    const host = await bench.host({ sessionId: 'alpha-0001', settings: { scope: 'turn' } });
+    await host.open();
+    for (const word of ['one', 'two']) {
+      await host.says(word);
+      const [todo = ''] = await host.plans(`Do ${word}`);
+      await host.works();
+      await host.completes(todo);
+      await host.stops();
+    }
+    tamper("UPDATE ledger SET body = replace(body, 'Do one', 'Do 1')");
+    const { code, out } = await bench.run('ledger', 'verify');
+    expect(code).toBe(1);
+    expect(out).toMatch(/BROKEN {2}alpha-0001, plan id-\d+: entry 1 was changed/);
+    expect(out).toMatch(/intact {2}alpha-0001, plan id-\d+: 2 changes/);
+  });
+});
+
+function tamper(sql: string): void {
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  const database = new DatabaseSync(storePath(bench.env));
+  database.exec(sql);
+  database.close();
+}

@@ -1,0 +1,110 @@
+// `untildone run`: our own agent in the current directory, with any model. Everything that can be wrong with keys,
+// models and configuration is told before anything is started.
+import { realpathSync } from 'node:fs';
+import { resolveModel } from '../../agent/models/resolve-model.ts';
+import type { PermissionPolicy } from '../../agent/workspace/permission.ts';
+import type { Origins } from '../../core/config/merge.ts';
+import { problemSentence } from '../../core/config/problem.ts';
+import type { Settings } from '../../core/config/settings.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
+import { policyProblemSentence } from '../../engine/policy-source.ts';
+import { createIdentifiers } from '../../engine/system.ts';
+import { openOrCreateStore, runSession } from '../agent-session.ts';
+import { type Arguments, type Command, jsonOption } from '../command.ts';
+import { findSession } from '../find-session.ts';
+import { readPolicyFor } from '../open-runtime.ts';
+import { complain } from '../print.ts';
+
+export const run: Command = {
+  usage:
+    'run [goal] [--model provider/model] [--resume [SESSION]] [--auto | --read-only] [--accept-claims] [--json]',
+  about: [
+    'Works in this directory until the work is done, or says honestly why not. The file tools stay inside the directory;\ncommands run only if they are on your allow-list (--tools-shell-allow "npm test") or with --auto.',
+    'Ctrl-C stops after the running step, a second one at once. `untildone pause|resume|stop` work from another terminal.',
+    'Exit codes: 0 done, 3 claimed, 4 blocked, 5 stagnant, 6 exhausted, 7 paused, 130 aborted, 1 failed, 2 wrong usage.',
+  ],
+  options: {
+    model: {
+      value: 'PROVIDER/MODEL',
+      summary: 'anthropic/…, openai/…, google/…, ollama/…, or a provider of your own.',
+    },
+    resume: {
+      value: 'SESSION',
+      optional: true,
+      summary: 'Take up a session again; default: the last one of this directory.',
+    },
+    auto: { summary: 'Any command may run: only where the directory and the machine are yours to lose.' },
+    'read-only': { summary: 'Nothing is changed and no command runs.' },
+    'accept-claims': { summary: 'Exit with 0 although nothing but the agent’s word covers some todos.' },
+    ...jsonOption,
+    json: { summary: 'Print one JSON event a line (NDJSON); see docs/run-events.md.' },
+  },
+  positionals: [0, 1],
+  takesSettings: true,
+  async run(given, io) {
+    const directory = realpathSync(io.cwd);
+    const policy = readPolicyFor(io, directory, given.settings);
+    if (!policy.ok) {
+      throw new UntildoneError('invalid-config', policy.problems.map(policyProblemSentence).join('\n'));
+    }
+    for (const warning of policy.warnings) complain(io, `warning: ${problemSentence(warning)}`);
+    const { settings } = policy.policy;
+    const { origins } = policy;
+    const model = await resolveModel(given.text('model'), { settings, origins, environment: io.env });
+    if (!model.ok) throw new UntildoneError('usage', model.sentence);
+    const goal = given.positional(0);
+    const resumes = given.has('resume');
+    if (goal === null && !resumes) {
+      throw new UntildoneError(
+        'usage',
+        'Say what is to be done: untildone run "migrate the tests to vitest".',
+      );
+    }
+    const permissions = permissionsOf(given, settings, origins, (sentence) => complain(io, sentence));
+    const store = await openOrCreateStore(io);
+    try {
+      const word = given.text('resume');
+      const sessionId = resumes
+        ? (await store.read(async (reader) => findSession(reader, word === '' ? null : word, io))).id
+        : createIdentifiers(io.clock).next();
+      const ended = await runSession(io, store, {
+        goal,
+        sessionId,
+        resume: resumes,
+        model,
+        // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
+        policy: {
+          ...policy.policy,
+          settings: { ...settings, scope: origins['scope'] === 'default' ? 'turn' : settings.scope },
+        },
+        directory,
+        permissions,
+        acceptClaims: given.has('accept-claims'),
+        json: given.has('json'),
+      });
+      return ended.exitCode;
+    } finally {
+      await store.close();
+    }
+  },
+};
+
+/** A repository must not grant itself commands: its own allow-list is left out, loudly. */
+function permissionsOf(
+  given: Arguments,
+  settings: Settings,
+  origins: Origins,
+  warn: (sentence: string) => void,
+): PermissionPolicy {
+  if (given.has('auto') && given.has('read-only')) {
+    throw new UntildoneError('usage', '--auto and --read-only contradict each other.');
+  }
+  const fromProject = origins['tools.shellAllow'] === 'project';
+  if (fromProject && settings.tools.shellAllow.length > 0) {
+    warn(
+      'warning: tools.shellAllow in the project’s untildone.json is ignored; allow commands in your user file or with --tools-shell-allow.',
+    );
+  }
+  const mode = given.has('read-only') ? 'read-only' : given.has('auto') ? 'auto' : 'allow-list';
+  return { mode, shellAllow: fromProject ? [] : settings.tools.shellAllow };
+}

@@ -1,0 +1,173 @@
+// `untildone status`: the sessions of this directory, newest first, or one session in detail (C3, C4).
+// It only reads, and creates nothing.
+import type { Settings } from '../../core/config/settings.ts';
+import { noNeeds } from '../../core/rows.ts';
+import type { Session } from '../../core/session.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
+import type { StoredDecision, StoreReader } from '../../ports/store.ts';
+import { type Arguments, type Command, jsonOption } from '../command.ts';
+import { describeAnswer } from '../describe-decision.ts';
+import { describeLimits, describePlan, describeState, describeWaits, shortIds } from '../describe-session.ts';
+import { formatAge, formatTime } from '../describe-time.ts';
+import { findSession, noSessionsYet, sessionsHere } from '../find-session.ts';
+import type { Io } from '../io.ts';
+import { createSettingsReader, withStore } from '../open-runtime.ts';
+import { createPaint, fields, printJson, printLines, shown } from '../print.ts';
+
+const defaultLimit = 20;
+/** Open todos that the detailed view names. */
+const namedTodos = 3;
+
+export const status: Command = {
+  usage: 'status [session] [--all] [--limit N] [--json]',
+  about: [
+    'Shows the sessions of this directory, newest first: the plan, what the session does or waits for, the\ncontinuations counted against their limits, and the last decision. With a session: all of that in detail.',
+  ],
+  options: {
+    all: { summary: 'Sessions of all directories.' },
+    limit: { value: 'N', summary: `At most N sessions (${defaultLimit}).` },
+    ...jsonOption,
+  },
+  positionals: [0, 1],
+  async run(given, io) {
+    const word = given.positional(0);
+    const limit = limitOf(given);
+    const views = await withStore(io, (store) =>
+      store.read(async (reader) => {
+        if (word !== null) return [await look(reader, await findSession(reader, word, io), io)];
+        const sessions = given.has('all')
+          ? await reader.sessions({ limit: limit + 1 })
+          : await sessionsHere(reader, io, limit + 1);
+        return Promise.all(sessions.map((session) => look(reader, session, io)));
+      }),
+    );
+    if (word !== null && views === null) throw new UntildoneError('unknown-session', noSessionsYet);
+    show(given, io, views ?? [], { detailed: word !== null, limit, storeExists: views !== null });
+    return 0;
+  },
+};
+
+function limitOf(given: Arguments): number {
+  const text = given.text('limit');
+  if (text === null) return defaultLimit;
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new UntildoneError('usage', '--limit must be a whole number of at least 1.');
+}
+
+interface View {
+  readonly session: Session;
+  readonly settings: Settings;
+  readonly last: StoredDecision | null;
+  readonly inbox: number;
+  readonly next: readonly string[];
+}
+
+async function look(reader: StoreReader, session: Session, io: Io): Promise<View> {
+  const [last] = await reader.decisions(session.id, 1);
+  const { next } = await reader.rows(session, { ...noNeeds, next: namedTodos });
+  return {
+    session,
+    settings: await createSettingsReader(io)(reader, session),
+    last: last ?? null,
+    inbox: (await reader.pendingEvents(session.id)).length,
+    next: next.map(({ title }) => title),
+  };
+}
+
+interface Showing {
+  readonly detailed: boolean;
+  readonly limit: number;
+  readonly storeExists: boolean;
+}
+
+function show(
+  given: Arguments,
+  io: Io,
+  views: readonly View[],
+  { detailed, limit, storeExists }: Showing,
+): void {
+  const listed = views.slice(0, limit);
+  if (given.has('json')) {
+    printJson(io, { sessions: listed.map((view) => toJson(view, io)), more: views.length > limit });
+    return;
+  }
+  if (listed.length === 0) {
+    const elsewhere = storeExists && !given.has('all') ? ' here; --all shows those of other directories' : '';
+    printLines(io, [`no sessions yet${elsewhere}`]);
+    return;
+  }
+  const short = shortIds(listed.map(({ session }) => session.id));
+  const blocks = listed.map((view) =>
+    block(view, short.get(view.session.id) ?? view.session.id, detailed, io),
+  );
+  const more = views.length > limit ? ['', `There are more: --limit ${limit * 2} shows them.`] : [];
+  printLines(io, [...blocks.flatMap((lines, index) => (index === 0 ? lines : ['', ...lines])), ...more]);
+}
+
+function block(
+  { session, settings, last, inbox, next }: View,
+  short: string,
+  detailed: boolean,
+  io: Io,
+): string[] {
+  const paint = createPaint(io);
+  const now = io.clock.now();
+  const { descriptor, agent, leftOver, turn } = session;
+  const title = [
+    shown(descriptor.host, 30),
+    shown(agent.name ?? 'unknown agent', 30),
+    formatAge(session.updatedAt, now),
+  ];
+  const limits = describeLimits(session, settings, now).map(
+    ({ used, limit, words }) => `${used}/${limit} ${words}`,
+  );
+  const decision = last?.decision ?? null;
+  const detail: ([string, string] | null)[] = [
+    ['id', shown(session.id)],
+    ['directory', shown(descriptor.directory ?? 'unknown', 200)],
+    [
+      'host',
+      `${descriptor.mode}, ${descriptor.kind} session${descriptor.headless ? ', nobody at a terminal' : ''}`,
+    ],
+    turn === null ? null : ['turn', `${turn.number}, since ${formatTime(turn.startedAt)}`],
+    leftOver === null ? null : ['left over', `${leftOver.open} todos of an earlier turn are open`],
+    ...next.map((todo): [string, string] => ['next', shown(todo)]),
+    ...describeWaits(session, now).map((wait): [string, string] => ['waits for', shown(wait)]),
+  ];
+  return [
+    `${paint('bold', shown(short, 60))}  ${title.join(' · ')}`,
+    ...fields([
+      ['plan', describePlan(session.counts)],
+      ['state', paint('yellow', shown(describeState(session, now).words))],
+      ['limits', limits.join(', ')],
+      ['last', decision === null ? 'no stop attempt yet' : shown(describeAnswer(decision))],
+      decision === null ? null : ['because', shown(decision.sentence, 200)],
+      settings.mode === 'enforce' ? null : ['mode', settings.mode],
+      inbox === 0 ? null : ['inbox', `${inbox} events wait for the next stop attempt`],
+      ...(detailed ? detail : []),
+    ]),
+  ];
+}
+
+function toJson({ session, settings, last, inbox, next }: View, io: Io) {
+  const { id, descriptor, agent, createdAt, updatedAt, counts, turn, settled, latch, pause, leftOver } =
+    session;
+  const now = io.clock.now();
+  return {
+    ...{
+      id,
+      host: descriptor.host,
+      hostMode: descriptor.mode,
+      kind: descriptor.kind,
+      directory: descriptor.directory,
+    },
+    ...{ agent: agent.name, createdAt, updatedAt, mode: settings.mode, state: describeState(session, now) },
+    ...{ plan: counts, next, turn: turn?.number ?? null, leftOver, latch, pause, settled },
+    ...{
+      waits: describeWaits(session, now),
+      inbox,
+      limits: describeLimits(session, settings, now),
+      lastDecision: last,
+    },
+  };
+}

@@ -1,0 +1,159 @@
+// A session in words: what it is doing, how far its plan is, how much of its limits is used (C3, C4).
+// Pure. The same values feed the text and the JSON of `status`; text made from them still has to be made safe.
+import type { Settings } from '../core/config/settings.ts';
+import { openCount, type PlanCounts, planSize, type Session } from '../core/session.ts';
+import { formatAge } from './describe-time.ts';
+
+export type StateName =
+  | 'deleted'
+  | 'latched'
+  | 'paused'
+  | 'counting-down'
+  | 'waiting'
+  | 'settled'
+  | 'idle'
+  | 'running';
+
+export interface SessionState {
+  readonly name: StateName;
+  readonly words: string;
+}
+
+/** What a parked stop attempt waits for, by the rule that made it wait. */
+const causes: Readonly<Record<string, string>> = {
+  recovering: 'the recovery from an error',
+  compacting: 'the compaction of the context',
+  'permission-pending': "the human's answer to a permission request",
+  'question-pending': "the human's answer to a question",
+  background: 'background work',
+  'nothing-open': 'the checks',
+  'repeated-question': 'the human: the agent asked twice in a row',
+  'rate-limited': "the provider's limit to be reset",
+};
+
+const pauses: Readonly<Record<NonNullable<Session['pause']>['by'], string>> = {
+  human: 'paused by the human',
+  model: 'paused by the agent',
+  rejection: 'paused because the human said no',
+  system: 'paused by untildone',
+};
+
+export function describeState(session: Session, now: number): SessionState {
+  const { latch, pause, timer, parked, settled, turn } = session;
+  if (session.deleted) return { name: 'deleted', words: 'deleted' };
+  if (latch !== null) return { name: 'latched', words: `latched: stopped by the human (${latch.how})` };
+  if (pause !== null) {
+    return {
+      name: 'paused',
+      words: pause.reason === null ? pauses[pause.by] : `${pauses[pause.by]}: ${pause.reason}`,
+    };
+  }
+  const due = timer === null ? '' : `, ${timer.dueAt > now ? formatAge(timer.dueAt, now) : 'overdue'}`;
+  if (timer?.purpose === 'resend')
+    return { name: 'waiting', words: `waiting to send the continuation again${due}` };
+  if (parked?.cause === 'not-yet')
+    return { name: 'counting-down', words: `counting down: the agent goes on${due}` };
+  if (parked !== null)
+    return { name: 'waiting', words: `waiting for ${causes[parked.cause] ?? parked.cause}${due}` };
+  const pending = pendingWait(session);
+  if (pending !== null) return { name: 'waiting', words: `waiting for ${pending}` };
+  if (settled !== null) return { name: 'settled', words: `settled: ${settled.outcome} (${settled.reason})` };
+  if (turn === null || turn.ended)
+    return { name: 'idle', words: turn === null ? 'idle: no turn yet' : 'idle' };
+  return { name: 'running', words: `running: turn ${turn.number}` };
+}
+
+/** A wait that an asked host let through is not parked; its cause is there all the same. */
+function pendingWait({ waits }: Session): string | null {
+  if (waits.recovering) return causes['recovering'] ?? null;
+  if (waits.compacting) return causes['compacting'] ?? null;
+  if (waits.permissions.length > 0) return causes['permission-pending'] ?? null;
+  if (waits.questions.length > 0) return causes['question-pending'] ?? null;
+  return null;
+}
+
+/** Everything that holds the session up, one line each. */
+export function describeWaits({ waits, jobs, rateLimitedUntil, injection }: Session, now: number): string[] {
+  const pending = (count: number, noun: string): string[] =>
+    count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'} without an answer`];
+  const unsent = injection?.state === 'intended' || injection?.state === 'sent';
+  return [
+    ...(waits.recovering ? ['recovering from an error'] : []),
+    ...(waits.compacting ? ['compacting the context'] : []),
+    ...pending(waits.permissions.length, 'permission request'),
+    ...pending(waits.questions.length, 'question'),
+    ...jobs.map(({ kind, description }) => `background ${kind}: ${description}`),
+    ...(rateLimitedUntil !== null && rateLimitedUntil > now
+      ? [`the provider's limit, reset ${formatAge(rateLimitedUntil, now)}`]
+      : []),
+    ...(unsent
+      ? [`continuation ${injection.epoch} is ${injection.state} and was not seen in the host yet`]
+      : []),
+  ];
+}
+
+export function describePlan(counts: PlanCounts): string {
+  const total = planSize(counts);
+  if (total === 0) return 'no plan';
+  const open = openCount(counts);
+  const part = (count: number, word: string): string => (count === 0 ? '' : `, ${count} ${word}`);
+  return [
+    `${counts.completed}/${total} completed`,
+    part(counts.blocked, 'blocked'),
+    part(counts.cancelled, 'cancelled'),
+    part(open, 'open'),
+    part(counts.dropped, 'of them dropped from the list'),
+    part(counts.failed, 'with a failed check'),
+    part(counts.uncovered, 'without a check of its own'),
+  ].join('');
+}
+
+export interface Limit {
+  readonly name: 'maxStagnant' | 'maxContinuations' | 'ceiling' | 'maxTokens' | 'maxCost' | 'maxMinutes';
+  readonly used: number;
+  readonly limit: number;
+  readonly words: string;
+}
+
+/** Continuations counted against their limits (G6), and the budgets that are set (G8). */
+export function describeLimits({ counters, usage }: Session, settings: Settings, now: number): Limit[] {
+  const budgets = [
+    { name: 'maxTokens', used: usage.tokens, limit: settings.maxTokens, words: 'tokens' },
+    { name: 'maxCost', used: usage.cost, limit: settings.maxCost, words: 'cost' },
+    {
+      name: 'maxMinutes',
+      used: Math.floor((now - usage.since) / 60_000),
+      limit: settings.maxMinutes,
+      words: 'minutes',
+    },
+  ] as const;
+  return [
+    { name: 'maxStagnant', used: counters.stagnant, limit: settings.maxStagnant, words: 'without progress' },
+    {
+      name: 'maxContinuations',
+      used: counters.continuations,
+      limit: settings.maxContinuations,
+      words: 'since a todo was finished',
+    },
+    { name: 'ceiling', used: counters.total, limit: settings.ceiling, words: 'since the human spoke' },
+    ...budgets.flatMap((budget) => (budget.limit === null ? [] : [{ ...budget, limit: budget.limit }])),
+  ];
+}
+
+/** The shortest start of each id, of at least eight letters, that no other of these ids has. */
+export function shortIds(ids: readonly string[]): Map<string, string> {
+  const sorted = [...new Set(ids)].sort();
+  return new Map(
+    sorted.map((id, index) => {
+      const shared = Math.max(sharedLength(id, sorted[index - 1]), sharedLength(id, sorted[index + 1]));
+      return [id, id.slice(0, Math.max(8, shared + 1))];
+    }),
+  );
+}
+
+function sharedLength(id: string, other: string | undefined): number {
+  if (other === undefined) return 0;
+  let length = 0;
+  while (length < id.length && id[length] === other[length]) length += 1;
+  return length;
+}

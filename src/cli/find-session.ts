@@ -1,0 +1,84 @@
+// Which session a command means: the one whose id starts like the word given, else the most recent one of this
+// directory. It never guesses between two: an unclear word gets a sentence with the candidates.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Session } from '../core/session.ts';
+import { UntildoneError } from '../core/untildone-error.ts';
+import type { StoreReader } from '../ports/store.ts';
+import { formatAge } from './describe-time.ts';
+import type { Io } from './io.ts';
+import { shown } from './print.ts';
+
+/** How many recent sessions are looked at for one that a human would mean. */
+const recentSessions = 50;
+const namedCandidates = 5;
+
+export const noSessionsYet = 'There are no sessions yet.';
+
+export async function findSession(reader: StoreReader, word: string | null, io: Io): Promise<Session> {
+  return word === null ? mostRecent(reader, io) : byWord(reader, word, io);
+}
+
+async function mostRecent(reader: StoreReader, io: Io): Promise<Session> {
+  const found = await sessionsHere(reader, io, recentSessions);
+  // Subagents and the host's own helpers come and go beneath the session that the human sees.
+  const meant = found.find(
+    ({ deleted, descriptor: { kind } }) => !deleted && (kind === 'main' || kind === 'unknown'),
+  );
+  const session = meant ?? found[0];
+  if (session !== undefined) return session;
+  throw new UntildoneError(
+    'unknown-session',
+    'There is no session of this directory. `untildone status --all` lists those of all directories.',
+  );
+}
+
+async function byWord(reader: StoreReader, word: string, io: Io): Promise<Session> {
+  const exact = await reader.session(word);
+  if (exact !== null) return exact;
+  const candidates = word === '' ? [] : await reader.sessions({ idPrefix: word, limit: namedCandidates + 1 });
+  const [only] = candidates;
+  if (only === undefined) throw new UntildoneError('unknown-session', await unknown(reader, word, io));
+  if (candidates.length === 1) return only;
+  // What `status` prints here must be enough here, whatever other directories hold.
+  const here = candidates.filter(({ descriptor }) =>
+    projectDirectories(io.cwd).includes(descriptor.directory ?? ''),
+  );
+  if (here[0] !== undefined && here.length === 1) return here[0];
+  throw new UntildoneError(
+    'unknown-session',
+    `"${shown(word, 60)}" is the start of more than one session: ${list(candidates, io)}. Write more letters.`,
+  );
+}
+
+async function unknown(reader: StoreReader, word: string, io: Io): Promise<string> {
+  const recent = await reader.sessions({ limit: namedCandidates + 1 });
+  const known = recent.length === 0 ? noSessionsYet : `The most recent ones are ${list(recent, io)}.`;
+  return `No session starts with "${shown(word, 60)}". ${known}`;
+}
+
+function list(sessions: readonly Session[], { clock }: Io): string {
+  const named = sessions.slice(0, namedCandidates).map(({ id, descriptor, updatedAt }) => {
+    return `${shown(id, 60)} (${shown(descriptor.host, 20)}, ${formatAge(updatedAt, clock.now())})`;
+  });
+  return sessions.length > namedCandidates ? `${named.join(', ')} and others` : named.join(', ');
+}
+
+/** Newest first: those of this directory, else of the nearest one above it in the same repository. */
+export async function sessionsHere(reader: StoreReader, { cwd }: Io, limit: number): Promise<Session[]> {
+  for (const directory of projectDirectories(cwd)) {
+    const found = await reader.sessions({ directory, limit });
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** Above the root of the repository, or where there is none, lies what belongs to other work. */
+function projectDirectories(cwd: string): string[] {
+  const directories: string[] = [];
+  for (let directory = cwd; ; directory = dirname(directory)) {
+    directories.push(directory);
+    if (existsSync(join(directory, '.git'))) return directories;
+    if (dirname(directory) === directory) return [cwd];
+  }
+}

@@ -1,0 +1,33 @@
+// The help texts: all commands at a glance, and one command in full.
+import type { Command } from './command.ts';
+import { type CommandRow, commandTable } from './command-table.ts';
+import { fields } from './print.ts';
+
+export function overview(): string[] {
+  return [
+    'untildone keeps AI agents working until their work is verifiably done.',
+    '',
+    'Usage: untildone COMMAND [session] [options]',
+    '',
+    ...fields(commandTable.map(({ name, summary }) => [name, summary] as const)),
+    '',
+    'A session is named by the first letters of its id; without a name it is the most recent one of this directory.',
+    'Every command knows --help. Exit codes: 0 fine, 1 failure, 2 wrong usage or configuration.',
+  ];
+}
+
+export function commandHelp({ summary }: CommandRow, command: Command): string[] {
+  const options = Object.entries(command.options).map(
+    ([name, { value, summary: meaning }]) =>
+      [value === undefined ? `--${name}` : `--${name} ${value}`, meaning] as const,
+  );
+  const about = command.about.flatMap((paragraph) => ['', paragraph]);
+  return [
+    `${summary}.`,
+    '',
+    `Usage: untildone ${command.usage}`,
+    ...about,
+    '',
+    ...fields([...options, ['--help', 'Show this.']]),
+  ];
+}

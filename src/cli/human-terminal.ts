@@ -1,0 +1,47 @@
+// Is a human speaking? `resume` (and what else only a human may say) asks here. It holds off agents that try the
+// obvious; a program of the same user that hides its origin and makes a terminal for itself is not found.
+import { closeSync, constants, openSync } from 'node:fs';
+import { hostOfCommand, hostOfVariables } from './known-hosts.ts';
+import { type AncestorProcess, ancestorsOf } from './process-ancestors.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A sentence that says why not; null: nothing speaks against it. */
+export function whyNoHuman(
+  environment: Environment,
+  ancestors: Iterable<AncestorProcess> = ancestorsOf(process.pid),
+): string | null {
+  const agent = findAgentAbove(environment, ancestors);
+  if (agent !== null) {
+    return `Only a human may say this, and it was said beneath ${agent}. Say it in a terminal of your own.`;
+  }
+  return hasControllingTerminal()
+    ? null
+    : 'Only a human may say this, and there is no terminal here to say it from.';
+}
+
+/** The agent host or session of ours above this process; null: none was found. */
+export function findAgentAbove(
+  environment: Environment,
+  ancestors: Iterable<AncestorProcess> = ancestorsOf(process.pid),
+): string | null {
+  const marked = hostOfVariables((variable) => (environment[variable] ?? '') !== '');
+  if (marked !== null) return marked;
+  for (const { argv, variables } of ancestors) {
+    const host = hostOfVariables((variable) => variables.has(variable)) ?? hostOfCommand(argv);
+    if (host !== null) return host;
+  }
+  return null;
+}
+
+function hasControllingTerminal(): boolean {
+  // Windows has no such file; there a console as input is the nearest thing.
+  if (process.platform === 'win32') return process.stdin.isTTY === true;
+  try {
+    closeSync(openSync('/dev/tty', constants.O_RDWR | constants.O_NOCTTY));
+    return true;
+  } catch {
+    // Safe: not being able to open it is the answer.
+    return false;
+  }
+}

@@ -1,0 +1,54 @@
+// The only ways in which commands write: lines of safe text, or one JSON document on one line.
+// Whatever came from a todo, a host or a payload passes through `shown` before it meets a terminal.
+import { styleText } from 'node:util';
+import { escapeJsonLine, oneLine, stripTerminalControls } from '../core/safe-text.ts';
+import type { Io } from './io.ts';
+
+/** Wide enough for an honest title on a wide terminal. */
+const longestText = 120;
+
+/** A stranger's text on one line, without the power to act on a terminal. */
+export function shown(text: string, maxLength: number = longestText): string {
+  return oneLine(text, maxLength);
+}
+
+export function printLines(io: Io, lines: readonly string[]): void {
+  io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+}
+
+export function printJson(io: Io, value: unknown): void {
+  io.stdout.write(`${escapeJsonLine(JSON.stringify(value))}\n`);
+}
+
+/** Warnings and failures go to standard error, so that output can be piped. */
+export function complain(io: Io, sentence: string): void {
+  io.stderr.write(`untildone: ${stripTerminalControls(sentence)}\n`);
+}
+
+/** What was asked for is not done; returns the exit code that says so. */
+export function refuse(io: Io, sentence: string): number {
+  complain(io, sentence);
+  return 1;
+}
+
+export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
+
+export type Paint = (style: Style, text: string) => string;
+
+/** No colour without a terminal, nor where NO_COLOR is set to anything (https://no-color.org). */
+export function createPaint({ isTTY, env }: Io): Paint {
+  const wanted = isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  return wanted ? (style, text) => styleText(style, text, { validateStream: false }) : (_style, text) => text;
+}
+
+/** Left column padded, so that the right ones stand below each other. */
+export function fields(rows: readonly (readonly [string, string] | null)[], indent = '  '): string[] {
+  const present = rows.filter((row) => row !== null);
+  const width = Math.max(0, ...present.map(([name]) => name.length));
+  return present.map(([name, value]) => `${indent}${name.padEnd(width)}  ${value}`);
+}
+
+/** `1 todo`, `2 todos`. */
+export function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,66 @@
+// The processes above this one, nearest first: from /proc on Linux, from ps elsewhere. Of their environments only
+// the names of variables that are set are kept, never a value.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+export interface AncestorProcess {
+  readonly id: number;
+  readonly parentId: number;
+  readonly argv: readonly string[];
+  /** Names of variables with a value, as they were when the program started; empty where that cannot be read. */
+  readonly variables: ReadonlySet<string>;
+}
+
+type ReadProcess = (id: number) => AncestorProcess | null;
+
+export function* ancestorsOf(id: number, read: ReadProcess = readProcess): Generator<AncestorProcess> {
+  const seen = new Set([id]);
+  for (let next = read(id)?.parentId ?? 0; next > 0 && !seen.has(next); ) {
+    seen.add(next);
+    const ancestor = read(next);
+    if (ancestor === null) return;
+    yield ancestor;
+    next = ancestor.parentId;
+  }
+}
+
+const readProcess: ReadProcess = process.platform === 'linux' ? readFromProc : readFromPs;
+
+export function readFromProc(id: number): AncestorProcess | null {
+  const stat = readProcFile(id, 'stat');
+  if (stat === null) return null;
+  // "pid (name) state parent …": the name may hold spaces and brackets, so the last one counts.
+  const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const argv = (readProcFile(id, 'cmdline') ?? '').split('\0').filter((argument) => argument !== '');
+  const settings = (readProcFile(id, 'environ') ?? '').split('\0');
+  const variables = new Set(settings.filter((setting) => /^\w+=./s.test(setting)).map(nameOf));
+  return { id, parentId: Number(afterName[1]) || 0, argv, variables };
+}
+
+function nameOf(setting: string): string {
+  return setting.slice(0, setting.indexOf('='));
+}
+
+function readProcFile(id: number, file: string): string | null {
+  try {
+    return readFileSync(`/proc/${id}/${file}`, 'utf8');
+  } catch {
+    // Safe: the process ended, or belongs to another user. What cannot be read cannot be held against anyone.
+    return null;
+  }
+}
+
+export function readFromPs(id: number): AncestorProcess | null {
+  try {
+    // The path is fixed: a `ps` of the agent's own must not answer.
+    const line = execFileSync('/bin/ps', ['-ww', '-o', 'ppid=,args=', '-p', String(id)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [parent, ...argv] = line.trim().split(/\s+/);
+    return { id, parentId: Number(parent) || 0, argv, variables: new Set() };
+  } catch {
+    // Safe: there is no such process, or no ps (Windows); the other signs of an agent are still looked at.
+    return null;
+  }
+}

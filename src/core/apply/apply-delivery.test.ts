@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { createCoreDriver, type DriverOptions, injectionOf } from '../../../test/properties/core-driver.ts';
+
+function toldHost(options: DriverOptions = {}) {
+  const driver = createCoreDriver({ ...options, descriptor: { mode: 'told' } });
+  driver.says();
+  driver.plans('write the parser', 'write the tests');
+  return driver;
+}
+
+/** The continuation is decided; what becomes of sending it is up to the test. */
+function injected(options: DriverOptions = {}) {
+  const driver = toldHost(options);
+  const injection = injectionOf(driver.stopsFully());
+  expect(injection?.text).not.toBeNull();
+  const fails = () =>
+    driver.happens({ type: 'injection-failed', epoch: injection?.epoch ?? 0, error: 'no answer' });
+  return { driver, epoch: injection?.epoch ?? 0, fails };
+}
+
+describe('timers', () => {
+  it('V5: a timer of an old epoch is void', () => {
+    const driver = toldHost();
+    driver.stops();
+    driver.now += 2000;
+    const { epoch, timer } = driver.session;
+    const old = driver.happens({ type: 'timer-fired', epoch: epoch - 1, dueAt: driver.now });
+    expect(old).toMatchObject({ commands: [], decision: null });
+    expect(driver.session.timer).toEqual(timer);
+    expect(injectionOf(driver.fires())).not.toBeNull();
+  });
+
+  it('V5: the same timer twice gives one continuation', () => {
+    const driver = toldHost();
+    driver.stops();
+    const timer = driver.session.timer ?? { epoch: 0, dueAt: 0 };
+    driver.now = timer.dueAt;
+    const both = [1, 2].map(() =>
+      driver.happens({ type: 'timer-fired', epoch: timer.epoch, dueAt: timer.dueAt }),
+    );
+    expect(both.map((step) => injectionOf(step) !== null)).toEqual([true, false]);
+  });
+
+  it('V5: one that fires too early is set again', () => {
+    const driver = toldHost();
+    driver.stops();
+    const { timer } = driver.session;
+    const early = driver.happens({ type: 'timer-fired', epoch: timer?.epoch ?? 0, dueAt: timer?.dueAt ?? 0 });
+    expect(early.decision?.reason).toBe('not-yet');
+    expect(early.commands, 'no second notice for the same countdown').toEqual([]);
+    expect(driver.session.timer).toEqual(timer);
+  });
+
+  it('V5: after a restart a late one fires at once, one older than ten minutes pauses the session instead', () => {
+    const late = toldHost();
+    late.stops();
+    expect(injectionOf(late.fires(600_000))).not.toBeNull();
+    const stale = toldHost();
+    stale.stops();
+    const { epoch } = stale.session;
+    const fired = stale.fires(600_001);
+    expect(injectionOf(fired)).toBeNull();
+    expect(fired.decision).toMatchObject({ reason: 'timer-expired', outcome: 'paused' });
+    expect(stale.session).toMatchObject({
+      pause: { by: 'system' },
+      epoch: epoch + 1,
+      timer: null,
+      parked: null,
+    });
+    stale.happens({ type: 'human-resumed' });
+    expect(injectionOf(stale.fires())).not.toBeNull();
+  });
+
+  it('C1: how late a timer may be can be set for one agent', () => {
+    const driver = toldHost({ settings: { agents: { build: { timerMaxAgeMs: 5000 } } } });
+    driver.stops();
+    expect(driver.fires(5001).decision?.reason).toBe('timer-expired');
+  });
+
+  it('G10: told hosts wait for the minimum interval too, asked hosts are answered at once', () => {
+    const driver = toldHost({ settings: { minIntervalMs: 30_000 } });
+    driver.stopsFully();
+    const { now } = driver;
+    driver.happens({ type: 'activity-seen' });
+    driver.stops();
+    expect(driver.session.timer?.dueAt).toBe(now + 30_000);
+    const asked = createCoreDriver({ settings: { minIntervalMs: 30_000 } });
+    asked.says();
+    asked.plans('write the parser');
+    asked.stops();
+    expect(asked.stops().decision?.answer).toBe('continue');
+  });
+});
+
+describe('an injection', () => {
+  it('V5: is intended, then sent, then observed', () => {
+    const { driver, epoch } = injected();
+    expect(driver.session.injection).toMatchObject({ epoch, state: 'intended', attempts: 0 });
+    driver.happens({ type: 'injection-sent', epoch });
+    expect(driver.session.injection?.state).toBe('sent');
+    driver.happens({ type: 'injection-observed', epoch });
+    expect(driver.session.injection?.state).toBe('observed');
+    driver.happens({ type: 'injection-sent', epoch });
+    expect(driver.session.injection?.state).toBe('observed');
+  });
+
+  it('V5: news about another epoch means nothing', () => {
+    const { driver, epoch } = injected();
+    driver.happens({ type: 'injection-sent', epoch: epoch - 1 });
+    driver.happens({ type: 'injection-observed', epoch: epoch - 1 });
+    driver.happens({ type: 'injection-failed', epoch: epoch - 1, error: 'no' });
+    expect(driver.session.injection).toMatchObject({ epoch, state: 'intended', attempts: 0 });
+    expect(driver.session.timer).toBeNull();
+  });
+
+  it('G9: a failed send is tried again with backoff under the same epoch, then the turn ends as failed', () => {
+    const { driver, epoch, fails } = injected();
+    for (const backoff of [500, 1000]) {
+      fails();
+      expect(driver.session.timer).toEqual({ purpose: 'resend', dueAt: driver.now + backoff, epoch });
+      expect(driver.fires().commands).toEqual([{ type: 'inject', epoch, text: null }]);
+    }
+    const last = fails();
+    expect(last.decision).toMatchObject({ answer: 'let-go', reason: 'delivery-failed', outcome: 'failed' });
+    expect(last.decision?.inputs).toEqual({ attempts: 3, error: 'no answer' });
+    expect(last.commands).toEqual([expect.objectContaining({ type: 'notify', level: 'warning' })]);
+    expect(driver.session).toMatchObject({
+      injection: { state: 'failed', attempts: 3 },
+      turn: { ended: true },
+      settled: { outcome: 'failed', reason: 'delivery-failed' },
+      timer: null,
+    });
+    expect(driver.session.counters.total, 'a resend is not a second continuation').toBe(1);
+  });
+
+  it('C1: tries and backoff can be set for one agent', () => {
+    const { driver, fails } = injected({ settings: { agents: { build: { sendAttempts: 1 } } } });
+    expect(fails().decision?.reason).toBe('delivery-failed');
+    expect(driver.session.timer).toBeNull();
+  });
+
+  it('G9: a resend that is no longer wanted is not made', () => {
+    const spoken = injected();
+    spoken.fails();
+    spoken.driver.says('wait', 'new-1');
+    expect(spoken.driver.session.timer).toBeNull();
+    expect(spoken.fails().session.timer).toBeNull();
+    const active = injected();
+    active.fails();
+    active.driver.works();
+    expect(active.driver.session.timer).toBeNull();
+  });
+
+  it('V5: a failure that is reported after the text was seen, or after the agent stopped again, sends nothing', () => {
+    const seen = injected();
+    seen.driver.happens({ type: 'injection-observed', epoch: seen.epoch });
+    seen.fails();
+    expect(seen.driver.session.timer).toBeNull();
+    const stopped = injected();
+    stopped.driver.works();
+    stopped.driver.stops();
+    const { timer } = stopped.driver.session;
+    stopped.fails();
+    expect(stopped.driver.session).toMatchObject({ timer, injection: { state: 'failed' } });
+    const settled = injected({ settings: { ceiling: 1 } });
+    settled.driver.works();
+    expect(settled.driver.stops().decision?.reason).toBe('ceiling');
+    settled.fails();
+    expect(settled.driver.session.timer).toBeNull();
+    expect(settled.driver.session.settled?.reason).toBe('ceiling');
+  });
+
+  it('V5: the answer to an asked host is given at most once', () => {
+    const driver = createCoreDriver();
+    driver.says();
+    driver.plans('write the parser');
+    driver.stops();
+    const { epoch } = driver.session;
+    const failed = driver.happens({ type: 'injection-failed', epoch, error: 'gone' });
+    expect(failed.commands).toEqual([]);
+    expect(driver.session.timer).toBeNull();
+  });
+
+  it('V5: what was given up is not observed any more', () => {
+    const { driver, epoch, fails } = injected({ settings: { sendAttempts: 1 } });
+    fails();
+    driver.happens({ type: 'injection-observed', epoch });
+    expect(driver.session.injection?.state).toBe('failed');
+  });
+});

@@ -1,0 +1,9 @@
+// Random lives of sessions in asked hosts; what must hold is in test/properties/invariants.ts, one name each.
+import { describe, it } from 'vitest';
+import { assertInvariants } from '../../test/properties/property-runs.ts';
+
+describe('whatever happens in an asked host', () => {
+  it('G3 G4 G6 G7 V1 V4: every invariant holds after every event', { timeout: 1_800_000 }, () => {
+    assertInvariants('asked', 10_000);
+  });
+});

@@ -1,0 +1,147 @@
+// Rules about the plan itself: is there one, does this turn concern it, is anything left, and is it verified
+// (T2, T3, V1, V4, G11).
+import type { Outcome } from '../decision.ts';
+import { openCount, type PlanCounts, planSize, type Session } from '../session.ts';
+import { letGo, type Rule, type StopContext, wait } from './rule.ts';
+
+/** Three or more, in any number of writes, make a bulk claim (V4). Two can be an honest coincidence. */
+export const bulkSize = 3;
+
+/** Which bulk challenge is due; each is made once per human message. */
+export function dueChallenge(session: Session): 'claims' | 'ends' | null {
+  if (!session.turn?.touchedPlan) return null;
+  if (session.counts.idleClaims >= bulkSize && !session.challenged.claims) return 'claims';
+  if (session.counts.idleEnds >= bulkSize && !session.challenged.ends) return 'ends';
+  return null;
+}
+
+/** Goal checks are due only in a turn that touched the plan or the workspace (V1). */
+function goalChecksDue({ session, goalChecks }: StopContext): boolean {
+  const touched = session.turn !== null && (session.turn.touchedPlan || session.turn.touchedWorkspace);
+  return goalChecks.length > 0 && touched;
+}
+
+function goalStates({ session, goalChecks }: StopContext): string[] {
+  return goalChecks.map((check) => session.goal[check]?.state ?? 'none');
+}
+
+export function goalFailed(context: StopContext): boolean {
+  return goalChecksDue(context) && goalStates(context).includes('failed');
+}
+
+export const noPlan: Rule = {
+  name: 'no-plan',
+  asks: 'Is there nothing to verify in this turn: no plan touched and no goal check due?',
+  inputs: ({ session, goalChecks }) => ({
+    todos: planSize(session.counts),
+    open: openCount(session.counts),
+    touchedPlan: session.turn?.touchedPlan ?? false,
+    goalChecks: goalChecks.length,
+  }),
+  answer: (context) => {
+    const { counts, turn } = context.session;
+    // The agent did not stop by itself: its calls were cut, and nothing can be settled from that.
+    if (context.stop.end === 'iteration-budget') return null;
+    const untouched = !turn?.touchedPlan && openCount(counts) === 0;
+    if ((planSize(counts) > 0 && !untouched) || goalChecksDue(context)) return null;
+    return letGo('done', 'There is no plan and no check in this turn: nothing to verify.');
+  },
+};
+
+export const planNotResumed: Rule = {
+  name: 'plan-not-resumed',
+  asks: 'Are the open todos from earlier turns, and this turn is about something else?',
+  inputs: ({ session }) => ({
+    open: openCount(session.counts),
+    touchedPlan: session.turn?.touchedPlan ?? false,
+    goesOn: session.turn?.goesOn ?? false,
+  }),
+  answer: ({ session }) => {
+    const open = openCount(session.counts);
+    if (open === 0 || session.turn?.touchedPlan || session.turn?.goesOn) return null;
+    return letGo('paused', `${open} todos of an earlier turn stay open; this turn did not take them up.`);
+  },
+};
+
+export const allBlocked: Rule = {
+  name: 'all-blocked',
+  asks: 'Is everything that remains blocked?',
+  inputs: ({ session }) => ({ open: openCount(session.counts), blocked: session.counts.blocked }),
+  answer: ({ session }) => {
+    if (openCount(session.counts) > 0 || session.counts.blocked === 0 || dueChallenge(session) !== null)
+      return null;
+    return letGo('blocked', `All that remains is blocked (${session.counts.blocked}).`);
+  },
+};
+
+export const nothingOpen: Rule = {
+  name: 'nothing-open',
+  asks: 'Is nothing open, every due check passed and no challenge due?',
+  inputs: (context) => ({
+    open: openCount(context.session.counts),
+    challenge: dueChallenge(context.session),
+    checksRunning: checksRunning(context),
+    unverified: context.session.counts.unverified,
+    goalFailed: goalFailed(context),
+  }),
+  answer: (context) => {
+    const { session, settings, stop } = context;
+    if (stop.end === 'iteration-budget') return null;
+    if (openCount(session.counts) > 0 || dueChallenge(session) !== null) return null;
+    if (session.checksOverdue && checksRunning(context)) return null;
+    if (settings.mode === 'enforce') {
+      // Before those that run: each stop attempt starts its own run, so that one lost in a crash blocks nobody.
+      if (finalRunDue(context))
+        return { answer: 'wait', sentence: 'The checks are run for the final stop.', runChecks: true };
+      if (checksRunning(context)) return wait('Checks are running.');
+      if (goalFailed(context)) return null;
+    }
+    return letGo(settledOutcome(context), describeSettled(context));
+  },
+};
+
+function checksRunning(context: StopContext): boolean {
+  return context.session.counts.running > 0 || goalStates(context).includes('running');
+}
+
+/** Once per stop attempt: what is unverified, and the human's goal checks always (V2). Never an empty run: nobody would report its end. */
+function finalRunDue(context: StopContext): boolean {
+  const { session, stop } = context;
+  const any = goalChecksDue(context) || session.counts.unverified > 0;
+  return any && session.finalRun !== stop.eventId;
+}
+
+function settledOutcome(context: StopContext): Outcome {
+  const { session, goalChecks } = context;
+  const { counts } = session;
+  const goalPassed = goalChecksDue(context) && goalStates(context).every((state) => state === 'passed');
+  const flaky = goalChecks.some((check) => session.goal[check]?.flaky);
+  if (counts.unexplained > 0 || counts.unverified > 0 || flaky || onlyCancelled(counts)) return 'claimed';
+  return counts.uncovered === 0 || goalPassed ? 'done' : 'claimed';
+}
+
+function onlyCancelled(counts: PlanCounts): boolean {
+  return counts.completed === 0 && counts.cancelled > 0;
+}
+
+function describeSettled(context: StopContext): string {
+  const { counts } = context.session;
+  if (settledOutcome(context) === 'done') return 'Nothing is open and every check passed.';
+  if (onlyCancelled(counts)) return 'Nothing is open, but every todo was cancelled.';
+  if (counts.unexplained > 0)
+    return `Nothing is open, but ${counts.unexplained} todos were cancelled without a reason.`;
+  return `Nothing is open; ${counts.uncovered + counts.unverified} todos rest on the agent's word alone.`;
+}
+
+/** G11: one continuation for a text question, then the human's turn. */
+export const repeatedQuestion: Rule = {
+  name: 'repeated-question',
+  asks: 'Did the agent ask in its text again, without a tool call in between?',
+  inputs: ({ session, stop }) => ({ question: stop.question, inARow: session.questions }),
+  answer: ({ session, stop }) => {
+    if (!stop.question || session.questions < 2) return null;
+    return session.descriptor.headless
+      ? letGo('paused', 'The agent asked twice in a row and nobody is at a terminal.')
+      : wait('The agent asked twice in a row; the question is for the human.');
+  },
+};

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { answerOf, createCoreDriver, type DriverOptions } from '../../test/properties/core-driver.ts';
+
+const told: DriverOptions = { descriptor: { mode: 'told' } };
+
+describe('letting go', () => {
+  it('C4: an asked host gets the reason as a message, except where there is nothing to tell', () => {
+    const driver = createCoreDriver();
+    driver.says();
+    expect(answerOf(driver.stops()), 'a plain done').toMatchObject({ answer: 'let-go', message: null });
+    const [todo] = driver.plans('a');
+    driver.works();
+    driver.completes(todo ?? '');
+    expect(answerOf(driver.stops())?.message).toBe(
+      "Nothing is open; 1 todos rest on the agent's word alone.",
+    );
+    driver.happens({ type: 'human-aborted', how: 'escape' });
+    expect(answerOf(driver.stops()), 'an abort they made themselves').toMatchObject({ message: null });
+  });
+
+  it('C4: a told host is notified of the outcome, except where there is nothing to tell', () => {
+    const driver = createCoreDriver(told);
+    driver.says();
+    expect(driver.stops().commands).toEqual([]);
+    driver.happens({ type: 'activity-seen' });
+    driver.plans('a');
+    driver.happens({ type: 'model-paused', reason: 'I need a key' });
+    expect(driver.stops().commands).toEqual([
+      {
+        type: 'notify',
+        level: 'info',
+        title: 'untildone: paused',
+        message: 'The agent paused: I need a key',
+      },
+    ]);
+  });
+
+  it('V8: settles the turn with its outcome and reason, and ends it', () => {
+    const driver = createCoreDriver(told);
+    driver.says();
+    driver.plans('a');
+    driver.happens({ type: 'activity-seen' });
+    driver.stops({ end: 'refusal' });
+    expect(driver.session).toMatchObject({
+      settled: { outcome: 'failed', reason: 'refused', at: driver.now },
+      turn: { ended: true },
+      activeSinceAnswer: false,
+      lastStop: { end: 'refusal' },
+    });
+  });
+
+  it('C2: a skip settles nothing and says nothing', () => {
+    const driver = createCoreDriver({ settings: { mode: 'off' } });
+    driver.says();
+    driver.plans('a');
+    const step = driver.stops();
+    expect(step.decision).toMatchObject({ answer: 'let-go', reason: 'disabled', outcome: null });
+    expect(answerOf(step)).toMatchObject({ answer: 'let-go', text: null, message: null });
+    expect(driver.session.settled).toBeNull();
+  });
+
+  it('C2: observing settles, parks, notifies and schedules nothing, whatever the rule', () => {
+    const driver = createCoreDriver({ ...told, settings: { mode: 'observe' } });
+    driver.says();
+    driver.plans('a');
+    driver.happens({ type: 'recovery-started' });
+    expect(driver.stops()).toMatchObject({
+      decision: { reason: 'recovering', observed: true },
+      commands: [],
+    });
+    driver.happens({ type: 'recovery-ended' });
+    driver.happens({ type: 'model-paused', reason: 'x' });
+    expect(driver.stops()).toMatchObject({
+      decision: { reason: 'paused-by-model', observed: true },
+      commands: [],
+    });
+    expect(driver.session).toMatchObject({ settled: null, parked: null, timer: null, lastStop: null });
+    const asked = createCoreDriver({ settings: { mode: 'observe' } });
+    asked.says();
+    asked.plans('a');
+    asked.happens({ type: 'recovery-started' });
+    expect(answerOf(asked.stops())).toMatchObject({ answer: 'let-go', message: null });
+  });
+
+  it('C1: the settings of the agent at work hold', () => {
+    const driver = createCoreDriver({ settings: { agents: { build: { maxStagnant: 1 } } } });
+    driver.says();
+    driver.plans('a');
+    driver.stops();
+    expect(driver.stops().decision?.reason).toBe('stagnant');
+  });
+});
+
+describe('waiting', () => {
+  it('E1: the notice counts the seconds and the todos, and comes once per countdown', () => {
+    const driver = createCoreDriver({ ...told, settings: { countdownSeconds: 5 } });
+    driver.says();
+    driver.plans('a', 'b', 'c');
+    expect(driver.stops().commands).toEqual([
+      expect.objectContaining({ type: 'notify', message: 'Resuming in 5 s, 3 todos remaining' }),
+    ]);
+    driver.now += 3000;
+    expect(driver.stops().commands).toEqual([]);
+    driver.happens({ type: 'activity-seen' });
+    expect(driver.stops().commands).toHaveLength(1);
+  });
+
+  it('P18: a told host that waits for background work has a timer for its end', () => {
+    const driver = createCoreDriver(told);
+    driver.says();
+    driver.plans('a');
+    driver.stops({ background: [{ id: 'job-1', kind: 'subagent', description: 'explore' }] });
+    expect(driver.session.timer).toMatchObject({ purpose: 'due', dueAt: driver.now + 30 * 60_000 });
+    expect(driver.session.backgroundSince).toBe(driver.now);
+    driver.fires();
+    expect(driver.session.counters.total).toBe(1);
+  });
+
+  it('V6: a decision keeps what its rule looked at', () => {
+    const driver = createCoreDriver({ ...told });
+    driver.says();
+    driver.plans('a');
+    expect(driver.stops().decision).toMatchObject({
+      reason: 'not-yet',
+      inputs: { at: driver.now, dueAt: driver.now + 2000 },
+      dueAt: driver.now + 2000,
+      epoch: driver.session.epoch,
+    });
+  });
+});

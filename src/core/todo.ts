@@ -1,0 +1,111 @@
+// A todo: one item of a plan, as core sees it and stores keep it (T1, T2).
+// Types and the predicates on one row only; changing rows is the business of plan/.
+
+export const todoStatuses = ['pending', 'in_progress', 'completed', 'cancelled', 'blocked'] as const;
+export type TodoStatus = (typeof todoStatuses)[number];
+
+export const priorities = ['high', 'medium', 'low'] as const;
+export type Priority = (typeof priorities)[number];
+
+/** `stale` is derived from fingerprints when it is asked for; a row never stores it. */
+export type Verification = 'none' | 'claimed' | 'running' | 'passed' | 'failed';
+
+/** Who made a change. Checks and challenges hold agents to account, never humans. */
+export const actors = ['human', 'agent', 'worker', 'file', 'system'] as const;
+export type Actor = (typeof actors)[number];
+
+export interface Todo {
+  readonly id: string;
+  readonly planId: string;
+  readonly sessionId: string;
+  readonly turnId: string;
+  /** The host's own id for this todo, where the host has ids. */
+  readonly hostKey: string | null;
+  readonly title: string;
+  /** Normalised title: equal keys are the same todo across tool families. */
+  readonly titleKey: string;
+  readonly context: string | null;
+  readonly completionCriteria: string | null;
+  readonly agentType: string | null;
+  readonly status: TodoStatus;
+  readonly priority: Priority;
+  /** Gapped rank: inserting touches one row. The tools show 1-based positions instead. */
+  readonly order: number;
+  readonly outcome: string | null;
+  /** Why it is blocked or cancelled. A cancelled todo without one is "cancelled-unexplained". */
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly verification: Verification;
+  /** Ids of the checks that prove this todo; empty: nothing of its own does. */
+  readonly checks: readonly string[];
+  /** Output tail of the failing check, quoted by the next continuation. */
+  readonly failureTail: string | null;
+  /** Fingerprint of the workspace under which the checks passed; another one makes the evidence stale. */
+  readonly checkedFingerprint: string | null;
+  readonly droppedAt: number | null;
+  /** When a continuation named it as dropped; only then may a second omission settle it. */
+  readonly droppedNamedAt: number | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly completedAt: number | null;
+  /** First time it became final. Never cleared: progress is monotonic (G7). */
+  readonly finalAt: number | null;
+  /** First time its checks passed. Never cleared. */
+  readonly passedAt: number | null;
+  /** Added after the first stop attempt of the turn: its completion counts only with work before it (G7). */
+  readonly late: boolean;
+  /** Session's work-call count when it was created: claims without any call since are suspicious (V4). */
+  readonly createdWork: number;
+  /** Session's count of workspace changes when it was created. */
+  readonly createdTrees: number;
+  /** Ended (claimed, blocked or cancelled) by an agent without any work since it was created (V4). */
+  readonly idleEnd: boolean;
+}
+
+export function isOpen(todo: Todo): boolean {
+  return todo.status === 'pending' || todo.status === 'in_progress';
+}
+
+export function isFinal(todo: Todo): boolean {
+  if (todo.status === 'completed') return todo.checks.length === 0 || todo.verification === 'passed';
+  return todo.status === 'cancelled' && todo.reason !== null;
+}
+
+export function isDropped(todo: Todo): boolean {
+  return isOpen(todo) && todo.droppedAt !== null;
+}
+
+const statusWords: Readonly<Record<string, TodoStatus>> = {
+  pending: 'pending',
+  todo: 'pending',
+  open: 'pending',
+  not_started: 'pending',
+  in_progress: 'in_progress',
+  inprogress: 'in_progress',
+  active: 'in_progress',
+  doing: 'in_progress',
+  completed: 'completed',
+  complete: 'completed',
+  done: 'completed',
+  cancelled: 'cancelled',
+  canceled: 'cancelled',
+  deleted: 'cancelled',
+  removed: 'cancelled',
+  blocked: 'blocked',
+};
+
+/** Hosts' words for a status, mapped to ours (T2); null when the word is unknown. */
+export function statusFromWord(word: string): TodoStatus | null {
+  const key = word
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_');
+  return Object.hasOwn(statusWords, key) ? (statusWords[key] ?? null) : null;
+}
+
+/** Two titles with the same key are the same todo: letter case, spacing, list markers and end punctuation do not matter. */
+export function normaliseTitle(title: string): string {
+  const plain = title.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+  const bare = plain.replace(/^(?:[-*•]|\d+[.)]) /u, '').replace(/[\s.!;:,…]+$/u, '');
+  return bare === '' ? plain : bare;
+}

@@ -1,0 +1,215 @@
+// The shell around decide(): load → decide → save → perform. Load, decide and save share one transaction; what is
+// performed afterwards was written down first, so that a crash loses nothing (V5). It decides nothing itself.
+import type { AnswerCommand, Command, PlanReply } from '../core/commands.ts';
+import { decide } from '../core/decide.ts';
+import type { Decision } from '../core/decision.ts';
+import type { Event } from '../core/events.ts';
+import type { HashFunction } from '../core/ledger.ts';
+import { needs } from '../core/needs.ts';
+import { parseEvent } from '../core/parse-event.ts';
+import { createSession, type Session } from '../core/session.ts';
+import type { Step } from '../core/step.ts';
+import type { Clock, Identifiers } from '../ports/clock.ts';
+import type { Checker, ToldHost } from '../ports/host.ts';
+import type { Store, StoreTransaction } from '../ports/store.ts';
+import { type CurrentPolicy, createPolicies } from './policies.ts';
+import { saveStep } from './save-step.ts';
+
+export interface EngineOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly identifiers: Identifiers;
+  readonly hash: HashFunction;
+  readonly policy: CurrentPolicy;
+  /** Told hosts only: where continuations are injected. */
+  readonly host?: ToldHost;
+  readonly checker?: Checker;
+  /** Called at named points around the transaction and the send; the crash tests end the process here. */
+  readonly trace?: (point: EnginePoint) => void;
+}
+
+export type EnginePoint = 'before-commit' | 'after-commit' | 'before-send' | 'after-send' | 'after-record';
+
+/** What became of one event. */
+export interface Handled {
+  /** False: the event's id was known, nothing was done. */
+  readonly applied: boolean;
+  readonly session: Session;
+  readonly decision: Decision | null;
+  readonly answer: AnswerCommand | null;
+  readonly reply: PlanReply | null;
+  /** Settles when the checks that this event started are reported; its value is the last re-decision. */
+  readonly checks: Promise<Handled | null> | null;
+}
+
+/** Performs what needs the outside world; see delivery.ts. */
+export interface Performer {
+  inject(sessionId: string, epoch: number): Promise<void>;
+  notify(session: Session, command: Extract<Command, { type: 'notify' }>): Promise<void>;
+  timerChanged(session: Session): void;
+}
+
+export interface Engine {
+  /** Applies one event, together with everything that waits in the session's inbox. */
+  handle(event: Event): Promise<Handled>;
+  /** Puts an event into the inbox only; the next load folds it. */
+  append(event: Event): Promise<boolean>;
+}
+
+export function createEngine(options: EngineOptions, performer: Performer): Engine {
+  const { store, hash } = options;
+  const policies = createPolicies(options.policy, hash);
+  const trace = options.trace ?? (() => {});
+
+  async function handle(event: Event): Promise<Handled> {
+    let refused: Applied | null = null;
+    const result = await store
+      .transact(async (transaction) => {
+        const applied = await applyAll(transaction, event);
+        refused = refusedWhole(applied);
+        if (refused !== null) throw rollBack;
+        trace('before-commit');
+        return applied;
+      })
+      .catch((error: unknown) => {
+        if (error !== rollBack || refused === null) throw error;
+        return refused;
+      });
+    trace('after-commit');
+    return perform(result);
+  }
+
+  /** The inbox first, by time; the event itself takes its place among the late ones. */
+  async function applyAll(transaction: StoreTransaction, event: Event): Promise<Applied> {
+    const before = (await transaction.session(event.sessionId)) ?? createSession(event.sessionId, event.at);
+    const waiting = await transaction.pendingEvents(event.sessionId);
+    const inInbox = waiting.some(({ id }) => id === event.id);
+    if (!inInbox && (await transaction.hasEvent(event.id)))
+      return { known: true, first: before, session: before, steps: [] };
+    const stamped = await stamp(transaction, before, event);
+    const others = waiting.filter(({ id }) => id !== event.id);
+    const batch = [...others, stamped].sort((a, b) => a.at - b.at);
+    let session = before;
+    const steps: AppliedStep[] = [];
+    for (const next of batch) {
+      // An event that this version cannot read must not hold the session up for ever: it is set aside as it is.
+      if (next.id !== event.id && !parseEvent(next).ok) {
+        await transaction.markApplied(next);
+        continue;
+      }
+      const step = await applyOne(transaction, session, next);
+      steps.push({ event: next, step, own: next.id === event.id });
+      session = step.session;
+    }
+    await transaction.saveSession(session);
+    return { known: false, first: before, session, steps };
+  }
+
+  async function applyOne(transaction: StoreTransaction, session: Session, event: Event): Promise<Step> {
+    const key = (event.type === 'human-spoke' ? event.policyHash : null) ?? session.policyHash;
+    const hashed = key ?? (await policies.snapshot(transaction, session));
+    const policy = (await policies.byHash(transaction, hashed)) ?? options.policy(session);
+    const governed = session.policyHash === null ? { ...session, policyHash: hashed } : session;
+    const rows = await transaction.rows(governed, needs(governed, event));
+    const step = decide(governed, rows, event, policy);
+    await transaction.markApplied(event);
+    await saveStep(transaction, session, step, event, hash);
+    return step;
+  }
+
+  /** A human's message freezes the policy that holds from here on (V2). */
+  async function stamp(transaction: StoreTransaction, session: Session, event: Event): Promise<Event> {
+    if (event.type !== 'human-spoke' || event.policyHash !== null) return event;
+    return { ...event, policyHash: await policies.snapshot(transaction, session) };
+  }
+
+  async function perform({ known, first, session, steps }: Applied): Promise<Handled> {
+    let checks: Promise<Handled | null> | null = null;
+    if (session.timer !== first.timer) performer.timerChanged(session);
+    for (const { step, event } of steps) {
+      for (const command of step.commands) {
+        if (command.type === 'inject') await performer.inject(session.id, command.epoch);
+        else if (command.type === 'notify') await performer.notify(session, command);
+        else if (command.type === 'run-checks') {
+          checks = runChecks(session, command, event);
+          // Whoever awaits `checks` gets the failure; if nobody does, it must not end the process.
+          checks.catch(() => {});
+        }
+      }
+    }
+    const own = steps.find((step) => step.own)?.step ?? null;
+    return {
+      applied: !known,
+      session,
+      decision: own?.decision ?? null,
+      answer: own?.commands.find((command) => command.type === 'answer') ?? null,
+      reply: own?.commands.find((command) => command.type === 'reply')?.reply ?? null,
+      checks,
+    };
+  }
+
+  /** Without a checker nothing can be proved: each check is reported as failed, with a sentence that says so. */
+  async function runChecks(
+    session: Session,
+    command: Extract<Command, { type: 'run-checks' }>,
+    cause: Event,
+  ): Promise<Handled | null> {
+    let last: Handled | null = null;
+    const report = async (event: Event): Promise<void> => {
+      const handled = await handle(event);
+      if (handled.decision !== null) last = handled;
+    };
+    if (options.checker !== undefined) {
+      await options.checker.run(session, command.checks, command.final, report);
+      return last;
+    }
+    for (const [index, { todoId, check }] of command.checks.entries()) {
+      await report({
+        type: 'check-finished',
+        id: `${cause.id}:unchecked:${index}`,
+        sessionId: session.id,
+        at: options.clock.now(),
+        todoId,
+        check,
+        result: 'failed',
+        flaky: false,
+        tail: 'This process has no checker, so the check could not be run.',
+        fingerprint: null,
+      });
+    }
+    return last;
+  }
+
+  async function append(event: Event): Promise<boolean> {
+    return store.transact(async (transaction) => {
+      const session =
+        (await transaction.session(event.sessionId)) ?? createSession(event.sessionId, event.at);
+      return transaction.addEvent(await stamp(transaction, session, event));
+    });
+  }
+
+  return { handle, append };
+}
+
+const rollBack = new Error('refused as a whole');
+
+/** A plan change that is refused as a whole leaves no trace, not even its event (T6). Null: something was applied. */
+function refusedWhole({ first, steps }: Applied): Applied | null {
+  const own = steps.find((step) => step.own);
+  const reply = own?.step.commands.find((command) => command.type === 'reply')?.reply;
+  if (own === undefined || reply === undefined || reply.applied || reply.refused.length === 0) return null;
+  return { known: true, first, session: first, steps: [own] };
+}
+
+interface AppliedStep {
+  readonly event: Event;
+  readonly step: Step;
+  readonly own: boolean;
+}
+
+interface Applied {
+  readonly known: boolean;
+  readonly first: Session;
+  readonly session: Session;
+  readonly steps: readonly AppliedStep[];
+}

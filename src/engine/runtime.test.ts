@@ -1,0 +1,361 @@
+import { describe, expect, it } from 'vitest';
+import { defaultSettings, type Settings } from '../core/config/settings.ts';
+import type { Checker } from '../ports/host.ts';
+import type { Store } from '../ports/store.ts';
+import { createMemoryStore } from '../stores/memory/memory-store.ts';
+import { createScriptedHost, type ScriptedHostOptions } from '../testing/scripted-host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
+import { sha256 } from './system.ts';
+
+function setUp(
+  overrides: Partial<ScriptedHostOptions> & {
+    settings?: Partial<Settings>;
+    goalChecks?: string[];
+    sharedStore?: Store;
+  } = {},
+) {
+  const clock = createSimulatedClock();
+  const store = overrides.sharedStore ?? createMemoryStore();
+  const host = createScriptedHost({
+    mode: 'asked',
+    store,
+    clock,
+    identifiers: createSequentialIdentifiers(),
+    hash: sha256,
+    policy: () => ({
+      settings: { ...defaultSettings, ...overrides.settings },
+      goalChecks: overrides.goalChecks ?? [],
+    }),
+    ...overrides,
+  });
+  return { clock, store, host };
+}
+
+const passing: Checker = {
+  async run(session, checks, _final, report) {
+    for (const { todoId, check } of checks) {
+      await report({
+        type: 'check-finished',
+        id: `${check}-${todoId}-${session.epoch}-${session.updatedAt}`,
+        sessionId: session.id,
+        at: session.updatedAt + 1,
+        todoId,
+        check,
+        result: 'passed',
+        flaky: false,
+        tail: null,
+        fingerprint: 'tree-1',
+      });
+    }
+  },
+};
+
+describe('the runtime with an asked host', () => {
+  it('P1: an agent that says done with todos open is continued with the next one named', async () => {
+    const { host } = setUp();
+    await host.open();
+    await host.says('build it');
+    const [first] = await host.plans('write the parser', 'write the tests');
+    await host.works();
+    await host.completes(first ?? '');
+    const { answer, decision } = await host.stops();
+    expect(answer?.answer).toBe('continue');
+    expect(answer?.text).toContain('write the tests');
+    expect(answer?.text).toContain('1/2 completed, 1 remaining');
+    expect(decision?.reason).toBe('continue');
+  });
+
+  it('P29: a finished plan is let go without a continuation, honestly as claimed when nothing proves it', async () => {
+    const { host } = setUp();
+    await host.open();
+    await host.says('build it');
+    const ids = await host.plans('write the parser', 'write the tests');
+    await host.works();
+    for (const id of ids) await host.completes(id);
+    const { answer, session } = await host.stops();
+    expect(answer?.answer).toBe('let-go');
+    expect(session.settled?.outcome).toBe('claimed');
+    expect(session.counters.total).toBe(0);
+  });
+
+  it('P30: a plan of 100 todos drains at one per stop', async () => {
+    const { host } = setUp();
+    await host.open();
+    await host.says('all of it');
+    const ids = await host.plans(...Array.from({ length: 100 }, (_, index) => `todo ${index}`));
+    for (const id of ids.slice(0, -1)) {
+      await host.works();
+      await host.completes(id);
+      expect((await host.stops()).answer?.answer).toBe('continue');
+    }
+    await host.completes(ids.at(-1) ?? '');
+    expect((await host.stops()).session.settled?.outcome).toBe('claimed');
+  });
+
+  it('G7: three reminders without progress, each firmer, then the turn ends stagnant', async () => {
+    const { host } = setUp();
+    await host.open();
+    await host.says('build it');
+    await host.plans('write the parser');
+    const levels: (number | null | undefined)[] = [];
+    for (let stop = 0; stop < 3; stop++) levels.push((await host.stops()).decision?.level);
+    const { decision } = await host.stops();
+    expect(levels).toEqual([1, 2, 3]);
+    expect(decision).toMatchObject({ answer: 'let-go', reason: 'stagnant', outcome: 'stagnant' });
+  });
+
+  it('V1: goal checks are run at the final stop, and a pass settles the turn as done', async () => {
+    const { host, clock } = setUp({ goalChecks: ['tests'], checker: passing });
+    await host.open();
+    await host.says('build it');
+    const ids = await host.plans('write the parser');
+    await host.works();
+    await host.completes(ids[0] ?? '');
+    const stop = {
+      type: 'stop-attempted' as const,
+      end: 'normal' as const,
+      question: false,
+      fingerprint: null,
+      background: null,
+      toolError: null,
+      id: 'stop-1',
+      sessionId: host.sessionId,
+      at: clock.now(),
+    };
+    const handled = await host.runtime.ask(stop, clock.now() + 10_000);
+    expect(handled.session.settled?.outcome).toBe('done');
+    expect(handled.answer?.answer).toBe('let-go');
+  });
+
+  it('M8: checks that outlast the deadline continue the agent, counted against the ceiling alone', async () => {
+    const never: Checker = { run: () => new Promise(() => {}) };
+    const { host, clock } = setUp({ goalChecks: ['tests'], checker: never });
+    await host.open();
+    await host.says('build it');
+    const ids = await host.plans('write the parser');
+    await host.works();
+    await host.completes(ids[0] ?? '');
+    const stop = {
+      type: 'stop-attempted' as const,
+      end: 'normal' as const,
+      question: false,
+      fingerprint: null,
+      background: null,
+      toolError: null,
+      id: 'stop-1',
+      sessionId: host.sessionId,
+      at: clock.now(),
+    };
+    const asking = host.runtime.ask(stop, clock.now() + 10_000);
+    await clock.advance(10_000);
+    const handled = await asking;
+    expect(handled.decision?.textKind).toBe('checks-running');
+    expect(handled.answer?.text).toContain('todo_verify');
+    expect(handled.session.counters).toEqual({ stagnant: 0, continuations: 0, total: 1 });
+  });
+
+  it('G4: after an abort nothing is continued until the human speaks', async () => {
+    const { host } = setUp();
+    await host.open();
+    await host.says('build it');
+    await host.plans('write the parser');
+    await host.happens({ type: 'human-aborted', how: 'ESC' });
+    expect((await host.stops()).decision).toMatchObject({
+      answer: 'let-go',
+      reason: 'aborted',
+      outcome: 'aborted',
+    });
+    await host.says('continue');
+    expect((await host.stops()).answer?.answer).toBe('continue');
+  });
+
+  it('V5: an event delivered twice is applied once', async () => {
+    const { host } = setUp();
+    await host.open();
+    await host.says('build it');
+    const event = {
+      type: 'todos-created' as const,
+      id: 'same',
+      sessionId: host.sessionId,
+      at: 5,
+      actor: 'agent' as const,
+      items: [{ id: 'todo-1', title: 'write the parser' }],
+    };
+    expect((await host.runtime.handle(event)).applied).toBe(true);
+    const again = await host.runtime.handle(event);
+    expect(again.applied).toBe(false);
+    expect(again.session.counts.pending).toBe(1);
+  });
+
+  it('V5: events that wait in the inbox are folded, in the order of their time, before the stop is decided', async () => {
+    const { host, clock } = setUp();
+    await host.open();
+    await host.says('build it');
+    const at = clock.now();
+    await clock.advance(100);
+    const base = { sessionId: host.sessionId, actor: 'agent' as const };
+    await host.runtime.append({
+      ...base,
+      type: 'todo-completed',
+      id: 'second',
+      at: at + 20,
+      todoId: 'todo-1',
+      status: 'completed',
+      outcome: 'done',
+    });
+    await host.runtime.append({
+      ...base,
+      type: 'todos-created',
+      id: 'first',
+      at: at + 10,
+      items: [
+        { id: 'todo-1', title: 'write the parser' },
+        { id: 'todo-2', title: 'write the tests' },
+      ],
+    });
+    const { session, answer } = await host.stops();
+    expect(session.counts).toMatchObject({ completed: 1, pending: 1 });
+    expect(answer?.text).toContain('write the tests');
+  });
+});
+
+describe('the runtime with a told host', () => {
+  async function idleWithOpenTodo(overrides: Parameters<typeof setUp>[0] = {}) {
+    const made = setUp({ mode: 'told', ...overrides });
+    await made.host.open();
+    await made.host.runtime.attach();
+    await made.host.says('build it');
+    await made.host.plans('write the parser', 'write the tests');
+    await made.clock.advance(5000);
+    await made.host.stops();
+    return made;
+  }
+
+  it('E1: idle with open todos counts down for two seconds, then injects', async () => {
+    const { host, clock } = await idleWithOpenTodo();
+    expect(host.notices[0]?.message).toBe('Resuming in 2 s, 2 todos remaining');
+    await clock.advance(1999);
+    expect(host.injected).toHaveLength(0);
+    await clock.advance(1);
+    expect(host.injected).toHaveLength(1);
+    expect(host.injected[0]?.session.injection?.epoch).toBe(host.injected[0]?.epoch);
+  });
+
+  it('E4: duplicate idle events give one countdown and one injection', async () => {
+    const { host, clock } = await idleWithOpenTodo();
+    await clock.advance(1000);
+    await host.stops();
+    await clock.advance(1000);
+    await host.stops();
+    await clock.advance(10_000);
+    expect(host.injected).toHaveLength(1);
+  });
+
+  it('E2: a human message during the countdown cancels it', async () => {
+    const { host, clock } = await idleWithOpenTodo();
+    await clock.advance(1000);
+    await host.says('wait, something else');
+    await clock.advance(10_000);
+    expect(host.injected).toHaveLength(0);
+  });
+
+  it('E2: tool activity during the countdown cancels it', async () => {
+    const { host, clock } = await idleWithOpenTodo();
+    await host.works();
+    await clock.advance(10_000);
+    expect(host.injected).toHaveLength(0);
+  });
+
+  it('G9: a send that fails is tried again with backoff under the same epoch', async () => {
+    let tries = 0;
+    const { host, clock } = await idleWithOpenTodo({ takes: () => ++tries > 2 });
+    await clock.advance(20_000);
+    expect(tries).toBe(3);
+    expect(host.injected).toHaveLength(1);
+  });
+
+  it('G9: a send that fails three times ends the turn as failed', async () => {
+    const { host, clock, store } = await idleWithOpenTodo({ takes: () => false });
+    await clock.advance(60_000);
+    const session = await store.read(async (reader) => reader.session(host.sessionId));
+    expect(session?.settled).toMatchObject({ outcome: 'failed', reason: 'delivery-failed' });
+    expect(host.injected).toHaveLength(0);
+  });
+
+  it('V5: a countdown survives a restart and fires once, at once when it is late', async () => {
+    const { host, clock, store } = await idleWithOpenTodo();
+    await host.runtime.detach();
+    await clock.advance(60_000);
+    expect(host.injected).toHaveLength(0);
+    const second = createScriptedHost({
+      mode: 'told',
+      store,
+      clock,
+      identifiers: createSequentialIdentifiers('second'),
+      hash: sha256,
+      policy: () => ({ settings: defaultSettings, goalChecks: [] }),
+    });
+    expect(await second.runtime.attach()).toBe(true);
+    await clock.advance(1);
+    expect(second.injected).toHaveLength(1);
+    await clock.advance(60_000);
+    expect(second.injected).toHaveLength(1);
+  });
+
+  it('V5: a countdown older than ten minutes parks the session as paused instead', async () => {
+    const { host, clock, store } = await idleWithOpenTodo();
+    await host.runtime.detach();
+    await clock.advance(11 * 60_000);
+    await host.runtime.attach();
+    await clock.advance(1);
+    const session = await store.read(async (reader) => reader.session(host.sessionId));
+    expect(host.injected).toHaveLength(0);
+    expect(session?.settled).toMatchObject({ outcome: 'paused', reason: 'timer-expired' });
+  });
+
+  it('V5: only one process is attached to a host instance', async () => {
+    const { host, clock, store } = await idleWithOpenTodo();
+    const rival = createScriptedHost({
+      mode: 'told',
+      store,
+      clock,
+      identifiers: createSequentialIdentifiers('rival'),
+      hash: sha256,
+      policy: () => ({ settings: defaultSettings, goalChecks: [] }),
+    });
+    expect(await rival.runtime.attach()).toBe(false);
+    await clock.advance(3000);
+    expect(rival.injected).toHaveLength(0);
+    expect(host.injected).toHaveLength(1);
+  });
+
+  it('P9: a pending permission holds the continuation without a timer, and its grant releases it', async () => {
+    const { host, clock } = setUp({ mode: 'told' });
+    await host.open();
+    await host.runtime.attach();
+    await host.says('build it');
+    await host.plans('write the parser');
+    await host.happens({ type: 'permission-asked', requestId: 'p1' });
+    expect((await host.stops()).decision?.reason).toBe('permission-pending');
+    await clock.advance(3_600_000);
+    expect(host.injected).toHaveLength(0);
+    await host.happens({ type: 'permission-answered', requestId: 'p1', granted: true });
+    await clock.advance(3000);
+    expect(host.injected).toHaveLength(1);
+  });
+
+  it('G4: resume after an abort takes the idle session up again, without fresh budgets', async () => {
+    const { host, clock, store } = await idleWithOpenTodo();
+    await clock.advance(3000);
+    await host.happens({ type: 'activity-seen' });
+    await host.happens({ type: 'human-aborted', how: 'ESC' });
+    await host.stops({ end: 'cancelled' });
+    await clock.advance(60_000);
+    expect(host.injected).toHaveLength(1);
+    await host.happens({ type: 'human-resumed' });
+    await clock.advance(3000);
+    expect(host.injected).toHaveLength(2);
+    const session = await store.read(async (reader) => reader.session(host.sessionId));
+    expect(session?.counters.total).toBe(2);
+  });
+});

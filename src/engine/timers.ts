@@ -1,0 +1,145 @@
+// Timers that survive restarts. One wake-up for the earliest due timer of this host instance, never one per idle
+// session and never a scan: the cost follows the sessions that are due. Only the holder of the lease acts.
+import type { Event } from '../core/events.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { ToldHost } from '../ports/host.ts';
+import type { DueTimer, Store } from '../ports/store.ts';
+import type { Handled } from './engine.ts';
+
+/** A dead process holds its lease this long; a live one renews it three times as often. */
+const leaseMs = 30_000;
+/** Due timers taken at once: bounded memory, however many are due. */
+const batchSize = 200;
+
+export interface TimersOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly host: ToldHost | undefined;
+  readonly instance: string;
+  readonly holder: string;
+  readonly handle: (event: Event) => Promise<Handled>;
+  /** A failure while nobody waits for an answer: recorded by the caller, the next wake-up tries again. */
+  readonly onError: (error: unknown) => void;
+  /** Is the process behind this holder still there? False lets a new process take over at once after a crash. */
+  readonly isAlive: (holder: string) => boolean;
+  /** Each time the lease comes to us, from nobody or from a dead process. */
+  readonly onAttached: () => Promise<void>;
+}
+
+export interface Timers {
+  /** Takes the lease and starts waking up. False: another process is attached to this instance. */
+  attach(): Promise<boolean>;
+  /** A session's timer changed: wake up earlier if needed. */
+  changed(dueAt: number | null): void;
+  /** Fires everything that is due now. */
+  fireDue(): Promise<number>;
+  detach(): Promise<void>;
+}
+
+export function createTimers(options: TimersOptions): Timers {
+  const { store, clock, host, instance, holder, handle } = options;
+  let cancelWake: (() => void) | null = null;
+  let wakeAt = Number.POSITIVE_INFINITY;
+  let leaseUntil = 0;
+  let attached = false;
+  let firing: Promise<number> | null = null;
+
+  async function takeLease(): Promise<boolean> {
+    const now = clock.now();
+    const hadIt = leaseUntil > now;
+    const taken = await store.transact(async (tx) => {
+      const other = await tx.leaseHolder(instance);
+      if (other !== null && other !== holder && !options.isAlive(other))
+        await tx.releaseLease(instance, other);
+      return tx.takeLease(instance, holder, now, now + leaseMs);
+    });
+    leaseUntil = taken ? now + leaseMs : 0;
+    if (taken && !hadIt) await options.onAttached();
+    return taken;
+  }
+
+  function wake(at: number): void {
+    const renewal = leaseUntil === 0 ? Number.POSITIVE_INFINITY : leaseUntil - (leaseMs * 2) / 3;
+    const next = Math.min(at, renewal);
+    if (!attached || next >= wakeAt) return;
+    cancelWake?.();
+    wakeAt = next;
+    cancelWake = clock.wake(next, () => {
+      wakeAt = Number.POSITIVE_INFINITY;
+      // Nobody awaits a wake-up; a store that fails now is tried again at the next one.
+      fireDue().catch((error: unknown) => {
+        options.onError(error);
+        wake(clock.now() + 1000);
+      });
+    });
+  }
+
+  function fireDue(): Promise<number> {
+    firing ??= fireAll().finally(() => {
+      firing = null;
+    });
+    return firing;
+  }
+
+  async function fireAll(): Promise<number> {
+    if (clock.now() >= leaseUntil - (leaseMs * 2) / 3 && !(await takeLease())) {
+      wake(clock.now() + leaseMs);
+      return 0;
+    }
+    let fired = 0;
+    for (;;) {
+      const now = clock.now();
+      const due = await store.read(async (reader) => reader.dueTimers(instance, now, batchSize));
+      for (const timer of due) await fire(timer);
+      fired += due.length;
+      if (due.length < batchSize) break;
+    }
+    const next = await store.read(async (reader) => reader.nextTimerAt(instance));
+    wake(next ?? Number.POSITIVE_INFINITY);
+    return fired;
+  }
+
+  /** The host's own list is read again at the moment of acting, not from memory (G5). */
+  async function fire(timer: DueTimer): Promise<void> {
+    const { sessionId, epoch, dueAt } = timer;
+    const session = await store.read(async (reader) => reader.session(sessionId));
+    const current = session?.timer ?? null;
+    if (session === null || current?.epoch !== epoch || current.dueAt !== dueAt) {
+      // The row outlived its session's timer: void. Writing what the session says keeps it from being due for ever.
+      await store.transact(async (tx) => tx.saveTimer(sessionId, instance, current));
+      return;
+    }
+    if (timer.purpose === 'due' && host !== undefined) {
+      // A list that cannot be read does not hold the continuation up (G5).
+      const plan = await host.readPlan(session).catch(() => null);
+      if (plan !== null) await handle(plan);
+    }
+    const now = clock.now();
+    const id = `${sessionId}:timer:${epoch}:${dueAt}:${now}`;
+    await handle({ type: 'timer-fired', id, sessionId, at: now, epoch, dueAt });
+  }
+
+  return {
+    async attach() {
+      attached = true;
+      const taken = await takeLease();
+      if (!taken) {
+        wake(clock.now() + leaseMs);
+        return false;
+      }
+      wake((await store.read(async (reader) => reader.nextTimerAt(instance))) ?? Number.POSITIVE_INFINITY);
+      return true;
+    },
+    changed(dueAt) {
+      if (dueAt !== null) wake(dueAt);
+    },
+    fireDue,
+    async detach() {
+      attached = false;
+      cancelWake?.();
+      wakeAt = Number.POSITIVE_INFINITY;
+      await firing;
+      await store.transact(async (tx) => tx.releaseLease(instance, holder));
+    },
+  };
+}

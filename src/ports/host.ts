@@ -1,0 +1,38 @@
+// The host port: what the engine may ask of the host that a session runs in. An adapter implements it and decides
+// nothing. No method may throw for an expected outcome; a rejection counts as a failed send.
+import type { Event } from '../core/events.ts';
+import type { Session } from '../core/session.ts';
+
+export interface OutgoingText {
+  /** session id + epoch: the same key is the same continuation, however often it is sent. */
+  readonly key: string;
+  readonly session: Session;
+  readonly epoch: number;
+  readonly text: string;
+}
+
+export interface ToldHost {
+  /** Puts the text into the session. `refused` carries a sentence. */
+  inject(
+    outgoing: OutgoingText,
+  ): Promise<{ readonly taken: true } | { readonly taken: false; readonly error: string }>;
+  /** Does the host show this continuation? `unknown` where it cannot be looked up. */
+  find(outgoing: OutgoingText): Promise<'present' | 'absent' | 'unknown'>;
+  isIdle(sessionId: string): Promise<boolean>;
+  /** The host's own list as an event, read at the moment of acting (G5); null where it cannot be read. */
+  readPlan(session: Session): Promise<Event | null>;
+  notify(
+    session: Session,
+    notice: { level: 'info' | 'warning'; title: string; message: string },
+  ): Promise<void>;
+}
+
+/** Runs checks outside any transaction; each result comes back through `report` as an event. Must not throw. */
+export interface Checker {
+  run(
+    session: Session,
+    checks: readonly { readonly todoId: string | null; readonly check: string }[],
+    final: boolean,
+    report: (event: Event) => Promise<void>,
+  ): Promise<void>;
+}

@@ -1,0 +1,9 @@
+// For tests of your own: a clock that moves when told to, and a host without a model that drives a real runtime.
+export {
+  createScriptedHost,
+  type Happening,
+  type ScriptedHost,
+  type ScriptedHostOptions,
+  scriptedDescriptor,
+} from './scripted-host.ts';
+export { createSequentialIdentifiers, createSimulatedClock, type SimulatedClock } from './simulated-clock.ts';

@@ -1,0 +1,58 @@
+// The contract that every store keeps, as one suite: run it over each implementation. It knows no implementation
+// and looks at a store only through its port, so that a store cannot pass it by accident of its layout.
+import { afterEach, beforeEach, describe } from 'vitest';
+import type { Store } from '../ports/store.ts';
+import { describeArchive } from './store-contract/archive-contract.ts';
+import { describeDelivery } from './store-contract/delivery-contract.ts';
+import { describeDurability } from './store-contract/durability-contract.ts';
+import { describeEvents } from './store-contract/event-contract.ts';
+import { describeHostileValues } from './store-contract/hostile-values-contract.ts';
+import { describeRecords } from './store-contract/record-contract.ts';
+import { describeRows } from './store-contract/rows-contract.ts';
+import { describeSessions } from './store-contract/session-contract.ts';
+import { describeTodos } from './store-contract/todo-contract.ts';
+import { describeTransactions } from './store-contract/transaction-contract.ts';
+import { describeTranscript } from './store-contract/transcript-contract.ts';
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** Closes the store and opens what it left behind; missing where nothing outlives the process. */
+  readonly reopen?: () => Promise<Store>;
+  readonly cleanup: () => Promise<void>;
+}
+
+/** A fresh store for each test; `store()` is the one of the running test. */
+export interface StoreUnderTest {
+  store(): Store;
+  opened(): OpenedStore;
+}
+
+export function describeStore(name: string, open: () => Promise<OpenedStore>): void {
+  describe(`${name} store`, () => {
+    let current: OpenedStore | null = null;
+    beforeEach(async () => {
+      current = await open();
+    });
+    afterEach(async () => {
+      await current?.cleanup();
+      current = null;
+    });
+    const opened = (): OpenedStore => {
+      if (current === null) throw new Error('The store of a test exists only while the test runs.');
+      return current;
+    };
+    const underTest: StoreUnderTest = { opened, store: () => opened().store };
+
+    describeTransactions(underTest);
+    describeSessions(underTest);
+    describeTodos(underTest);
+    describeRows(underTest);
+    describeEvents(underTest);
+    describeRecords(underTest);
+    describeDelivery(underTest);
+    describeTranscript(underTest);
+    describeArchive(underTest);
+    describeHostileValues(underTest);
+    describeDurability(underTest);
+  });
+}

@@ -1,0 +1,357 @@
+// The commands, run in process over a real SQLite store that scripted hosts filled: what they print, what they
+// change, and what they leave alone.
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addStagnantSession, type CommandBench, createCommandBench } from '../src/cli/command-bench.ts';
+import { commandTable } from '../src/cli/command-table.ts';
+import { stopRules } from '../src/core/rules/stop-rules.ts';
+
+process.env['TZ'] = 'UTC';
+
+let bench: CommandBench;
+
+beforeEach(() => {
+  bench = createCommandBench();
+});
+
+afterEach(() => bench.close());
+
+function linesOf(text: string): string[] {
+  return text.split('\n');
+}
+
+describe('the command line', () => {
+  it('C3: --help lists every command, and every command explains itself', async () => {
+    const { code, out } = await bench.run('--help');
+    expect(code).toBe(0);
+    for (const { name, summary } of commandTable) {
+      expect(out).toContain(`${name.padEnd(13)}  ${summary}`);
+      const help = await bench.run(...name.split(' '), '--help');
+      expect(help.code, name).toBe(0);
+      expect(help.out, name).toContain(`Usage: untildone ${name}`);
+    }
+    expect((await bench.run('help', 'plan', 'show')).out).toContain('Usage: untildone plan show');
+  });
+
+  it.each([
+    [['statu'], 'There is no command "statu". Did you mean "status"?'],
+    [['plan', 'shwo'], '"plan" wants one more word: plan show or plan log.'],
+    [['xyzzy\u001b[2J'], 'There is no command "xyzzy". See untildone --help.'],
+    [['status', '--al'], 'There is no option --al; did you mean --all? Usage: untildone status'],
+    [['status', '--json=yes'], '--json takes no value. Usage:'],
+    [['pause', '--reason', '--json'], '--reason needs a value: --reason=TEXT.'],
+    [['status', 'a', 'b'], '"b" is too much.'],
+    [['status', '--limit', '0'], '--limit must be a whole number of at least 1.'],
+    [['why', '--decision', 'last'], '--decision must be the number of a decision, from 1 on.'],
+    [['gc', '--older-than', 'soon'], '--older-than must be a number with m, h, d or w, such as 30d.'],
+    [['replay', '--policy', 'x.json'], 'Something is missing. Usage: untildone replay SESSION'],
+    [['replay', 'alpha'], 'Say which settings to try: --policy FILE.'],
+    [['ledger', 'verify', 'alpha', '--all'], 'Name a session or say --all, not both.'],
+    [['config', '--max-stagnat=1'], 'There is no option --max-stagnat; did you mean --max-stagnant?'],
+  ])('wrong usage %j is a sentence and exits 2', async (argv, sentence) => {
+    const { code, out, err } = await bench.run(...argv);
+    expect(err).toContain(`untildone: ${sentence}`);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+  });
+
+  it('something unexpected is one sentence; UNTILDONE_DEBUG adds the stack', async () => {
+    const broken = { stdout: { write: () => bang() } };
+    const { code, err } = await bench.runWith(broken, '--help');
+    expect(code).toBe(1);
+    expect(err).toBe(
+      'untildone: Something unexpected happened: bang (set UNTILDONE_DEBUG=1 for the stack)\n',
+    );
+    bench.env['UNTILDONE_DEBUG'] = '1';
+    expect((await bench.runWith(broken, '--help')).err).toContain('at bang');
+  });
+
+  it.each(commandTable.map(({ name }) => [name]))('%s creates no store where there is none', async (name) => {
+    const extra = name === 'replay' ? ['alpha', '--policy', 'other.json'] : [];
+    writeFileSync(join(bench.project, 'other.json'), '{}');
+    const { code, out, err } = await bench.run(...name.split(' '), ...extra);
+    expect(existsSync(bench.home)).toBe(false);
+    const says = `${out}${err}`;
+    if (name.startsWith('config')) expect(code).toBe(0);
+    else expect(says).toMatch(/no sessions yet|There are no sessions yet\.|0 sessions/);
+  });
+});
+
+function bang(): never {
+  throw new Error('bang\nsecond line');
+}
+
+describe('status', () => {
+  it('C3, C4: shows plan, state, counters against limits, and the last decision with its reason', async () => {
+    await addStagnantSession(bench);
+    const { code, out } = await bench.run('status');
+    expect(code).toBe(0);
+    expect(linesOf(out)).toEqual([
+      'alpha-00  scripted · build · 5 s ago',
+      '  plan     2/4 completed, 1 blocked, 1 open, 2 without a check of its own',
+      '  state    settled: stagnant (stagnant)',
+      '  limits   3/3 without progress, 3/10 since a todo was finished, 4/500 since the human spoke',
+      '  last     let-go (stagnant), outcome stagnant',
+      '  because  No progress after 3 continuations.',
+      '',
+    ]);
+  });
+
+  it('C3: one session in detail names the next todo and what it waits for', async () => {
+    const host = await bench.host({ sessionId: 'beta-0001', mode: 'told' });
+    await host.open();
+    await host.says('Clean up');
+    await host.plans('Remove dead code');
+    await host.happens({ type: 'permission-asked', requestId: 'p' });
+    await host.happens({
+      type: 'background-started',
+      job: { id: 'j', kind: 'shell', description: 'npm test' },
+    });
+    await host.stops();
+    const { out } = await bench.run('status', 'beta');
+    expect(out).toContain("  state      waiting for the human's answer to a permission request");
+    expect(out).toContain('  next       Remove dead code');
+    expect(out).toContain('  waits for  1 permission request without an answer');
+    expect(out).toContain('  waits for  background shell: npm test');
+    expect(out).toContain(`  directory  ${bench.project}`);
+  });
+
+  it('C3: says in words that a countdown runs, and that a session is paused, latched or running', async () => {
+    const host = await bench.host({ sessionId: 'gamma-0001', mode: 'told' });
+    const state = async () => (await bench.run('status')).out.match(/ {2}state +(.*)/)?.[1];
+    await host.open();
+    expect(await state()).toBe('idle: no turn yet');
+    await host.says('Clean up');
+    await host.plans('Remove dead code');
+    expect(await state()).toBe('running: turn 1');
+    await host.stops();
+    expect(await state()).toBe('counting down: the agent goes on, in 2 s');
+    await bench.run('pause', '--reason', 'lunch');
+    expect(await state()).toBe('paused by the human: lunch');
+    await bench.run('resume');
+    await bench.run('stop');
+    expect(await state()).toBe('latched: stopped by the human (untildone stop)');
+    await host.happens({ type: 'session-deleted' });
+    expect(await state()).toBe('deleted');
+  });
+
+  it('lists this directory only, newest first; --all lists all; --limit says that there is more', async () => {
+    await addStagnantSession(bench, 'alpha-0001');
+    await addStagnantSession(bench, 'alpha-0002');
+    const elsewhere = await bench.host({ sessionId: 'other-0001', descriptor: { directory: '/elsewhere' } });
+    await elsewhere.open();
+    const heads = (out: string) => out.match(/^\S+(?= {2}scripted)/gm);
+    expect(heads((await bench.run('status')).out)).toEqual(['alpha-0002', 'alpha-0001']);
+    expect(heads((await bench.run('status', '--all')).out)).toEqual(['other-00', 'alpha-0002', 'alpha-0001']);
+    expect((await bench.run('status', '--limit', '1')).out).toContain(
+      'There are more: --limit 2 shows them.',
+    );
+    expect((await bench.runWith({ cwd: '/nowhere' }, 'status')).out).toBe(
+      'no sessions yet here; --all shows those of other directories\n',
+    );
+    expect((await bench.runWith({ cwd: join(bench.project, 'src') }, 'status')).out).toContain('alpha-0002');
+  });
+
+  it('--json is one document with the same facts', async () => {
+    await addStagnantSession(bench);
+    const { sessions, more } = JSON.parse((await bench.run('status', '--json')).out);
+    expect(more).toBe(false);
+    expect(sessions[0]).toMatchObject({
+      id: 'alpha-0001',
+      host: 'scripted',
+      agent: 'build',
+      state: { name: 'settled' },
+      plan: { completed: 2, blocked: 1, pending: 1 },
+      settled: { outcome: 'stagnant' },
+      lastDecision: { sequence: 6, decision: { reason: 'stagnant' } },
+    });
+    expect(sessions[0].limits[0]).toMatchObject({ name: 'maxStagnant', used: 3, limit: 3 });
+  });
+});
+
+describe('naming a session', () => {
+  it('a start of the id is enough; an unclear or unknown one gets the candidates and exits 1', async () => {
+    await addStagnantSession(bench, 'alpha-0001');
+    await addStagnantSession(bench, 'alpha-0002');
+    expect((await bench.run('why', 'alpha-0001')).out).toContain('session alpha-0001');
+    const unclear = await bench.run('why', 'alpha');
+    expect(unclear).toMatchObject({ code: 1, out: '' });
+    expect(unclear.err).toBe(
+      'untildone: "alpha" is the start of more than one session: alpha-0002 (scripted, 5 s ago), alpha-0001 (scripted, 35 s ago). Write more letters.\n',
+    );
+    const unknown = await bench.run('stop', 'omega');
+    expect(unknown).toMatchObject({ code: 1, out: '' });
+    expect(unknown.err).toContain('No session starts with "omega". The most recent ones are alpha-0002');
+  });
+
+  it('without a name it is the most recent one of this directory that a human sees', async () => {
+    await addStagnantSession(bench, 'alpha-0001');
+    const subagent = await bench.host({ sessionId: 'sub-0001', descriptor: { kind: 'subagent' } });
+    await subagent.open();
+    expect((await bench.run('why')).out).toContain('session alpha-0001');
+    const nowhere = await bench.runWith({ cwd: '/nowhere' }, 'why');
+    expect(nowhere.err).toContain('There is no session of this directory.');
+  });
+});
+
+describe('why', () => {
+  it('V6: prints the rules in order, the one that answered with its inputs, and those that were not asked', async () => {
+    await addStagnantSession(bench);
+    const { out } = await bench.run('why');
+    expect(linesOf(out).slice(0, 9)).toEqual([
+      'Decision 6 of 6 in session alpha-0001 (scripted, build)',
+      '  answer   let-go',
+      '  reason   stagnant',
+      '  because  No progress after 3 continuations.',
+      '  outcome  stagnant',
+      '  when     2027-01-15 08:00:25 (5 s ago)',
+      expect.stringMatching(/^ {2}policy {3}[0-9a-f]{32}$/),
+      '',
+      'The rules, in order:',
+    ]);
+    const names = [...out.matchAll(/^ +\d+ {2}(\S+) +(silent|ANSWERED|not asked)/gm)].map((match) => [
+      match[1],
+      match[2],
+    ]);
+    const answered = stopRules.findIndex(({ name }) => name === 'stagnant');
+    expect(names).toEqual(
+      stopRules.map(({ name }, index) => [
+        name,
+        index < answered ? 'silent' : index === answered ? 'ANSWERED' : 'not asked',
+      ]),
+    );
+    expect(out).toContain('          withoutProgress  3\n          limit            3\n');
+  });
+
+  it('V6: for a continuation all rules were silent, and the text is named', async () => {
+    await addStagnantSession(bench);
+    const { out } = await bench.run('why', 'alpha', '--decision', '4');
+    expect(out).toContain('Decision 4 of 6');
+    expect(out).not.toMatch(/ANSWERED|not asked/);
+    expect(out).toContain('No rule answered, so the agent goes on.');
+    expect(out).toContain('The text that it got (firmness 3 of 3):');
+    expect(out).toMatch(/standard +CHOSEN/);
+    const none = await bench.run('why', 'alpha', '--decision', '7');
+    expect(none).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('has 6 decisions; there is no decision 7'),
+    });
+  });
+
+  it('--json carries the decision and a mark for every rule', async () => {
+    await addStagnantSession(bench);
+    const answer = JSON.parse((await bench.run('why', '--json')).out);
+    expect(answer).toMatchObject({
+      sequence: 6,
+      latest: 6,
+      decision: { reason: 'stagnant', outcome: 'stagnant' },
+    });
+    expect(answer.rules).toHaveLength(stopRules.length);
+    expect(answer.rules.filter(({ mark }: { mark: string }) => mark === 'answered')).toHaveLength(1);
+  });
+
+  it('a decision that no rule made is told as such', async () => {
+    const host = await bench.host({
+      sessionId: 'told-0001',
+      mode: 'told',
+      takes: () => false,
+      settings: { sendAttempts: 1 },
+    });
+    await host.runtime.attach();
+    await host.open();
+    await host.says('Clean up');
+    await host.plans('Remove dead code');
+    await host.stops();
+    await bench.clock.advance(2000);
+    const { out } = await bench.run('why');
+    expect(out).toContain('This was not answered by one of the rules but by "delivery-failed"');
+    expect(out).toContain('the scripted host refused');
+    await host.runtime.detach();
+  });
+});
+
+describe('pause, stop and resume', () => {
+  it('G4: stop latches, and nothing is continued until resume, which leaves the counters alone', async () => {
+    const host = await addStagnantSession(bench);
+    await host.says('go on');
+    await host.works();
+    expect((await host.stops()).decision?.answer).toBe('continue');
+    expect(await bench.run('stop')).toEqual({
+      code: 0,
+      out: 'Session alpha-0001 is latched. A message from you or `untildone resume` lifts that.\n',
+      err: '',
+    });
+    expect((await host.stops()).decision).toMatchObject({ answer: 'let-go', reason: 'aborted' });
+    const resumed = await bench.run('resume');
+    expect(resumed.out).toContain('Session alpha-0001 is resumed. Now: ');
+    const next = await host.stops();
+    expect(next.decision?.answer).toBe('continue');
+    expect(next.session.counters.total).toBe(2);
+  });
+
+  it('C3: pause holds through a message of the human, and is recorded with its reason', async () => {
+    const host = await addStagnantSession(bench);
+    await bench.run('pause', 'alpha', '--reason=lunch');
+    await host.says('go on');
+    expect((await host.stops()).decision).toMatchObject({
+      reason: 'paused-by-human',
+      inputs: { reason: 'lunch' },
+    });
+  });
+
+  it('resume with nothing to lift changes nothing: a countdown goes on', async () => {
+    const host = await bench.host({ sessionId: 'told-0001', mode: 'told' });
+    await host.open();
+    await host.says('Clean up');
+    await host.plans('Remove dead code');
+    const { session } = await host.stops();
+    const { out } = await bench.run('resume');
+    expect(out).toContain('is neither paused nor latched; nothing was changed. Now: counting down');
+    const store = await bench.store();
+    expect(await store.read(async (reader) => reader.session('told-0001'))).toEqual(session);
+  });
+
+  it('an agent must not resume itself: a refusal is a sentence, exits 1 and changes nothing', async () => {
+    const host = await addStagnantSession(bench);
+    await bench.run('stop');
+    const refused = await bench.runWith({ whyNoHuman: async () => 'Only a human may say this.' }, 'resume');
+    expect(refused).toEqual({ code: 1, out: '', err: 'untildone: Only a human may say this.\n' });
+    expect((await host.stops()).decision?.reason).toBe('aborted');
+  });
+
+  it('stop and pause beneath an agent are done, and the record says where they were asked', async () => {
+    await addStagnantSession(bench);
+    const beneath = { agentAbove: async () => 'Claude Code' };
+    await bench.runWith(beneath, 'stop');
+    await bench.runWith(beneath, 'pause', '--reason', 'later');
+    const [session] = JSON.parse((await bench.run('status', '--json')).out).sessions;
+    expect(session.latch.how).toBe('untildone stop, beneath Claude Code');
+    expect(session.pause.reason).toBe('later; asked for beneath Claude Code');
+  });
+
+  it('V1: a command runs no checks, and one that was not run has not failed', async () => {
+    const host = await bench.host({ sessionId: 'alpha-0001' });
+    await host.open();
+    await host.says('Work');
+    const items = [{ id: 't1', title: 'Checked', checks: ['unit'] }];
+    await host.happens({ type: 'todos-created', actor: 'agent', items });
+    // A short-lived hook left it in the inbox; the command folds it.
+    const claim = {
+      type: 'todo-completed',
+      actor: 'agent',
+      todoId: 't1',
+      status: 'completed',
+      outcome: 'done',
+    } as const;
+    await host.runtime.append({ ...claim, id: 'claim', sessionId: 'alpha-0001', at: bench.clock.now() });
+    await bench.run('pause');
+    expect((await bench.run('plan', 'show')).out).toContain('[x] Checked  (claimed, to be checked by unit)');
+  });
+
+  it('C3: a broken configuration does not keep the human from stopping an agent', async () => {
+    await addStagnantSession(bench);
+    writeFileSync(join(bench.project, 'untildone.json'), '{ "mode": "loud" }');
+    expect((await bench.run('stop')).code).toBe(0);
+    expect((await bench.run('status')).out).toContain('state    latched');
+  });
+});

@@ -1,0 +1,138 @@
+// The crash matrix (V5): kills the victim with SIGKILL at every named point and at random moments, lets it run to
+// the end afterwards, and compares what the outside world saw with what the store says.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { verifyLedger } from '../../src/core/ledger.ts';
+import { sha256, systemClock } from '../../src/engine/system.ts';
+import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+
+const victim = fileURLToPath(new URL('./victim.ts', import.meta.url));
+const points = ['before-commit', 'after-commit', 'before-send', 'after-send', 'after-record'];
+const todos = 4;
+
+export interface CrashReport {
+  readonly kills: number;
+  /** One sentence per broken promise. */
+  readonly broken: readonly string[];
+}
+
+export async function crashMatrix(kills: number, seed = 1): Promise<CrashReport> {
+  const broken: string[] = [];
+  let killed = 0;
+  for (let index = 0; killed < kills; index++) {
+    const result = await crashOnce(index, seed);
+    killed += result.killed;
+    broken.push(...result.broken);
+    if (index > kills * 3) throw new Error('too few runs were killed; the matrix does not test what it says');
+  }
+  return { kills: killed, broken };
+}
+
+async function crashOnce(index: number, seed: number): Promise<{ killed: number; broken: string[] }> {
+  const mode = index % 3 === 2 ? 'asked' : 'told';
+  const directory = mkdtempSync(join(tmpdir(), 'untildone-crash-'));
+  try {
+    const atRandom = index % 2 === 1;
+    const point = atRandom ? 'none' : (points[Math.floor(index / 2) % points.length] ?? 'none');
+    const usable = mode === 'asked' && point.includes('send') ? 'after-commit' : point;
+    const nth = 1 + ((index * 7 + seed) % 9);
+    const delay = atRandom ? 60 + ((index * 131 + seed * 17) % 240) : null;
+    const killed = await run(directory, mode, usable, nth, delay);
+    const finished = await run(directory, mode, 'none', 1, null);
+    const where = `${mode}, ${atRandom ? `after ${delay} ms` : `${usable} #${nth}`}`;
+    if (finished) return { killed: 0, broken: [`${where}: the second run did not end by itself`] };
+    const broken = await inspect(directory, mode);
+    return { killed: killed ? 1 : 0, broken: broken.map((sentence) => `${where}: ${sentence}`) };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** True: the process was killed. */
+function run(
+  directory: string,
+  mode: string,
+  point: string,
+  nth: number,
+  delay: number | null,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(
+      process.execPath,
+      ['--no-warnings', victim, directory, mode, point, String(nth), String(todos)],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    let complaint = '';
+    child.stderr.on('data', (chunk) => {
+      complaint += chunk;
+    });
+    const timer = delay === null ? null : setTimeout(() => child.kill('SIGKILL'), delay);
+    const overdue = setTimeout(() => child.kill('SIGKILL'), 60_000);
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (timer !== null) clearTimeout(timer);
+      clearTimeout(overdue);
+      if (signal === 'SIGKILL') resolve(true);
+      else if (code === 0) resolve(false);
+      else reject(new Error(`the victim failed by itself: ${complaint}`));
+    });
+  });
+}
+
+async function inspect(directory: string, mode: string): Promise<string[]> {
+  const lines = (name: string): string[] =>
+    existsSync(join(directory, name))
+      ? readFileSync(join(directory, name), 'utf8').split('\n').filter(Boolean)
+      : [];
+  const broken: string[] = [];
+  const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
+  try {
+    await store.read(async (reader) => {
+      const session = await reader.session('victim');
+      if (session === null) {
+        broken.push('the session is lost');
+        return;
+      }
+      const rows = await reader.todosOfPlan(session.planId);
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      for (const id of lines('planned')) if (!byId.has(id)) broken.push(`todo ${id} is lost`);
+      for (const id of lines('completed')) {
+        if (byId.get(id)?.status !== 'completed') broken.push(`the completion of ${id} is lost`);
+      }
+      if (rows.length !== todos) broken.push(`there are ${rows.length} todos instead of ${todos}`);
+      const ledger = verifyLedger(await reader.ledger(session.planId), sha256);
+      if (!ledger.intact) broken.push(`the ledger is broken: ${ledger.sentence}`);
+      const outbox = await reader.outbox('victim');
+      const taken = lines(mode === 'told' ? 'taken' : 'answered');
+      const twice = taken.filter((key, at) => taken.indexOf(key) !== at);
+      if (twice.length > 0) broken.push(`sent twice: ${twice.join(', ')}`);
+      for (const key of taken) {
+        if (!outbox.some((row) => `victim:${row.epoch}` === key))
+          broken.push(`${key} was sent but never decided`);
+      }
+      if (mode === 'told') {
+        for (const row of outbox) {
+          const wanted = row.state === 'sent' || row.state === 'observed' || row.state === 'intended';
+          if (wanted && !taken.includes(`victim:${row.epoch}`))
+            broken.push(`continuation ${row.epoch} is lost (${row.state})`);
+        }
+      }
+    });
+  } finally {
+    await store.close();
+  }
+  return broken;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const kills = Number(process.argv[2] ?? 200);
+  const report = await crashMatrix(kills);
+  for (const sentence of report.broken) process.stdout.write(`${sentence}\n`);
+  process.stdout.write(`crash matrix: ${report.kills} kills, ${report.broken.length} broken promises\n`);
+  process.exitCode = report.broken.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,97 @@
+// Holds package.json and its lock to what the package promises: nothing is installed beside it, a fresh
+// clone installs the same versions everywhere, and what is bundled shows its licence.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { missingRows, platformOf } from '../scripts/complete-lock.ts';
+import { packageFolder, thirdPartyLicenses } from '../scripts/third-party-licenses.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8');
+const lock = JSON.parse(lockText);
+
+describe('package.json', () => {
+  it('installs nothing beside itself: no dependencies, and every peer is optional', () => {
+    expect(manifest.dependencies).toBeUndefined();
+    expect(manifest.optionalDependencies).toBeUndefined();
+    for (const peer of Object.keys(manifest.peerDependencies)) {
+      expect(manifest.peerDependenciesMeta[peer], peer).toEqual({ optional: true });
+    }
+  });
+
+  it('pins every development dependency to one version', () => {
+    const loose = Object.entries<string>(manifest.devDependencies).filter(
+      ([, range]) => !/^\d+\.\d+\.\d+$/.test(range),
+    );
+    expect(loose).toEqual([]);
+  });
+
+  it('asserts the Node in every script that runs a program of ours', () => {
+    const unguarded = Object.entries<string>(manifest.scripts)
+      .filter(([, command]) => !command.startsWith('node scripts/assert-node.cjs && '))
+      .map(([name]) => name);
+    // `ci` installs the pinned Node first and asserts then; `prepublishOnly` only runs scripts that assert.
+    expect(unguarded).toEqual(['ci', 'prepublishOnly']);
+  });
+});
+
+describe('package-lock.json', () => {
+  it('names no registry', () => {
+    expect(lockText).not.toMatch(/"resolved"|https?:\/\/[^"]*registry/);
+  });
+
+  it('lists the optional packages of every platform, so that npm ci takes it (npm run lock:complete)', () => {
+    expect(missingRows(lock.packages)).toEqual({});
+  });
+});
+
+describe('completing the lock', () => {
+  it('reads the platform from the name', () => {
+    expect(platformOf('@biomejs/cli-darwin-arm64')).toEqual({ os: ['darwin'], cpu: ['arm64'] });
+    expect(platformOf('@rolldown/binding-linux-arm64-musl')).toEqual({
+      os: ['linux'],
+      cpu: ['arm64'],
+      libc: ['musl'],
+    });
+    expect(platformOf('@rolldown/binding-wasm32-wasi')).toEqual({ cpu: ['wasm32'] });
+    expect(platformOf('left-pad')).toBeNull();
+  });
+
+  it('refuses to invent a row for a package that names no platform or no exact version', () => {
+    expect(() => missingRows({ a: { optionalDependencies: { 'left-pad': '1.0.0' } } })).toThrow('left-pad');
+    expect(() => missingRows({ a: { optionalDependencies: { 'x-linux-x64': '^1.0.0' } } })).toThrow(
+      'x-linux-x64',
+    );
+  });
+});
+
+describe('licences of bundled code', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'untildone-licences-'));
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+  function install(name: string, files: Record<string, string>): void {
+    const folder = join(scratch, 'node_modules', name);
+    mkdirSync(folder, { recursive: true });
+    const text = JSON.stringify({ name, version: '1.2.3', license: 'MIT' });
+    for (const [file, content] of Object.entries({ 'package.json': text, ...files })) {
+      writeFileSync(join(folder, file), content);
+    }
+  }
+
+  it('finds the innermost package of a bundled file', () => {
+    expect(packageFolder('src/core/x.ts')).toBeNull();
+    expect(packageFolder('node_modules/zod/v4/index.js')).toBe('node_modules/zod');
+    expect(packageFolder('node_modules/a/node_modules/@b/c/x.js')).toBe('node_modules/a/node_modules/@b/c');
+  });
+
+  it('shows each text once, and fails when a bundled package has none', () => {
+    install('shown', { 'LICENSE.md': 'You may.' });
+    install('@scope/silent', {});
+    const inputs = ['node_modules/shown/a.js', 'node_modules/shown/b.js', 'src/x.ts'];
+    expect(thirdPartyLicenses(scratch, inputs).match(/You may\./g)).toHaveLength(1);
+    expect(() => thirdPartyLicenses(scratch, ['node_modules/@scope/silent/a.js'])).toThrow('@scope/silent');
+  });
+});

@@ -1,0 +1,190 @@
+// Drives needs() and decide() the way the engine does, synchronously and without a store, so that a test of core
+// reads as a story. It performs no command: a test says what became of each one.
+import type { AnswerCommand, Command, InjectCommand, PlanReply } from '../../src/core/commands.ts';
+import { defaultSettings, type Settings } from '../../src/core/config/settings.ts';
+import { decide } from '../../src/core/decide.ts';
+import type { Decision } from '../../src/core/decision.ts';
+import type {
+  AgentDescriptor,
+  Event,
+  NewTodo,
+  SessionDescriptor,
+  StopAttempted,
+  ToolAccess,
+} from '../../src/core/events.ts';
+import { needs } from '../../src/core/needs.ts';
+import { createSession, type Session } from '../../src/core/session.ts';
+import type { Step } from '../../src/core/step.ts';
+import type { Todo } from '../../src/core/todo.ts';
+import { createRowHolder, type RowHolder } from './row-holder.ts';
+
+type WithoutBase<E> = E extends Event ? Omit<E, 'id' | 'sessionId' | 'at'> : never;
+export type Happening = WithoutBase<Event>;
+
+export interface DriverOptions {
+  readonly settings?: Partial<Settings>;
+  readonly goalChecks?: readonly string[];
+  readonly descriptor?: Partial<SessionDescriptor>;
+  readonly agent?: Partial<AgentDescriptor>;
+}
+
+type StopDetails = Partial<Omit<StopAttempted, 'type' | 'id' | 'sessionId' | 'at'>>;
+
+export interface CoreDriver {
+  session: Session;
+  now: number;
+  readonly holder: RowHolder;
+  readonly decisions: Decision[];
+  readonly commands: Command[];
+  readonly ledger: string[];
+  /** One event through needs, decide and the rows. */
+  happens(happening: Happening, at?: number): Step;
+  says(text?: string, messageId?: string | null): Step;
+  /** Creates todos; strings are titles. Returns their ids. */
+  plans(...items: (string | Partial<NewTodo>)[]): string[];
+  works(access?: ToolAccess): Step;
+  completes(todoId: string, status?: 'completed' | 'cancelled'): Step;
+  updates(todoId: string, changes: Extract<Happening, { type: 'todo-updated' }>['changes']): Step;
+  /** A whole-list write; strings are pending todos. */
+  writes(...items: (string | { content: string; status?: string; reason?: string })[]): Step;
+  stops(details?: StopDetails): Step;
+  /** Fires the session's timer at its due time, or `late` milliseconds after it. */
+  fires(late?: number): Step;
+  /** Stops, and in a told host lets the countdown run out. */
+  stopsFully(details?: StopDetails): Step;
+  todo(id: string): Todo;
+  todos(): Todo[];
+}
+
+export const driverStart = 1_800_000_000_000;
+
+export const driverDescriptor: SessionDescriptor = {
+  host: 'scripted',
+  instance: 'instance-1',
+  mode: 'asked',
+  kind: 'main',
+  parentId: null,
+  directory: null,
+  headless: false,
+  immediate: false,
+  everyAgentWrites: false,
+  seesTools: true,
+  tools: { pause: 'todo_pause', verify: 'todo_verify' },
+};
+
+export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
+  const policy = {
+    settings: { ...defaultSettings, ...options.settings },
+    goalChecks: options.goalChecks ?? [],
+  };
+  const holder = createRowHolder();
+  let count = 0;
+  const nextId = (): string => `id-${++count}`;
+
+  const driver: CoreDriver = {
+    session: createSession('session-1', driverStart),
+    now: driverStart,
+    holder,
+    decisions: [],
+    commands: [],
+    ledger: [],
+    happens(happening, at = driver.now) {
+      const event = { ...happening, id: nextId(), sessionId: 'session-1', at } as Event;
+      const rows = holder.rows(driver.session, needs(driver.session, event));
+      const result = decide(driver.session, rows, event, policy);
+      holder.save(result.rowChanges);
+      driver.session = result.session;
+      driver.commands.push(...result.commands);
+      driver.ledger.push(...result.rowChanges.ledger.map(({ change }) => change));
+      if (result.decision !== null) driver.decisions.push(result.decision);
+      return result;
+    },
+    says: (text = 'Please build it.', messageId = nextId()) =>
+      driver.happens({
+        type: 'human-spoke',
+        messageId,
+        text,
+        turnId: nextId(),
+        agent: null,
+        fingerprint: null,
+        policyHash: null,
+      }),
+    plans(...items) {
+      const full = items.map((item) => ({
+        id: nextId(),
+        title: 'a todo',
+        ...(typeof item === 'string' ? { title: item } : item),
+      }));
+      driver.happens({ type: 'todos-created', actor: 'agent', items: full });
+      return full.map(({ id }) => id);
+    },
+    works(access = 'write') {
+      driver.happens({ type: 'tool-started', tool: 'tool', access });
+      return driver.happens({ type: 'tool-ended', tool: 'tool', access, error: null });
+    },
+    completes: (todoId, status = 'completed') =>
+      driver.happens({ type: 'todo-completed', actor: 'agent', todoId, status, outcome: 'as it was asked' }),
+    updates: (todoId, changes) => driver.happens({ type: 'todo-updated', actor: 'agent', todoId, changes }),
+    writes: (...items) =>
+      driver.happens({
+        type: 'plan-written',
+        actor: 'agent',
+        items: items.map((item) => ({
+          ...(typeof item === 'string' ? { content: item } : item),
+          freshId: nextId(),
+        })),
+      }),
+    stops: (details = {}) =>
+      driver.happens({
+        type: 'stop-attempted',
+        end: 'normal',
+        question: false,
+        fingerprint: null,
+        background: null,
+        toolError: null,
+        ...details,
+      }),
+    fires(late = 0) {
+      const timer = driver.session.timer;
+      if (timer === null) throw new Error('the session has no timer to fire');
+      driver.now = Math.max(driver.now, timer.dueAt + late);
+      return driver.happens({ type: 'timer-fired', epoch: timer.epoch, dueAt: timer.dueAt });
+    },
+    stopsFully(details) {
+      if (driver.session.descriptor.mode === 'told') driver.happens({ type: 'activity-seen' });
+      const stopped = driver.stops(details);
+      return driver.session.timer === null ? stopped : driver.fires();
+    },
+    todo(id) {
+      const found = driver.todos().find((todo) => todo.id === id);
+      if (found === undefined) throw new Error(`there is no todo ${id}`);
+      return found;
+    },
+    todos: () => holder.plan(driver.session.planId),
+  };
+
+  driver.happens({
+    type: 'session-opened',
+    descriptor: { ...driverDescriptor, ...options.descriptor },
+    agent: { name: 'build', canWrite: 'yes', model: 'scripted/model', variant: null, ...options.agent },
+  });
+  return driver;
+}
+
+export function injectionOf(step: Step): InjectCommand | null {
+  return step.commands.find((command) => command.type === 'inject') ?? null;
+}
+
+export function answerOf(step: Step): AnswerCommand | null {
+  return step.commands.find((command) => command.type === 'answer') ?? null;
+}
+
+export function replyOf(step: Step): PlanReply | null {
+  return step.commands.find((command) => command.type === 'reply')?.reply ?? null;
+}
+
+/** The text that a continuation carries, however the host gets it; null when the step continued nothing. */
+export function textOf(step: Step): string | null {
+  const answer = answerOf(step);
+  return injectionOf(step)?.text ?? (answer?.answer === 'continue' ? answer.text : null);
+}

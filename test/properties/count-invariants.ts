@@ -1,0 +1,71 @@
+// The invariants about numbers: the counts of the plan equal its rows, and the three counters move only as G6 says.
+import { noCounts, type PlanCounts } from '../../src/core/session.ts';
+import type { Todo } from '../../src/core/todo.ts';
+import { type Moment, must } from './moment.ts';
+
+export function checkCounts({ todos, before, step: { session, rowChanges } }: Moment): void {
+  if (session.counts === before.counts && rowChanges.updated.length === 0) return;
+  const counted = countRows(todos);
+  for (const name of countNames) {
+    must(session.counts[name] === counted[name], 'the counts equal a recount of the rows', { name, counted });
+  }
+}
+
+const countNames = Object.keys(noCounts) as (keyof PlanCounts)[];
+
+/** Counted from the words of session.ts, not with the code that keeps the counts in step. */
+function countRows(todos: readonly Todo[]): PlanCounts {
+  const counts: { -readonly [name in keyof PlanCounts]: number } = { ...noCounts };
+  for (const { status, verification, checks, droppedAt, droppedNamedAt, reason, idleEnd } of todos) {
+    if (status === 'pending') counts.pending += 1;
+    else if (status === 'in_progress') counts.inProgress += 1;
+    else counts[status] += 1;
+    if (verification === 'running') counts.running += 1;
+    if (status === 'pending' || status === 'in_progress') {
+      if (droppedAt !== null) counts.dropped += 1;
+      if (droppedAt !== null && droppedNamedAt === null) counts.unnamedDrops += 1;
+      if (verification === 'failed') counts.failed += 1;
+    } else if (status === 'completed') {
+      if (checks.length === 0) counts.uncovered += 1;
+      else if (verification === 'passed') counts.passed += 1;
+      else counts.unverified += 1;
+    } else if (status === 'cancelled' && reason === null) counts.unexplained += 1;
+    if (idleEnd && status === 'completed') counts.idleClaims += 1;
+    else if (idleEnd) counts.idleEnds += 1;
+  }
+  return counts;
+}
+
+/** G6: zeroed by a genuine human message and by progress, counted up by continuations, and by nothing else. */
+export function checkCounters({ reference, seen, before, step }: Moment, continued: boolean): void {
+  const { counters } = step.session;
+  const kind = step.decision?.textKind;
+  if (seen.firstFinalOrPass) reference.continuations = 0;
+  if (continued) {
+    reference.total += 1;
+    if (kind !== 'checks-running') reference.continuations += 1;
+  }
+  must(counters.total === reference.total, 'the ceiling counts every continuation since the human', counters);
+  must(
+    counters.continuations === reference.continuations,
+    'the second counter falls only with the human, a first final or a first pass',
+    { counters, expected: reference.continuations },
+  );
+  const added = continued && kind !== 'checks-running' && kind !== 'output-limit' ? 1 : 0;
+  const strong = seen.human || seen.firstFinalOrPass || seen.newTree;
+  const kept = before.counters.stagnant + added;
+  const mayBeWeak = seen.weak && reference.weakResets < 2 && !reference.weakSinceContinuation;
+  if (strong) must(counters.stagnant === added, 'progress zeroes stagnation', counters);
+  else if (counters.stagnant !== kept) {
+    must(counters.stagnant === added && mayBeWeak, 'stagnation falls only with progress', {
+      counters,
+      before: before.counters,
+      weakResets: reference.weakResets,
+      seen,
+    });
+    reference.weakResets += 1;
+    reference.weakSinceContinuation = true;
+  }
+  if (strong) reference.weakResets = 0;
+  if (continued) reference.weakSinceContinuation = false;
+}

@@ -1,0 +1,290 @@
+// Turns a list of numbers into a life of a session: each number becomes one event that refers to real todos, timers
+// and requests, so that random sequences reach the interesting states. 0 is the plainest stop, so that a failing
+// sequence shrinks towards something a person can read. It promises no order: events come late, twice, or never.
+import type {
+  AgentDescriptor,
+  Event,
+  SessionDescriptor,
+  StopEnd,
+  ToolAccess,
+} from '../../src/core/events.ts';
+import type { Session } from '../../src/core/session.ts';
+import type { Todo } from '../../src/core/todo.ts';
+import type { Happening } from './core-driver.ts';
+
+/** What the script may look at to refer to things that exist. */
+export interface World {
+  session: Session;
+  todos: readonly Todo[];
+  now: number;
+  /** Counts up; makes ids. */
+  count: number;
+  last: Event | null;
+  readonly descriptor: SessionDescriptor;
+  readonly agent: AgentDescriptor;
+  readonly goalChecks: readonly string[];
+}
+
+/** Takes small numbers out of one large one. */
+type Digits = (limit: number) => number;
+
+function digitsOf(number: number): Digits {
+  let rest = number;
+  return (limit) => {
+    const digit = rest % limit;
+    rest = Math.floor(rest / limit);
+    return digit;
+  };
+}
+
+type Maker = (digits: Digits, world: World) => Happening | Event;
+
+const pick = <T>(digits: Digits, values: readonly T[]): T => values[digits(values.length)] as T;
+const fresh = (world: World, prefix: string): string => `${prefix}${++world.count}`;
+
+function someTodo(digits: Digits, { todos }: World): string {
+  return todos[digits(Math.max(1, todos.length))]?.id ?? 'nobody';
+}
+
+function someTree(digits: Digits, world: World): string {
+  return digits(3) === 0 ? `tree-${digits(4)}` : fresh(world, 'tree-new-');
+}
+
+const ends: readonly StopEnd[] = [
+  ...Array<StopEnd>(24).fill('normal'),
+  'length',
+  'length',
+  'empty',
+  'iteration-budget',
+  'error',
+  'cancelled',
+  'refusal',
+  'content-filter',
+];
+const jobs = [
+  { id: 'job-0', kind: 'shell', description: 'npm run dev' },
+  { id: 'job-1', kind: 'shell', description: 'npm test' },
+  { id: 'job-2', kind: 'subagent', description: 'explore' },
+] as const;
+const accesses: readonly ToolAccess[] = ['write', 'write', 'read', 'todo', 'unknown'];
+const words = ['parser', 'tests of the parser', 'documentation', 'release notes', 'migration', 'cache'];
+
+function stop(digits: Digits, world: World): Happening {
+  const end = pick(digits, ends);
+  const question = digits(8) === 7;
+  const toolError = digits(8) === 7 ? 'it exited with 1' : null;
+  const fingerprint = digits(6) > 2 ? someTree(digits, world) : null;
+  const listed = digits(20);
+  const background = listed === 19 ? [jobs[2]] : listed === 18 ? [jobs[0]] : listed > 14 ? [] : null;
+  return { type: 'stop-attempted', end, question, toolError, fingerprint, background };
+}
+
+function timer(digits: Digits, world: World): Happening {
+  const current = world.session.timer;
+  if (current === null || digits(12) === 11) {
+    return { type: 'timer-fired', epoch: digits(world.session.epoch + 2), dueAt: world.now };
+  }
+  world.now = Math.max(world.now, current.dueAt) + (digits(16) === 15 ? 660_000 : 0);
+  return { type: 'timer-fired', epoch: current.epoch, dueAt: current.dueAt };
+}
+
+function speak(digits: Digits, world: World): Happening {
+  const how = digits(8);
+  const known = world.session.humanMessageIds;
+  const messageId =
+    how === 7 ? null : how === 6 ? (known[digits(known.length + 1)] ?? null) : fresh(world, 'm');
+  const text = pick(digits, [
+    'go on',
+    'Go on.',
+    'Build it.',
+    'Now this.',
+    'And that.',
+    'go on',
+    'Continue!',
+    'stop',
+    'STOP.',
+    null,
+  ]);
+  const fingerprint = digits(4) === 3 ? someTree(digits, world) : null;
+  return {
+    type: 'human-spoke',
+    messageId,
+    text,
+    turnId: fresh(world, 'turn-'),
+    agent: null,
+    fingerprint,
+    policyHash: null,
+  };
+}
+
+function create(digits: Digits, world: World): Happening {
+  const items = Array.from({ length: 1 + digits(4) }, () => ({
+    id: fresh(world, 'todo-'),
+    title: `${pick(digits, words)} ${world.count}`,
+    ...(digits(3) === 2 ? { checks: ['own'] } : {}),
+    ...(digits(3) === 2 ? { priority: pick(digits, ['high', 'low', 'nonsense']) } : {}),
+    ...(digits(8) === 7 ? { order: 1 } : {}),
+  }));
+  return { type: 'todos-created', actor: 'agent', items };
+}
+
+const written = ['pending', 'in_progress', 'done', 'done', 'blocked', 'cancelled', 'odd'] as const;
+
+/** The list as it is, with something done to it: left out, reworded, ticked off, repeated, added. */
+function write(digits: Digits, world: World): Happening {
+  const items = world.todos.slice(0, 24).flatMap((todo, index) => {
+    const what = digits(6);
+    if (what === 5) return [];
+    const status = what === 4 || what === 3 ? written[(index + digits(3)) % written.length] : todo.status;
+    const content = what === 2 && index % 3 === 0 ? `${todo.title} again` : todo.title;
+    const reason = todo.reason ?? (index % 2 === 0 ? 'no longer needed' : undefined);
+    return [{ content, status, reason, freshId: fresh(world, 'todo-') }];
+  });
+  const added = digits(3) === 2 ? [{ content: pick(digits, words), freshId: fresh(world, 'todo-') }] : [];
+  return { type: 'plan-written', actor: digits(12) === 11 ? 'human' : 'agent', items: [...items, ...added] };
+}
+
+function update(digits: Digits, world: World): Happening {
+  const todoId = someTodo(digits, world);
+  const status = pick(digits, ['in_progress', 'pending', 'blocked', 'cancelled', 'completed'] as const);
+  const reason = digits(3) === 2 ? undefined : 'it depends on a vendor';
+  return { type: 'todo-updated', actor: 'agent', todoId, changes: { status, reason } };
+}
+
+function complete(digits: Digits, world: World): Happening {
+  const open = world.todos.filter(({ status }) => status === 'pending' || status === 'in_progress');
+  const todoId = digits(8) === 7 ? someTodo(digits, world) : (open[digits(open.length + 1)] ?? open[0])?.id;
+  const status = digits(8) === 7 ? 'cancelled' : 'completed';
+  return { type: 'todo-completed', actor: 'agent', todoId: todoId ?? 'nobody', status, outcome: 'it works' };
+}
+
+function check(digits: Digits, world: World): { todoId: string | null; check: string } {
+  const claimed = world.todos.filter(({ status, checks }) => status === 'completed' && checks.length > 0);
+  if (digits(2) === 0 && claimed.length > 0) {
+    return { todoId: claimed[digits(claimed.length)]?.id ?? null, check: 'own' };
+  }
+  return { todoId: null, check: pick(digits, [...world.goalChecks, ...world.goalChecks, 'unit']) };
+}
+
+function finish(digits: Digits, world: World): Happening {
+  const result = digits(3) === 2 ? 'failed' : 'passed';
+  const tail = result === 'failed' ? 'expected 1, got 2' : null;
+  const flaky = result === 'passed' && digits(8) === 7;
+  return { type: 'check-finished', ...check(digits, world), result, flaky, tail, fingerprint: null };
+}
+
+function fail(digits: Digits, world: World): Happening {
+  const kind = pick(digits, ['other', 'rate-limit', 'overload', 'overflow', 'other'] as const);
+  const retryAt = kind === 'rate-limit' ? world.now + 5000 * digits(4) : null;
+  return { type: 'error-occurred', kind, signature: `error-${digits(2)}`, message: 'it broke', retryAt };
+}
+
+function delivered(type: 'injection-sent' | 'injection-observed'): Maker {
+  return (digits, { session }) => ({ type, epoch: session.epoch - (digits(8) === 7 ? 1 : 0) }) as Happening;
+}
+
+function usage(digits: Digits): Happening {
+  const contextTokens = digits(4) === 3 ? digits(920) : null;
+  return {
+    type: 'usage-reported',
+    inputTokens: digits(300),
+    outputTokens: 20,
+    cost: digits(2) === 0 ? null : 0.5,
+    contextTokens,
+    contextLimit: 1000,
+  };
+}
+
+const request = (digits: Digits): string => `request-${digits(2)}`;
+
+/** Ends what holds the session up, if anything does; else the agent works: random sequences would mostly wait. */
+function moveOn(digits: Digits, world: World): Happening {
+  const { session } = world;
+  const { recovering, compacting, permissions, questions } = session.waits;
+  const [permission] = permissions;
+  const [question] = questions;
+  const [job] = session.jobs;
+  if (session.deleted) return { type: 'session-opened', descriptor: world.descriptor, agent: world.agent };
+  if (session.latch !== null || session.pause !== null) {
+    return digits(2) === 0 && session.pause?.by !== 'human'
+      ? speak(digits, world)
+      : { type: 'human-resumed' };
+  }
+  if (recovering) return { type: 'recovery-ended' };
+  if (compacting) return { type: 'compaction-ended', shrunk: digits(4) !== 3 };
+  if (permission !== undefined)
+    return { type: 'permission-answered', requestId: permission, granted: digits(6) < 5 };
+  if (question !== undefined)
+    return { type: 'question-answered', requestId: question, rejected: digits(6) === 5 };
+  if (job !== undefined && digits(2) === 0) return { type: 'background-ended', jobId: job.id };
+  if (session.counts.pending + session.counts.inProgress === 0) return create(digits, world);
+  if (session.turn?.ended !== false && session.settled !== null) return speak(digits, world);
+  return { type: 'tool-ended', tool: 'edit', access: pick(digits, accesses), error: null };
+}
+
+/** How often each happens, in parts of the sum. */
+const makers: readonly (readonly [number, Maker])[] = [
+  [34, stop],
+  [36, moveOn],
+  [16, timer],
+  [6, speak],
+  [1, () => ({ type: 'human-aborted', how: 'escape' })],
+  [1, () => ({ type: 'human-paused', reason: null })],
+  [2, () => ({ type: 'human-resumed' })],
+  [1, () => ({ type: 'model-paused', reason: 'a human has to decide' })],
+  [6, () => ({ type: 'activity-seen' })],
+  [2, (digits) => ({ type: 'tool-started', tool: 'edit', access: pick(digits, accesses) })],
+  [10, (digits) => ({ type: 'tool-ended', tool: 'edit', access: pick(digits, accesses), error: null })],
+  [6, create],
+  [5, write],
+  [5, update],
+  [12, complete],
+  [2, (digits, world) => ({ type: 'check-started', ...check(digits, world) })],
+  [6, finish],
+  [1, () => ({ type: 'checks-overdue' })],
+  [3, (digits, world) => ({ type: 'workspace-seen', fingerprint: someTree(digits, world) })],
+  [1, () => ({ type: 'recovery-started' })],
+  [1, () => ({ type: 'recovery-ended' })],
+  [1, () => ({ type: 'compaction-started' })],
+  [1, (digits) => ({ type: 'compaction-ended', shrunk: digits(2) === 0 })],
+  [1, (digits) => ({ type: 'permission-asked', requestId: request(digits) })],
+  [1, (digits) => ({ type: 'permission-answered', requestId: request(digits), granted: digits(4) < 3 })],
+  [1, (digits) => ({ type: 'question-asked', requestId: request(digits) })],
+  [1, (digits) => ({ type: 'question-answered', requestId: request(digits), rejected: digits(4) === 3 })],
+  [1, (digits) => ({ type: 'background-started', job: pick(digits, jobs) })],
+  [1, (digits) => ({ type: 'background-ended', jobId: pick(digits, jobs).id })],
+  [2, fail],
+  [1, () => ({ type: 'loop-alarmed', pattern: 'A B A B' })],
+  [2, usage],
+  [4, delivered('injection-sent')],
+  [1, delivered('injection-observed')],
+  [
+    4,
+    (digits, { session }) => ({
+      type: 'injection-failed',
+      epoch: session.epoch - (digits(8) === 7 ? 1 : 0),
+      error: 'no answer',
+    }),
+  ],
+  [1, (digits) => ({ type: digits(4) === 3 ? 'session-deleted' : 'session-closed' })],
+  [1, (_digits, { descriptor, agent }) => ({ type: 'session-opened', descriptor, agent })],
+  [1, (_digits, { last }) => last ?? { type: 'activity-seen' }],
+];
+
+const table: readonly Maker[] = makers.flatMap(([weight, maker]) => Array<Maker>(weight).fill(maker));
+
+/** Milliseconds that pass before an event; a negative one is an event that arrives late. */
+const pauses = [0, 0, 0, 0, 100, 100, 400, 1000, 1000, 2500, 2500, 5000, 30_000, 700_000, -500, -3000];
+
+export function eventOf(number: number, world: World): Event {
+  const digits = digitsOf(number);
+  const maker = table[digits(table.length)] as Maker;
+  const pause = pick(digits, pauses);
+  world.now += Math.max(0, pause);
+  const made = maker(digits, world);
+  const at = world.now + Math.min(0, pause);
+  const event =
+    'id' in made ? made : ({ ...made, id: fresh(world, 'event-'), sessionId: 'session-1', at } as Event);
+  world.last = event;
+  return event;
+}

@@ -1,0 +1,269 @@
+// What must hold after every event, whatever happened: each has a name, and a broken one says what was seen.
+// The expectations come from reference.ts, from the rows and from the requirements; none is asked of src/core.
+import type { AnswerCommand, Command, InjectCommand } from '../../src/core/commands.ts';
+import { stopRules } from '../../src/core/rules/stop-rules.ts';
+import type { Todo } from '../../src/core/todo.ts';
+import { checkCounters, checkCounts } from './count-invariants.ts';
+import { type Moment, must } from './moment.ts';
+import type { Reference } from './reference.ts';
+
+const reasons = new Set([...stopRules.map(({ name }) => name), 'continue', 'delivery-failed']);
+
+function continuationOf(commands: readonly Command[]): InjectCommand | AnswerCommand | null {
+  for (const command of commands) {
+    if (command.type === 'inject' && command.text !== null) return command;
+    if (command.type === 'answer' && command.answer === 'continue') return command;
+  }
+  return null;
+}
+
+export function checkInvariants(moment: Moment): void {
+  checkDecision(moment);
+  checkEpochs(moment);
+  checkCounts(moment);
+  if (moment.policy.settings.mode === 'enforce') {
+    const continuation = continuationOf(moment.step.commands);
+    if (continuation !== null) checkContinuation(moment, continuation);
+    checkCounters(moment, continuation !== null);
+    checkSends(moment, continuation);
+    checkWaiting(moment);
+    checkSettled(moment);
+    noteRun(moment);
+  } else checkUnseen(moment);
+}
+
+function checkDecision({ step: { decision, session }, policy }: Moment): void {
+  if (decision === null) return;
+  must(reasons.has(decision.reason), 'every decision has a known reason', decision);
+  must(decision.sentence.trim() !== '', 'every decision has a sentence', decision);
+  must(
+    decision.answer === 'continue' ? decision.textKind !== null : decision.textKind === null,
+    'only a continuation carries a text',
+    decision,
+  );
+  must(
+    decision.answer === 'let-go' || decision.outcome === null,
+    'only what is let go has an outcome',
+    decision,
+  );
+  must(decision.observed === (policy.settings.mode === 'observe'), 'observed says the mode', decision);
+  must(decision.epoch === session.epoch, 'a decision belongs to the epoch it was made in', decision);
+}
+
+function checkEpochs({ before, event, seen, step: { session } }: Moment): void {
+  must(session.epoch >= before.epoch, 'the epoch never falls', [before.epoch, session.epoch]);
+  must(
+    session.timer === null || session.timer.epoch === session.epoch,
+    'a timer belongs to the current epoch, else it would be due for ever',
+    session.timer,
+  );
+  must(
+    session.timer?.purpose !== 'due' || session.parked !== null,
+    'a countdown has a stop attempt to decide',
+    session.timer,
+  );
+  const human = event.type === 'human-aborted' || event.type === 'human-paused' || seen.human;
+  must(!human || session.epoch > before.epoch, 'the epoch rises with each word of the human', event);
+}
+
+function checkContinuation(moment: Moment, continuation: InjectCommand | AnswerCommand): void {
+  const { reference, event, policy, step, before, todos } = moment;
+  const { settings } = policy;
+  const told = before.descriptor.mode === 'told';
+  must(
+    (continuation.type === 'inject') === told,
+    'told hosts are injected, asked hosts are answered',
+    continuation,
+  );
+  must(!reference.latched, 'after a latch nothing is continued', event);
+  must(reference.paused === null, 'while paused nothing is continued', event);
+  must(!reference.deleted, 'a deleted session is left alone', event);
+  must(reference.total < settings.ceiling, 'the ceiling holds, whatever the model does', reference.total);
+  must(
+    continuation.epoch > reference.injectedEpoch && continuation.epoch === step.session.epoch,
+    'the same epoch never continues twice',
+    continuation,
+  );
+  must(!reference.recovering, 'no continuation while recovering', event);
+  must(!reference.compacting, 'no continuation while compacting', event);
+  must(reference.permissions.size === 0, 'no continuation while a permission is pending', event);
+  must(reference.questions.size === 0, 'no continuation while a question is pending', event);
+  const waitEnds = (reference.waitedSince ?? event.at) + settings.backgroundWaitMinutes * 60_000;
+  const subagent = [...reference.jobs.values()].includes('subagent');
+  must(!subagent || event.at >= waitEnds, 'no continuation while a subagent works', event);
+  must(
+    reference.limitedUntil === null || event.at >= reference.limitedUntil,
+    'no continuation before the rate limit ends',
+    reference.limitedUntil ?? 0,
+  );
+  checkEnding(moment);
+  checkBudgets(moment);
+  if (told && !before.descriptor.immediate) {
+    const due = Math.max(
+      reference.stopAt + settings.countdownSeconds * 1000,
+      (reference.lastContinuationAt ?? 0) + settings.minIntervalMs,
+    );
+    must(event.at >= due, 'a told host is given its countdown', { at: event.at, due });
+  }
+  const open = todos.some(({ status }) => status === 'pending' || status === 'in_progress');
+  must(open || isUnproved(moment), 'none when nothing is open, checks passed and no challenge is due', event);
+  must(
+    continuation.text?.startsWith('[TODO CONTINUATION] ') === true && continuation.text.length < 6000,
+    'a continuation has its marker and is short',
+    continuation.text?.length ?? 0,
+  );
+  afterContinuation(moment, continuation.epoch);
+}
+
+/** G2: cancelled, refused and filtered steps are never pressed; an error only once its limit was waited for. */
+function checkEnding({ reference, event }: Moment): void {
+  const { stopEnd } = reference;
+  const pressed = stopEnd === 'cancelled' || stopEnd === 'refusal' || stopEnd === 'content-filter';
+  must(!pressed, 'a cancelled, refused or filtered step is never continued', event);
+  must(stopEnd !== 'error' || reference.limited, 'an error is not continued, a limit that ended is', event);
+}
+
+function checkBudgets({ reference, step: { session }, policy: { settings } }: Moment): void {
+  must(reference.sameErrors < settings.circuitAfter, 'an open circuit stays open', reference.sameErrors);
+  must(reference.overflows < 2, 'two overflows that did not shrink end the turn', reference.overflows);
+  must(
+    settings.maxTokens === null || reference.tokens < settings.maxTokens,
+    'the token budget holds',
+    reference.tokens,
+  );
+  must(
+    settings.maxCost === null || reference.cost < settings.maxCost,
+    'the cost budget holds',
+    reference.cost,
+  );
+  const { contextTokens, contextLimit } = session.usage;
+  must(
+    contextTokens === null || contextLimit === null || contextTokens < contextLimit * settings.contextShare,
+    'a full context is not continued',
+    contextTokens ?? 0,
+  );
+}
+
+/**
+ * Nothing is open: only a failed goal check, a bulk challenge that is due, or late checks justify going on. An agent
+ * whose calls were cut did not stop by itself: it is asked to take stock.
+ */
+function isUnproved({ reference, policy, todos }: Moment): boolean {
+  if (reference.stopEnd === 'iteration-budget') return true;
+  if (policy.goalChecks.some((check) => reference.goal.get(check) === 'failed')) return true;
+  if (reference.overdue && hasRunningCheck(reference, todos)) return true;
+  return dueChallenge(reference, todos) !== null;
+}
+
+function hasRunningCheck(reference: Reference, todos: readonly Todo[]): boolean {
+  if (reference.unreported.size > 0 || [...reference.goal.values()].includes('running')) return true;
+  return todos.some(({ verification }) => verification === 'running');
+}
+
+function dueChallenge(reference: Reference, todos: readonly Todo[]): 'claims' | 'ends' | null {
+  for (const kind of ['claims', 'ends'] as const) {
+    const idle = todos.filter(({ id }) => reference.idle.get(id) === kind).length;
+    if (idle >= 3 && !reference.challenges[kind]) return kind;
+  }
+  return null;
+}
+
+function afterContinuation({ reference, event, step, todos }: Moment, epoch: number): void {
+  if (step.decision?.textKind === 'bulk-claim') {
+    const due = dueChallenge(reference, todos);
+    must(due !== null, 'a bulk challenge is made once per human message, with reason', step.decision);
+    reference.challenges[due] = true;
+  }
+  reference.injectedEpoch = epoch;
+  reference.sends = 1;
+  reference.failedSince = false;
+  reference.superseded = false;
+  reference.lastContinuationAt = event.at;
+  reference.limitedUntil = null;
+  reference.overdue = false;
+}
+
+function checkSends(moment: Moment, continuation: InjectCommand | AnswerCommand | null): void {
+  const { reference, step, policy } = moment;
+  const again = step.commands.find((command) => command.type === 'inject' && command.text === null);
+  if (again === undefined || again.type !== 'inject') return;
+  reference.sends += 1;
+  must(continuation === null, 'one event sends once', again);
+  must(
+    again.epoch === reference.injectedEpoch && reference.failedSince,
+    'the same epoch is sent again only after it failed',
+    again,
+  );
+  must(!reference.superseded, 'a text is not sent again once a later stop was answered', again);
+  must(reference.sends <= policy.settings.sendAttempts, 'sends are bounded', reference.sends);
+  must(!reference.latched && reference.paused === null, 'a held session is sent nothing again', again);
+  reference.failedSince = false;
+}
+
+const cancels: ReadonlySet<string> = new Set([
+  'activity-seen',
+  'tool-started',
+  'tool-ended',
+  'error-occurred',
+  'human-spoke',
+  'human-aborted',
+  'human-paused',
+  'model-paused',
+  'session-closed',
+  'session-deleted',
+]);
+
+/** A stop attempt that waits is never forgotten: something ends its wait, or something cancelled it. */
+function checkWaiting({ reference, before, event, step, todos }: Moment): void {
+  const { session, decision } = step;
+  const forgotten = before.parked !== null && session.parked === null && decision === null;
+  must(!forgotten || cancels.has(event.type), 'a parked stop attempt is cancelled only as E2 says', event);
+  if (decision?.reason === 'background') reference.waitedSince ??= event.at;
+  if (decision?.answer !== 'wait' || decision.reason === 'already-answered') return;
+  if (before.descriptor.mode !== 'told' || session.timer !== null) return;
+  const ends =
+    reference.recovering ||
+    reference.compacting ||
+    reference.permissions.size + reference.questions.size > 0 ||
+    decision.reason === 'repeated-question' ||
+    hasRunningCheck(reference, todos) ||
+    step.commands.some((command) => command.type === 'run-checks' && command.checks.length > 0);
+  must(ends, 'a wait without a timer has a cause that can end', decision);
+}
+
+/** A turn is settled on evidence: not while a check of its final run is out. */
+function checkSettled({ reference, step: { decision }, todos }: Moment): void {
+  if (decision?.answer !== 'let-go' || decision.reason !== 'nothing-open') return;
+  const completed = new Set(
+    todos.filter(({ status }) => status === 'completed').map(({ id }) => `${id}:own`),
+  );
+  const out = [...reference.unreported].filter((key) => key.startsWith('null:') || completed.has(key));
+  must(out.length === 0, 'a turn is not settled while its final checks are out', out);
+}
+
+function noteRun({ reference, step: { commands } }: Moment): void {
+  for (const command of commands) {
+    if (command.type !== 'run-checks' || !command.final) continue;
+    reference.unreported.clear();
+    for (const { todoId, check } of command.checks) {
+      reference.unreported.add(`${todoId}:${check}`);
+      if (todoId === null) reference.goal.set(check, 'running');
+    }
+  }
+}
+
+/** C2: off and observe show the host nothing: no text, no word, no check, no count. */
+function checkUnseen({ step: { session, commands } }: Moment): void {
+  for (const command of commands) {
+    const silent =
+      command.type === 'reply' ||
+      (command.type === 'answer' &&
+        command.answer === 'let-go' &&
+        command.text === null &&
+        command.message === null);
+    must(silent, 'observe and off change nothing that a host can see', command);
+  }
+  const { total, continuations, stagnant } = session.counters;
+  must(total + continuations + stagnant === 0, 'observe and off count nothing', session.counters);
+  must(session.timer === null && session.parked === null, 'observe and off plan nothing', session.timer);
+}

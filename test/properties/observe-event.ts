@@ -1,0 +1,216 @@
+// Folds one event, and what became of it, into the account of reference.ts: the human's will, waits and limits.
+// It reads requirements, not src/core: where the two differ, one of them is wrong.
+import type { Policy } from '../../src/core/config/policy.ts';
+import type { Event, HumanSpoke } from '../../src/core/events.ts';
+import type { Session } from '../../src/core/session.ts';
+import type { Step } from '../../src/core/step.ts';
+import { checks, rowsChanged, work } from './observe-work.ts';
+import type { Reference } from './reference.ts';
+
+/** What one event was, in the words of G6 and G7. */
+export interface Seen {
+  /** A genuine human message, not an echo of one. */
+  readonly human: boolean;
+  readonly firstFinalOrPass: boolean;
+  readonly newTree: boolean;
+  /** Something that may count as progress, but at most twice in a row. */
+  readonly weak: boolean;
+}
+
+export function isGenuine(
+  reference: Reference,
+  session: Session,
+  event: HumanSpoke,
+  policy: Policy,
+): boolean {
+  if (event.messageId !== null) return !reference.messageIds.has(event.messageId);
+  const waiting = session.descriptor.mode === 'told' && reference.parkedAt !== null;
+  return !(waiting && event.at - (reference.parkedAt ?? 0) < policy.settings.gracePeriod);
+}
+
+/** Folds an event and what became of it into the account. */
+export function observe(
+  reference: Reference,
+  before: Session,
+  event: Event,
+  step: Step,
+  policy: Policy,
+): Seen {
+  const human = event.type === 'human-spoke' && isGenuine(reference, before, event, policy);
+  if (human) speak(reference, event, before, step.session);
+  if (step.session.turn?.number !== before.turn?.number) reference.stopSeen = false;
+  if (step.session.planId !== before.planId) {
+    reference.goal.clear();
+    for (const pass of reference.passes) if (pass.startsWith('goal:')) reference.passes.delete(pass);
+  }
+  hold(reference, before, event, step);
+  waits(reference, event);
+  // A call that ended proves that the model answers: what came before is not in a row. An open circuit stays open.
+  if (event.type === 'tool-ended' && reference.sameErrors < policy.settings.circuitAfter) {
+    reference.sameErrors = 0;
+    reference.signature = null;
+  }
+  // A call that ended breaks a row of errors, unless the row was long enough to open the circuit.
+  if (event.type === 'tool-ended' && reference.sameErrors < policy.settings.circuitAfter) {
+    reference.sameErrors = 0;
+    reference.signature = null;
+  }
+  const newTree = work(reference, event, human);
+  const progress = rowsChanged(reference, event, step);
+  const goalPass = checks(reference, event);
+  if (event.type === 'stop-attempted') reference.stopSeen = true;
+  const weakWork = event.type === 'stop-attempted' && reference.trees.size === 0 && worked(reference);
+  return {
+    human,
+    firstFinalOrPass: progress.strong || goalPass,
+    newTree,
+    weak: progress.weak || weakWork,
+  };
+}
+
+function worked(reference: Reference): boolean {
+  const any = reference.writesEver > reference.writesSeen;
+  reference.writesSeen = reference.writesEver;
+  return any;
+}
+
+function speak(reference: Reference, event: HumanSpoke, before: Session, after: Session): void {
+  if (event.messageId !== null) reference.messageIds.add(event.messageId);
+  reference.latched = event.text === 'stop' || event.text === 'STOP.';
+  if (reference.paused === 'other') reference.paused = null;
+  reference.parkedAt = null;
+  reference.total = 0;
+  reference.continuations = 0;
+  reference.weakResets = 0;
+  reference.weakSinceContinuation = false;
+  reference.challenges = { claims: false, ends: false };
+  reference.sameErrors = 0;
+  reference.signature = null;
+  reference.overflows = 0;
+  reference.tokens = 0;
+  reference.cost = 0;
+  reference.overdue = false;
+  if (after.turn?.number !== before.turn?.number) {
+    reference.permissions.clear();
+    reference.questions.clear();
+  }
+}
+
+function hold(reference: Reference, before: Session, event: Event, { decision }: Step): void {
+  const told = before.descriptor.mode === 'told';
+  switch (event.type) {
+    case 'human-aborted':
+      reference.latched = true;
+      reference.parkedAt = null;
+      break;
+    case 'human-paused':
+      reference.paused = 'human';
+      reference.parkedAt = null;
+      break;
+    case 'model-paused':
+      reference.paused ??= 'other';
+      reference.parkedAt = null;
+      break;
+    case 'human-resumed':
+      if (!reference.latched && reference.paused === null) break;
+      reference.parkedAt = null;
+      reference.latched = false;
+      reference.paused = null;
+      reference.stopEnd = 'normal';
+      reference.stopAt = event.at;
+      break;
+    case 'permission-answered':
+      if (!event.granted) reference.paused ??= 'other';
+      break;
+    case 'question-answered':
+      if (event.rejected) reference.paused ??= 'other';
+      break;
+    case 'activity-seen':
+    case 'tool-started':
+    case 'tool-ended':
+    case 'error-occurred':
+      if (told) reference.parkedAt = null;
+      break;
+    case 'session-deleted':
+      reference.deleted = true;
+      reference.parkedAt = null;
+      break;
+    case 'session-closed':
+      reference.parkedAt = null;
+      break;
+    case 'session-opened':
+      reference.deleted = false;
+      break;
+    case 'stop-attempted':
+      reference.stopEnd = event.end;
+      reference.stopAt = reference.parkedAt ?? event.at;
+      break;
+  }
+  if (decision?.reason === 'timer-expired') reference.paused ??= 'other';
+  if (decision === null || decision.observed || decision.reason === 'already-answered') return;
+  reference.superseded = true;
+  if (decision.answer !== 'wait') reference.parkedAt = null;
+  else if (told && reference.parkedAt === null) reference.parkedAt = event.at;
+}
+
+function waits(reference: Reference, event: Event): void {
+  switch (event.type) {
+    case 'recovery-started':
+    case 'recovery-ended':
+      reference.recovering = event.type === 'recovery-started';
+      break;
+    case 'compaction-started':
+      reference.compacting = true;
+      break;
+    case 'compaction-ended':
+      reference.compacting = false;
+      if (event.shrunk) reference.overflows = 0;
+      break;
+    case 'permission-asked':
+      reference.permissions.add(event.requestId);
+      break;
+    case 'permission-answered':
+      reference.permissions.delete(event.requestId);
+      break;
+    case 'question-asked':
+      reference.questions.add(event.requestId);
+      break;
+    case 'question-answered':
+      reference.questions.delete(event.requestId);
+      break;
+    case 'background-started':
+      if (!reference.jobs.has(event.job.id)) reference.waitedSince = null;
+      reference.jobs.set(event.job.id, event.job.kind);
+      break;
+    case 'background-ended':
+      reference.jobs.delete(event.jobId);
+      break;
+    case 'stop-attempted':
+      if (event.background !== null) {
+        if (event.background.some(({ id }) => !reference.jobs.has(id))) reference.waitedSince = null;
+        reference.jobs.clear();
+        for (const { id, kind } of event.background) reference.jobs.set(id, kind);
+      }
+      break;
+    case 'error-occurred':
+      failed(reference, event);
+      break;
+    case 'usage-reported':
+      reference.tokens += event.inputTokens + event.outputTokens;
+      reference.cost += event.cost ?? 0;
+      break;
+    case 'injection-failed':
+      if (event.epoch === reference.injectedEpoch) reference.failedSince = true;
+      break;
+  }
+  if (reference.jobs.size === 0) reference.waitedSince = null;
+}
+
+function failed(reference: Reference, event: Extract<Event, { type: 'error-occurred' }>): void {
+  reference.limited = event.kind === 'rate-limit' || event.kind === 'overload';
+  reference.limitedUntil = reference.limited ? (event.retryAt ?? event.at + 30_000) : null;
+  if (event.kind === 'overflow') reference.overflows += 1;
+  if (event.kind !== 'other') return;
+  reference.sameErrors = reference.signature === event.signature ? reference.sameErrors + 1 : 1;
+  reference.signature = event.signature;
+}

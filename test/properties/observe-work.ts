@@ -1,0 +1,95 @@
+// Folds work into the account of reference.ts: tool calls, fingerprints, changed rows, results of checks; and says
+// what of it was progress (G7).
+import type { Event } from '../../src/core/events.ts';
+import type { Step } from '../../src/core/step.ts';
+import type { Todo } from '../../src/core/todo.ts';
+import type { Reference } from './reference.ts';
+
+const isFinal = (todo: Todo | undefined): boolean =>
+  todo !== undefined &&
+  todo.status === 'completed' &&
+  (todo.checks.length === 0 || todo.verification === 'passed');
+const isOpen = (todo: Todo): boolean => todo.status === 'pending' || todo.status === 'in_progress';
+
+/** Tool calls and fingerprints; true: a tree that nobody saw before, after a call that can write. */
+export function work(reference: Reference, event: Event, human: boolean): boolean {
+  if (event.type === 'tool-ended' && event.access !== 'todo') {
+    reference.calls += 1;
+    if (event.access !== 'read') {
+      reference.writes = true;
+      reference.writesEver += 1;
+    }
+  }
+  const limitEnded = reference.limitedUntil !== null && event.at >= reference.limitedUntil;
+  if (limitEnded && (human || event.type === 'tool-ended')) {
+    reference.limited = false;
+    reference.limitedUntil = null;
+  }
+  if (human)
+    reference.writes = event.type === 'human-spoke' && event.fingerprint === null && reference.writes;
+  const looks =
+    event.type === 'workspace-seen' ||
+    event.type === 'stop-attempted' ||
+    (event.type === 'human-spoke' && human);
+  const tree = looks ? event.fingerprint : null;
+  if (tree === null || reference.trees.has(tree)) return false;
+  const isBaseline = reference.trees.size === 0;
+  reference.trees.add(tree);
+  const byAgent = reference.writes;
+  reference.writes = false;
+  if (isBaseline) return false;
+  reference.newTrees += 1;
+  return byAgent;
+}
+
+export function rowsChanged(
+  reference: Reference,
+  event: Event,
+  { rowChanges }: Step,
+): { strong: boolean; weak: boolean } {
+  let strong = false;
+  let weak = false;
+  for (const row of [...rowChanges.created, ...rowChanges.updated]) {
+    const before = reference.rows.get(row.id);
+    reference.rows.set(row.id, row);
+    if (before === undefined) {
+      weak = true;
+      const { calls, newTrees: trees, stopSeen: late } = reference;
+      reference.births.set(row.id, { calls, trees, late });
+    }
+    // A check of something that is open again proves nothing any more.
+    if (row.status !== 'completed') reference.unreported.delete(`${row.id}:own`);
+    const birth = reference.births.get(row.id);
+    const idleSinceBirth = birth?.calls === reference.calls && birth.trees === reference.newTrees;
+    if (isFinal(row) && !isFinal(before) && !reference.finals.has(row.id)) {
+      if (!birth?.late || birth.calls < reference.calls) {
+        reference.finals.add(row.id);
+        strong = true;
+      }
+    }
+    if (row.verification === 'passed' && !reference.passes.has(row.id)) {
+      reference.passes.add(row.id);
+      strong = true;
+    }
+    if (row.status === 'in_progress' && before?.status !== 'in_progress') weak = true;
+    if (row.status === 'completed' && before?.status !== 'completed' && row.checks.length > 0) weak = true;
+    if (row.status === before?.status && event.type !== 'check-finished') continue;
+    const byAgent = 'actor' in event && event.actor === 'agent';
+    if (isOpen(row) || !byAgent || !idleSinceBirth) reference.idle.delete(row.id);
+    else reference.idle.set(row.id, row.status === 'completed' ? 'claims' : 'ends');
+  }
+  return { strong, weak };
+}
+
+export function checks(reference: Reference, event: Event): boolean {
+  if (event.type === 'check-started' && event.todoId === null) reference.goal.set(event.check, 'running');
+  if (event.type === 'checks-overdue') reference.overdue = true;
+  if (event.type !== 'check-finished') return false;
+  reference.unreported.delete(`${event.todoId}:${event.check}`);
+  if (event.todoId !== null) return false;
+  reference.goal.set(event.check, event.result);
+  const key = `goal:${event.check}`;
+  const first = event.result === 'passed' && !reference.passes.has(key);
+  if (first) reference.passes.add(key);
+  return first;
+}

@@ -1,0 +1,114 @@
+// A second, small account of what happened to a session, kept from the events and the rows alone: who holds it, what
+// it waits for, what was progress, what was sent. It shares no code with src/core, so that the two can disagree.
+// This is its shape; observe-event.ts keeps it.
+import type { Todo } from '../../src/core/todo.ts';
+
+interface Birth {
+  readonly calls: number;
+  readonly trees: number;
+  readonly late: boolean;
+}
+
+export interface Reference {
+  latched: boolean;
+  paused: 'human' | 'other' | null;
+  deleted: boolean;
+  readonly messageIds: Set<string>;
+  /** When the stop attempt that a told host waits for was made. */
+  parkedAt: number | null;
+  /** The stop attempt that is to be answered. */
+  stopEnd: string;
+  stopAt: number;
+  recovering: boolean;
+  compacting: boolean;
+  readonly permissions: Set<string>;
+  readonly questions: Set<string>;
+  readonly jobs: Map<string, 'shell' | 'subagent'>;
+  /** The first wait for background work since the newest job began. */
+  waitedSince: number | null;
+  limitedUntil: number | null;
+  /** The last error was a limit of the provider, and nothing worked since. */
+  limited: boolean;
+  sameErrors: number;
+  signature: string | null;
+  overflows: number;
+  tokens: number;
+  cost: number;
+  calls: number;
+  writes: boolean;
+  writesEver: number;
+  writesSeen: number;
+  readonly trees: Set<string>;
+  newTrees: number;
+  stopSeen: boolean;
+  readonly rows: Map<string, Todo>;
+  readonly births: Map<string, Birth>;
+  readonly finals: Set<string>;
+  readonly passes: Set<string>;
+  readonly goal: Map<string, 'running' | 'passed' | 'failed'>;
+  /** Checks of the last final run that have not reported. */
+  readonly unreported: Set<string>;
+  overdue: boolean;
+  readonly idle: Map<string, 'claims' | 'ends'>;
+  challenges: { claims: boolean; ends: boolean };
+  total: number;
+  continuations: number;
+  weakResets: number;
+  weakSinceContinuation: boolean;
+  lastContinuationAt: number | null;
+  injectedEpoch: number;
+  sends: number;
+  failedSince: boolean;
+  /** A later stop attempt was answered since the last continuation. */
+  superseded: boolean;
+}
+
+export function createReference(): Reference {
+  return {
+    latched: false,
+    paused: null,
+    deleted: false,
+    messageIds: new Set(),
+    parkedAt: null,
+    stopEnd: 'normal',
+    stopAt: 0,
+    recovering: false,
+    compacting: false,
+    permissions: new Set(),
+    questions: new Set(),
+    jobs: new Map(),
+    waitedSince: null,
+    limitedUntil: null,
+    limited: false,
+    sameErrors: 0,
+    signature: null,
+    overflows: 0,
+    tokens: 0,
+    cost: 0,
+    calls: 0,
+    writes: false,
+    writesEver: 0,
+    writesSeen: 0,
+    trees: new Set(),
+    newTrees: 0,
+    stopSeen: false,
+    rows: new Map(),
+    births: new Map(),
+    finals: new Set(),
+    passes: new Set(),
+    goal: new Map(),
+    unreported: new Set(),
+    overdue: false,
+    idle: new Map(),
+    challenges: { claims: false, ends: false },
+    total: 0,
+    continuations: 0,
+    weakResets: 0,
+    weakSinceContinuation: false,
+    lastContinuationAt: null,
+    injectedEpoch: -1,
+    sends: 0,
+    failedSince: false,
+    superseded: false,
+  };
+}

@@ -1,0 +1,190 @@
+// Kills our own agent with SIGKILL at random moments of a run, resumes it each time, and compares the end with that
+// of a run that nobody disturbed (issue Loop, must hold 3; V5). The scripted model lives here and survives the kills.
+// Usage: npm run test:run-kills -- [KILLS] [SEED]
+import { spawn } from 'node:child_process';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startScriptedModel } from '../../src/testing/model/index.ts';
+import { type EndResult, inspectRecord, readEndResult } from './end-result.ts';
+import { killedStory } from './story.ts';
+
+export interface RunKillsOptions {
+  readonly kills: number;
+  readonly todos: number;
+  readonly seed: number;
+}
+
+export interface RunKillsReport {
+  readonly kills: number;
+  readonly runs: number;
+  /** One sentence per broken promise. */
+  readonly broken: readonly string[];
+}
+
+const agentProcess = fileURLToPath(new URL('./agent-process.ts', import.meta.url));
+/** After so many kills a run is left alone, so that every run comes to an end. */
+const killsPerRun = 12;
+const firstEvent: KillMoment = { from: 'event', number: 1 };
+/** Three sorts of moments: while the process starts, some time after the run began, and as soon as an event is seen. */
+const moments: readonly ((random: () => number) => KillMoment)[] = [
+  (random) => ({ from: 'birth', milliseconds: Math.floor(random() * 1000) }),
+  (random) => ({ from: 'start', milliseconds: Math.floor(random() * 1200) }),
+  (random) => ({ from: 'start', milliseconds: Math.floor(random() * 1200) }),
+  (random) => ({ from: 'event', number: 1 + Math.floor(random() ** 2 * 80) }),
+  (random) => ({ from: 'event', number: 1 + Math.floor(random() ** 2 * 80) }),
+];
+const overdueMs = 120_000;
+
+export async function runKills({ kills, todos, seed }: RunKillsOptions): Promise<RunKillsReport> {
+  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-kills-')));
+  const random = seededRandom(seed);
+  const broken: string[] = [];
+  let killed = 0;
+  let runs = 0;
+  try {
+    const expected = await disturbedRun(join(scratch, 'undisturbed'), todos, () => null);
+    broken.push(...expected.broken.map((sentence) => `undisturbed: ${sentence}`));
+    while (killed < kills) {
+      runs += 1;
+      if (runs > kills + 3)
+        throw new Error('too few runs were killed; the program does not test what it says');
+      const directory = join(scratch, `run-${runs}`);
+      const chosen: KillMoment[] = [];
+      const run = await disturbedRun(directory, todos, (already) => {
+        if (already >= killsPerRun || killed + already >= kills) return null;
+        const draw = moments[Math.floor(random() * moments.length)];
+        // The very first moment is always hit: a session exists and its goal must not be lost.
+        const moment = runs === 1 && already === 0 ? firstEvent : (draw?.(random) ?? firstEvent);
+        chosen.push(moment);
+        return moment;
+      });
+      killed += run.kills;
+      const differences = compare(expected.result, run.result);
+      broken.push(
+        ...[...differences, ...run.broken].map(
+          (sentence) => `run ${runs}, killed ${chosen.map(describe).join(', ')}: ${sentence}`,
+        ),
+      );
+      rmSync(directory, { recursive: true, force: true });
+    }
+    return { kills: killed, runs, broken };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+type KillMoment =
+  | { readonly from: 'birth' | 'start'; readonly milliseconds: number }
+  | { readonly from: 'event'; readonly number: number };
+
+function describe(moment: KillMoment): string {
+  if (moment.from === 'event') return `at event ${moment.number}`;
+  return `${moment.milliseconds} ms after its ${moment.from}`;
+}
+
+interface DisturbedRun {
+  readonly kills: number;
+  readonly result: EndResult;
+  readonly broken: readonly string[];
+}
+
+async function disturbedRun(
+  directory: string,
+  todos: number,
+  nextKill: (already: number) => KillMoment | null,
+): Promise<DisturbedRun> {
+  const server = await startScriptedModel({ scripts: [killedStory(todos)], keepRequests: 1 });
+  try {
+    for (let kills = 0; ; kills += 1) {
+      const life = await live(directory, server.url, nextKill(kills));
+      if (life.killed) continue;
+      const result = { exitCode: life.exitCode, said: life.said, ...(await readEndResult(directory)) };
+      const complaints = life.complaint === '' ? [] : [`the process complained: ${life.complaint}`];
+      return { kills, result, broken: [...complaints, ...(await inspectRecord(directory))] };
+    }
+  } finally {
+    await server.close();
+  }
+}
+
+interface Life {
+  readonly killed: boolean;
+  readonly exitCode: number | null;
+  readonly said: string;
+  readonly complaint: string;
+}
+
+/** One process from its birth to its end, by the kill or by itself. */
+function live(directory: string, url: string, kill: KillMoment | null): Promise<Life> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--no-warnings', agentProcess, directory, url], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const timers: NodeJS.Timeout[] = [];
+    const killAfter = (milliseconds: number): void => {
+      timers.push(setTimeout(() => child.kill('SIGKILL'), milliseconds));
+    };
+    let said = '';
+    let complaint = '';
+    child.stdout.on('data', (chunk) => {
+      if (said === '' && kill?.from === 'start') killAfter(kill.milliseconds);
+      said += chunk;
+      if (kill?.from === 'event' && said.split('\n').length > kill.number) child.kill('SIGKILL');
+    });
+    child.stderr.on('data', (chunk) => {
+      complaint += chunk;
+    });
+    if (kill?.from === 'birth') killAfter(kill.milliseconds);
+    const overdue = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`the agent did not end within ${overdueMs / 1000} s: ${said} ${complaint}`));
+    }, overdueMs);
+    child.on('error', reject);
+    child.on('close', (exitCode, signal) => {
+      for (const timer of [...timers, overdue]) clearTimeout(timer);
+      const last = said.trimEnd().split('\n').at(-1) ?? '';
+      resolve({ killed: signal === 'SIGKILL', exitCode, said: last, complaint });
+    });
+  });
+}
+
+function compare(expected: EndResult, actual: EndResult): string[] {
+  const list = (name: string, left: readonly string[], right: readonly string[]): string[] => [
+    ...left
+      .filter((entry) => !right.includes(entry))
+      .map((entry) => `${name} missing: ${entry.slice(0, 200)}`),
+    ...right
+      .filter((entry) => !left.includes(entry))
+      .map((entry) => `${name} too many: ${entry.slice(0, 200)}`),
+    ...(left.length === right.length ? [] : [`${right.length} ${name} instead of ${left.length}`]),
+  ];
+  return [
+    ...(expected.exitCode === actual.exitCode
+      ? []
+      : [`exit code ${actual.exitCode} instead of ${expected.exitCode}`]),
+    ...(expected.said === actual.said ? [] : [`it ended ${actual.said} instead of ${expected.said}`]),
+    ...list('files', expected.files, actual.files),
+    ...list('todos', expected.todos, actual.todos),
+  ];
+}
+
+/** The same moments for the same seed; what they hit depends on the machine. */
+function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [kills = 100, seed = 1] = process.argv.slice(2).map(Number);
+  const report = await runKills({ kills, todos: 20, seed });
+  for (const sentence of report.broken) process.stdout.write(`${sentence}\n`);
+  process.stdout.write(
+    `run kills: ${report.kills} kills in ${report.runs} runs, ${report.broken.length} broken promises\n`,
+  );
+  process.exitCode = report.broken.length === 0 ? 0 : 1;
+}

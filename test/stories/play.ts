@@ -1,0 +1,211 @@
+// The test bench of the stories: a scripted model behind real HTTP, the real provider packages, a real SQLite file,
+// the whole loop. A story is played to its end, and everything that reached the model or the human comes back.
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import type { AgentEvent, RunEnded } from '../../src/agent/agent-event.ts';
+import { resolveModel } from '../../src/agent/models/resolve-model.ts';
+import { type AgentRunOptions, runAgent } from '../../src/agent/run-agent.ts';
+import { mergeSettings } from '../../src/core/config/merge.ts';
+import type { PartialSettings, Settings } from '../../src/core/config/settings.ts';
+import { type Decision, exitCodes } from '../../src/core/decision.ts';
+import type { Session } from '../../src/core/session.ts';
+import type { Todo } from '../../src/core/todo.ts';
+import { createIdentifiers } from '../../src/engine/system.ts';
+import type { Store } from '../../src/ports/store.ts';
+import type { MessageRow } from '../../src/ports/transcript.ts';
+import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import {
+  type LoggedRequest,
+  type Script,
+  type ScriptedModel,
+  type ScriptOptions,
+  type Step,
+  script,
+  startScriptedModel,
+} from '../../src/testing/model/index.ts';
+import { createFastClock } from './fast-clock.ts';
+import type { StoryProtocol } from './protocols.ts';
+
+// The model of the stories has no name that the packages know; their remarks about that are not the point.
+(globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
+
+export interface Story extends ScriptOptions {
+  readonly protocol: StoryProtocol;
+  readonly steps: readonly Step[];
+  readonly goal?: string;
+  readonly settings?: PartialSettings;
+  readonly contextLimit?: number;
+  readonly permissions?: AgentRunOptions['permissions'];
+  /** Prepares the workspace. */
+  readonly prepare?: (root: string) => void;
+  /** Sees every event as it happens. */
+  readonly watch?: (event: AgentEvent) => void;
+  readonly onControl?: AgentRunOptions['onControl'];
+  readonly fingerprint?: 'workspace' | 'none';
+  readonly acceptClaims?: boolean;
+}
+
+export interface Played {
+  readonly ended: RunEnded;
+  readonly events: readonly AgentEvent[];
+  readonly session: Session;
+  readonly todos: readonly Todo[];
+  /** Oldest first. */
+  readonly decisions: readonly Decision[];
+  readonly transcript: readonly MessageRow[];
+  /** Calls of the agent; summaries and the like stand in `asides`. */
+  readonly requests: readonly LoggedRequest[];
+  readonly asides: readonly LoggedRequest[];
+  readonly root: string;
+  readonly stage: Stage;
+}
+
+/** What outlives one run: the model, the store and the workspace. */
+export interface Stage {
+  readonly model: ScriptedModel;
+  readonly store: Store;
+  readonly root: string;
+  readonly sessionId: string;
+  /** Runs the agent on this stage; a second time it goes on with what is there. */
+  run(options?: StageRun): Promise<Played>;
+}
+
+export interface StageRun {
+  readonly goal?: string | null;
+  readonly resume?: boolean;
+  /** Another store over the same file, such as one that dies. */
+  readonly store?: Store;
+  readonly settings?: PartialSettings;
+  readonly watch?: (event: AgentEvent) => void;
+}
+
+export const storyGoal = 'Do the work.';
+
+export async function play(story: Story): Promise<Played> {
+  return (await setStage(story)).run();
+}
+
+export async function setStage(story: Story): Promise<Stage> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-story-')));
+  const root = join(base, 'work');
+  mkdirSync(root);
+  const clock = createFastClock();
+  const store = await openSqliteStore({ path: join(base, 'state', 'untildone.db'), clock });
+  const model = await startScriptedModel({ scripts: [scriptOf(story)], keepRequests: 5000 });
+  onTestFinished(async () => {
+    await model.close();
+    await store.close();
+    rmSync(base, { recursive: true, force: true });
+  });
+  story.prepare?.(root);
+  const sessionId = createIdentifiers(clock).next();
+
+  async function run(given: StageRun = {}): Promise<Played> {
+    const settings = settingsOf(story, model.url, given.settings);
+    const resolved = await resolveModel(`${story.protocol.provider}/story`, {
+      settings,
+      origins: 'trusted',
+      environment: {},
+    });
+    if (!resolved.ok) throw new Error(resolved.sentence);
+    const events: AgentEvent[] = [];
+    const ended = await runAgent({
+      goal: given.goal === undefined ? (story.goal ?? storyGoal) : given.goal,
+      sessionId,
+      resume: given.resume ?? false,
+      model: resolved,
+      store: given.store ?? store,
+      clock,
+      identifiers: createIdentifiers(clock),
+      policy: { settings, goalChecks: [] },
+      directory: root,
+      permissions: story.permissions ?? { mode: 'auto', shellAllow: [] },
+      environment: process.env,
+      emit: (event) => {
+        events.push(event);
+        story.watch?.(event);
+        given.watch?.(event);
+      },
+      fingerprint: async () => (story.fingerprint === 'none' ? null : fingerprintOf(root)),
+      acceptClaims: story.acceptClaims ?? false,
+      random: () => 0,
+      ...(story.onControl === undefined ? {} : { onControl: story.onControl }),
+    });
+    const played = await collect(store, model, sessionId, { ended, events, root, stage });
+    expectSound(played);
+    return played;
+  }
+
+  const stage: Stage = { model, store, root, sessionId, run };
+  return stage;
+}
+
+function scriptOf({ steps, cursor, family, afterwards, aside }: Story): Script {
+  return script('story', steps, {
+    ...(cursor === undefined ? {} : { cursor }),
+    ...(family === undefined ? {} : { family }),
+    ...(afterwards === undefined ? {} : { afterwards }),
+    ...(aside === undefined ? {} : { aside }),
+  });
+}
+
+function settingsOf(story: Story, url: string, more: PartialSettings = {}): Settings {
+  const { protocol, contextLimit = 200_000 } = story;
+  const { settings } = mergeSettings({ flag: { scope: 'turn', ...story.settings, ...more } });
+  const provider = { baseUrl: `${url}${protocol.path}`, api: protocol.api, contextLimit };
+  return { ...settings, models: { [protocol.provider]: provider } };
+}
+
+async function collect(
+  store: Store,
+  model: ScriptedModel,
+  sessionId: string,
+  rest: Pick<Played, 'ended' | 'events' | 'root' | 'stage'>,
+): Promise<Played> {
+  return store.read(async (reader) => {
+    const session = await reader.session(sessionId);
+    if (session === null) throw new Error('There is no session.');
+    return {
+      ...rest,
+      session,
+      todos: await reader.todosOfPlan(session.planId),
+      decisions: (await reader.decisions(sessionId, 10_000)).map(({ decision }) => decision).reverse(),
+      transcript: await reader.messages(sessionId, 0),
+      requests: model.requests.filter(({ isAside }) => !isAside),
+      asides: model.requests.filter(({ isAside }) => isAside),
+    };
+  });
+}
+
+/** What holds for every story, whatever it is about. */
+function expectSound({ ended, events, decisions, requests }: Played): void {
+  expect(events.at(-1)).toBe(ended);
+  const isAccepted = ended.outcome === 'claimed' && ended.exitCode === 0;
+  if (!isAccepted) expect(ended.exitCode).toBe(exitCodes[ended.outcome]);
+  // C4: every continuation is on the record, and each reached the model in its own words.
+  const sent = events.filter((event) => event.type === 'continuation');
+  const recorded = decisions.filter(({ answer, observed }) => answer === 'continue' && !observed);
+  expect(recorded.slice(-sent.length || recorded.length)).toHaveLength(sent.length);
+  for (const { text } of sent) expect(requests.some((request) => hears(request, text))).toBe(true);
+  // I7: the words of the system are never shown as the agent's.
+  const shown = events.map((event) => (event.type === 'text' ? event.text : '')).join('');
+  for (const { text } of sent) expect(shown).not.toContain(text.slice(0, 60));
+  // Decided and over: nobody speaks to the model any more.
+  expect(events.filter(({ type }) => type === 'run-ended')).toHaveLength(1);
+}
+
+function hears(request: LoggedRequest, text: string): boolean {
+  return request.messages.some((message) => message.role === 'user' && message.text.includes(text));
+}
+
+/** Until the system's own fingerprint is taken: every file by its name and content. */
+function fingerprintOf(root: string): string {
+  const hash = createHash('sha256');
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((entry) => join(entry.parentPath, entry.name)).sort();
+  for (const path of paths) hash.update(path).update('\0').update(readFileSync(path)).update('\0');
+  return hash.digest('hex');
+}
