@@ -37,7 +37,7 @@ interface Case {
 /** Small files: the number of messages is what binds. Large ones: the window fills first, and history is summarised. */
 const cases: readonly Case[] = [
   { name: 'small files', words: 40, contextLimit: 100_000 },
-  { name: 'large files in a small window', words: 900, contextLimit: 32_000 },
+  { name: 'large files in a small window', words: 2500, contextLimit: 32_000 },
 ];
 
 function story({ words }: Case): Script {

@@ -6,6 +6,7 @@ import type { AgentEvent, RunEnded } from '../agent/agent-event.ts';
 import type { ResolvedModel } from '../agent/models/resolve-model.ts';
 import { type HumanControl, runAgent } from '../agent/run-agent.ts';
 import type { PermissionPolicy } from '../agent/workspace/permission.ts';
+import { fingerprintWorkspace } from '../checks/fingerprint.ts';
 import type { Policy } from '../core/config/policy.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import type { Store } from '../ports/store.ts';
@@ -72,7 +73,10 @@ export async function runSession(
       identifiers: createIdentifiers(io.clock),
       environment: io.env,
       emit,
-      fingerprint: async () => null,
+      fingerprint: async () => {
+        const seen = await fingerprintWorkspace(session.directory);
+        return seen.ok ? seen.fingerprint : null;
+      },
       onControl: (given) => {
         control = given;
       },

@@ -143,9 +143,16 @@ export const rulesMutations: readonly Mutation[] = [
     why: 'a run without a terminal waits for ever',
   },
   {
+    id: 'rule-background-cut-calls',
+    file: 'src/core/rules/wait-rules.ts',
+    find: "if (session.jobs.length === 0 || stop.end === 'iteration-budget') return null;",
+    replace: 'if (session.jobs.length === 0) return null;',
+    why: 'an agent at work waits for a server',
+  },
+  {
     id: 'rule-background-silent',
     file: 'src/core/rules/wait-rules.ts',
-    find: 'if (session.jobs.length === 0) return null;',
+    find: "if (session.jobs.length === 0 || stop.end === 'iteration-budget') return null;",
     replace: 'if (true) return null;',
     why: 'subagents are not waited for',
   },

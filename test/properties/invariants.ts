@@ -89,7 +89,9 @@ function checkContinuation(moment: Moment, continuation: InjectCommand | AnswerC
   must(reference.permissions.size === 0, 'no continuation while a permission is pending', event);
   must(reference.questions.size === 0, 'no continuation while a question is pending', event);
   const waitEnds = (reference.waitedSince ?? event.at) + settings.backgroundWaitMinutes * 60_000;
-  const subagent = [...reference.jobs.values()].includes('subagent');
+  // An agent whose calls were cut is at work: it is asked to take stock, whatever runs beside it.
+  const subagent =
+    reference.stopEnd !== 'iteration-budget' && [...reference.jobs.values()].includes('subagent');
   must(!subagent || event.at >= waitEnds, 'no continuation while a subagent works', event);
   must(
     reference.limitedUntil === null || event.at >= reference.limitedUntil,

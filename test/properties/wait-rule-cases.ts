@@ -1,6 +1,6 @@
 import { driverStart } from './core-driver.ts';
 import { headless, letGo, minute, type RuleCase, silent, wait } from './rule-case.ts';
-import { all, atTime, withCounts, withSession, withWaits } from './rule-context.ts';
+import { all, atTime, withCounts, withSession, withStop, withWaits } from './rule-context.ts';
 
 const shell = { id: 'job-1', kind: 'shell', description: 'npm run dev' } as const;
 const subagent = { id: 'job-2', kind: 'subagent', description: 'explore' } as const;
@@ -72,6 +72,10 @@ export const waitCases: readonly RuleCase[] = [
         all(withSession({ jobs: [subagent], backgroundSince: driverStart }), atTime(30 * minute)),
       ),
       silent('nothing runs', withSession({ jobs: [] })),
+      silent(
+        'the calls of an agent that is at work were cut',
+        all(withSession({ jobs: [subagent] }), withStop({ end: 'iteration-budget' })),
+      ),
     ],
   },
 ];

@@ -23,7 +23,8 @@ export async function summariseRun(facts: SummaryFacts): Promise<RunEnded> {
   const { store, session, sessionId, counts } = facts;
   const [last] = await store.read(async (reader) => reader.decisions(sessionId, 1));
   const { outcome, reason } = settlementOf(session, last?.decision ?? null);
-  const sentence = last?.decision.sentence ?? 'The run ended without a decision.';
+  const decided = last?.decision.sentence ?? 'The run ended without a decision.';
+  const sentence = last?.decision.observed ? `Only observed, not carried out: ${decided}` : decided;
   return {
     type: 'run-ended',
     at: facts.endedAt,
@@ -46,7 +47,8 @@ export async function summariseRun(facts: SummaryFacts): Promise<RunEnded> {
 /** A skip settles nothing, and what is only observed neither: then the agent ended by itself, with or without todos. */
 function settlementOf(session: Session | null, last: Decision | null): { outcome: Outcome; reason: string } {
   if (session?.settled) return session.settled;
-  if (session === null || last?.answer !== 'let-go') return { outcome: 'failed', reason: 'failed' };
+  if (session === null || last === null || (last.answer !== 'let-go' && !last.observed))
+    return { outcome: 'failed', reason: 'failed' };
   const ended = openCount(session.counts) === 0 ? 'done' : 'paused';
   return { outcome: last.outcome ?? ended, reason: last.reason };
 }

@@ -24,28 +24,33 @@ export function readGitFiles(output: string): GitFiles {
   const unsettled = new Map<string, string | null>();
   const repositories = new Set<string>();
   const deleted = new Set<string>();
-  for (const record of output.split('\0')) {
-    if (record === '') continue;
-    const tag = record[0] ?? '';
+  for (let start = 0, end = 0; start < output.length; start = end + 1) {
+    end = output.indexOf('\0', start);
+    if (end === -1) break;
+    const tag = output[start];
     if (tag === '?') {
-      const path = record.slice(2);
+      const path = output.slice(start + 2, end);
       if (path.endsWith('/')) repositories.add(path.slice(0, -1));
       else unsettled.set(path, null);
       continue;
     }
     // `H 100644 0123…cdef 0<tab>path`
-    const tab = record.indexOf('\t');
-    const path = record.slice(tab + 1);
-    const mode = record.slice(2, 8);
+    const tab = output.indexOf('\t', start);
+    const path = output.slice(tab + 1, end);
+    const modeAndId = output.slice(start + 2, tab - 2);
+    if (tag === 'H' && !modeAndId.startsWith(gitlinkMode)) {
+      settled.set(path, modeAndId);
+      continue;
+    }
+    const mode = modeAndId.slice(0, 6);
     if (tag === 'R') deleted.add(path);
     else if (mode === gitlinkMode) {
       repositories.add(path);
-      settled.set(path, record.slice(2, tab - 2));
-    } else if (tag === 'H') settled.set(path, record.slice(2, tab - 2));
-    else {
+      settled.set(path, modeAndId);
+    } else {
       unsettled.set(path, mode);
       // Not checked out: its absence is no change. What stands there all the same is looked at.
-      if (tag === 'S' || tag === 's') settled.set(path, record.slice(2, tab - 2));
+      if (tag === 'S' || tag === 's') settled.set(path, modeAndId);
       else settled.delete(path);
     }
   }
