@@ -2,7 +2,7 @@
 // An import may only point to the left; a layer that is not listed here does not exist.
 
 const heart = ['core', 'ports', 'engine'] as const;
-const services = [...heart, 'stores', 'checks', 'tools'] as const;
+const services = [...heart, 'stores', 'checks', 'tools', 'plan-file'] as const;
 const adapters = [...services, 'hosts', 'frameworks', 'agent', 'mcp'] as const;
 
 /** Folder under src/ → the folders it may import besides itself. */
@@ -13,6 +13,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   stores: heart,
   checks: heart,
   tools: heart,
+  'plan-file': heart,
   hosts: services,
   frameworks: services,
   agent: services,

@@ -102,7 +102,10 @@ for (const api of ['chat', 'responses', 'anthropic', 'google'] as const) {
   print(
     `${api}: ${calls.length} calls; share of call N that begins call N+1, steps ${firstStep}–${lastStep}: median ${middle.toFixed(3)}, lowest ${Math.min(...whole).toFixed(3)} (aim ${aim}); all steps: median ${(median(shares) ?? 0).toFixed(3)}`,
   );
+  const size = median(calls.map((call) => Buffer.byteLength(JSON.stringify(call)))) ?? 0;
   const after = trimmed.map((step) => `${step} (${(shares[step - 2] ?? 0).toFixed(2)})`);
-  print(`  trimmed before calls ${after.length === 0 ? 'none' : after.join(', ')}`);
+  print(
+    `  median call ${Math.round(size)} bytes; trimmed before calls ${after.length === 0 ? 'none' : after.join(', ')}`,
+  );
   if (middle < aim) process.exitCode = 1;
 }

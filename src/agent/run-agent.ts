@@ -1,5 +1,7 @@
 // A run of our own agent from start to summary: puts the loop, the guard, the context, the tools and the human's
 // control together. Everything that is decided in it is decided by the engine.
+
+import { allowedProposal } from '../core/check-specs/check-specs.ts';
 import { settingsForAgent } from '../core/config/agent-settings.ts';
 import type { Policy } from '../core/config/policy.ts';
 import { isBudgetSpent, isContextFull } from '../core/rules/limit-rules.ts';
@@ -95,7 +97,15 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
 
   const control = createControl(store, clock, sessionId);
   options.onControl?.(humanControl(options, control, runtime));
-  const todos = { engine: runtime, store, sessionId, actor: 'agent', clock, identifiers } as const;
+  const todos = {
+    engine: runtime,
+    store,
+    sessionId,
+    actor: 'agent',
+    clock,
+    identifiers,
+    resolveCheck: (proposal: string) => allowedProposal(settings, proposal),
+  } as const;
   const workspace = createRunWorkspace({ ...options, settings, todos });
   const { tools } = workspace;
   const waits = createWaits(clock, control, workspace.jobs);
@@ -293,6 +303,7 @@ function humanControl(options: AgentRunOptions, control: Control, runtime: Runti
       control.letStepFinish();
       const base = { id: identifiers.next(), sessionId, at: clock.now() };
       await runtime.handle({ ...base, type: 'human-aborted', how: 'Ctrl-C' });
+      control.endWaits();
     },
     stopNow: () => control.abortStep(),
   };

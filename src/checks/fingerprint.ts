@@ -123,12 +123,17 @@ export function fingerprintListing(
 /** Long enough to make few calls, short enough to stay in the cache of the processor: measured, three times as fast. */
 const hashedAtOnce = 32_768;
 
-/** git lists in order already; only what was looked at besides stands at the end. */
+/** git lists in order already; only what it does not track stands behind, and is merged. Measured: sorting is slower. */
 function inOrder(listing: Listing): Iterable<readonly [string, string]> {
-  let before = '';
-  for (const key of listing.keys()) {
-    if (key < before) return [...listing].sort(([one], [other]) => (one < other ? -1 : 1));
-    before = key;
+  const keys = [...listing.keys()];
+  const turn = keys.findIndex((key, index) => index > 0 && key < (keys[index - 1] ?? ''));
+  if (turn === -1) return listing;
+  const rest = keys.slice(turn).sort();
+  const merged: string[] = [];
+  let next = 0;
+  for (const key of keys.slice(0, turn)) {
+    while (next < rest.length && (rest[next] ?? '') < key) merged.push(rest[next++] ?? '');
+    merged.push(key);
   }
-  return listing;
+  return [...merged, ...rest.slice(next)].map((key) => [key, listing.get(key) ?? '']);
 }

@@ -17,8 +17,7 @@ export function createTemporaryFolder(): TemporaryFolder {
   return folderAt(root);
 }
 
-/** Outside a test, where nobody removes it but the caller. */
-export function folderAt(root: string): TemporaryFolder {
+function folderAt(root: string): TemporaryFolder {
   return {
     root,
     put(path, content) {

@@ -13,9 +13,13 @@ import type { Store } from '../ports/store.ts';
 import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts';
 import { storePath } from '../stores/state-directory.ts';
 import type { Io } from './io.ts';
+import { prepareChecks } from './run-checks.ts';
 import { createJsonPrinter } from './run-output/json-printer.ts';
 import { createLinePrinter } from './run-output/line-printer.ts';
 import { isUnicodeLocale } from './run-output/unicode-locale.ts';
+
+// Remarks of the provider packages are for programmers; they would stand between the lines that people read.
+(globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
 export interface AgentSession {
   readonly goal: string | null;
@@ -54,11 +58,15 @@ export async function runSession(
   session: AgentSession,
   emit = createPrinter(io, session.json),
 ): Promise<RunEnded> {
+  const ending = new AbortController();
   let control: HumanControl | null = null;
   let interrupts = 0;
   const onInterrupt = (): void => {
     interrupts += 1;
-    if (interrupts > 1) control?.stopNow();
+    if (interrupts > 1) {
+      ending.abort();
+      control?.stopNow();
+    }
     // The latch is written by the run itself; if that fails, the second Ctrl-C still ends the step.
     else control?.stopAfterStep().catch(() => control?.stopNow());
     if (interrupts === 1) io.stderr.write('\nStopping after this step; Ctrl-C again stops at once.\n');
@@ -66,8 +74,11 @@ export async function runSession(
   process.on('SIGINT', onInterrupt);
   process.on('SIGTERM', onInterrupt);
   try {
+    const { policy, checker } = await prepareChecks(io, store, session, emit, ending.signal);
     return await runAgent({
       ...session,
+      policy,
+      checker,
       store,
       clock: io.clock,
       identifiers: createIdentifiers(io.clock),

@@ -60,6 +60,16 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./commands/plan-log.ts')).planLog,
   },
   {
+    name: 'plan import',
+    summary: 'Read a Markdown task list into a plan',
+    load: async () => (await import('./commands/plan-import.ts')).planImport,
+  },
+  {
+    name: 'plan export',
+    summary: 'The plan as a Markdown task list, or its boxes in one',
+    load: async () => (await import('./commands/plan-export.ts')).planExport,
+  },
+  {
     name: 'ledger verify',
     summary: 'Check that no entry of the ledger was changed or lost',
     load: async () => (await import('./commands/ledger-verify.ts')).ledgerVerify,

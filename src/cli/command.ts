@@ -32,6 +32,8 @@ export interface Command {
 export interface Arguments {
   has(option: string): boolean;
   text(option: string): string | null;
+  /** Every value of an option that was given more than once. */
+  texts(option: string): readonly string[];
   positional(index: number): string | null;
   readonly settings: FlagsResult;
 }
@@ -49,9 +51,12 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
     tokens: true,
   });
   const values = new Map<string, string>();
+  const all = new Map<string, string[]>();
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
-    values.set(token.name, readOption(command, token));
+    const value = readOption(command, token);
+    values.set(token.name, value);
+    all.set(token.name, [...(all.get(token.name) ?? []), value]);
   }
   const [least, most] = command.positionals;
   if (positionals.length > most) throw usage(command, `"${shown(positionals[most] ?? '', 40)}" is too much`);
@@ -59,6 +64,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   return {
     has: (option) => values.has(option),
     text: (option) => values.get(option) ?? null,
+    texts: (option) => all.get(option) ?? [],
     positional: (index) => positionals[index] ?? null,
     settings,
   };

@@ -23,8 +23,9 @@ export function needs(session: Session, event: Event): Needs {
     case 'plan-written':
       return { ...noNeeds, plan: true };
     case 'todo-updated':
+      return { ...noNeeds, ids: [event.todoId], inProgress: event.changes.status === 'in_progress' ? 2 : 0 };
     case 'todo-completed':
-      return { ...noNeeds, ids: [event.todoId], inProgress: 2 };
+      return { ...noNeeds, ids: [event.todoId] };
     case 'check-started':
       return event.todoId === null ? noNeeds : { ...noNeeds, ids: [event.todoId] };
     case 'check-finished':

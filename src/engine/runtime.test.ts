@@ -31,6 +31,19 @@ function setUp(
   return { clock, store, host };
 }
 
+const stopAttempt = (sessionId: string, at: number) =>
+  ({
+    type: 'stop-attempted',
+    end: 'normal',
+    question: false,
+    fingerprint: null,
+    background: null,
+    toolError: null,
+    id: 'stop-1',
+    sessionId,
+    at,
+  }) as const;
+
 const passing: Checker = {
   async run(session, checks, _final, report) {
     for (const { todoId, check } of checks) {
@@ -111,17 +124,7 @@ describe('the runtime with an asked host', () => {
     const ids = await host.plans('write the parser');
     await host.works();
     await host.completes(ids[0] ?? '');
-    const stop = {
-      type: 'stop-attempted' as const,
-      end: 'normal' as const,
-      question: false,
-      fingerprint: null,
-      background: null,
-      toolError: null,
-      id: 'stop-1',
-      sessionId: host.sessionId,
-      at: clock.now(),
-    };
+    const stop = stopAttempt(host.sessionId, clock.now());
     const handled = await host.runtime.ask(stop, clock.now() + 10_000);
     expect(handled.session.settled?.outcome).toBe('done');
     expect(handled.answer?.answer).toBe('let-go');
@@ -135,17 +138,7 @@ describe('the runtime with an asked host', () => {
     const ids = await host.plans('write the parser');
     await host.works();
     await host.completes(ids[0] ?? '');
-    const stop = {
-      type: 'stop-attempted' as const,
-      end: 'normal' as const,
-      question: false,
-      fingerprint: null,
-      background: null,
-      toolError: null,
-      id: 'stop-1',
-      sessionId: host.sessionId,
-      at: clock.now(),
-    };
+    const stop = stopAttempt(host.sessionId, clock.now());
     const asking = host.runtime.ask(stop, clock.now() + 10_000);
     await clock.advance(10_000);
     const handled = await asking;

@@ -73,27 +73,37 @@ export const createTodo = defineTodoTool({
   },
 });
 
-function newTodo(item: Item, isBad: boolean, { identifiers }: ToolCallContext): NewTodo {
-  const check = unlessBlank(item.check);
+function newTodo(item: Item, isBad: boolean, context: ToolCallContext): NewTodo {
+  const proposed = unlessBlank(item.check);
+  const check = proposed === undefined ? null : resolveCheck(proposed, context);
   return {
-    id: identifiers.next(),
+    id: context.identifiers.next(),
     title: item.title ?? '',
     context: item.context,
     completionCriteria: item.completionCriteria,
     agentType: unlessBlank(item.agentType),
     priority: unlessBlank(item.priority),
     order: item.order,
-    checks: check === undefined || isBad ? undefined : [check],
+    checks: check === null || isBad ? undefined : [check],
     ...(isBad ? { status: refusedStatus } : {}),
   };
 }
 
 /** V3: a check that an agent names counts only if a human allowed it. */
-function checkProblem(item: Item, { allowedChecks = [] }: ToolCallContext): string | null {
+function checkProblem(item: Item, context: ToolCallContext): string | null {
+  const { allowedChecks = [] } = context;
   const check = unlessBlank(item.check);
-  if (check === undefined || allowedChecks.includes(check)) return null;
+  if (check === undefined || resolveCheck(check, context) !== null) return null;
   const known = allowedChecks.length === 0 ? 'none is' : `allowed are ${allowedChecks.join(', ')}`;
   return `names the check ${excerpt(check)}, which no human allowed; ${known}`;
+}
+
+function resolveCheck(
+  proposal: string,
+  { allowedChecks = [], resolveCheck: byHuman }: ToolCallContext,
+): string | null {
+  if (byHuman !== undefined) return byHuman(proposal);
+  return allowedChecks.includes(proposal) ? proposal : null;
 }
 
 /** Without positions in the input all were appended, and the plan need not be read to know where they stand. */

@@ -16,6 +16,8 @@ export interface ToolCallContext {
   readonly identifiers: Identifiers;
   /** Names of the checks that a human allowed todos to carry (V3); none by default. */
   readonly allowedChecks?: readonly string[];
+  /** From what the model proposed to the id of an allowed check; null: no human allowed it. Default: by name. */
+  readonly resolveCheck?: (proposal: string) => string | null;
 }
 
 /** Plain data: what a host hands to the model as JSON. */

@@ -32,9 +32,10 @@ const numberOf = (title: string): string => title.slice(-2);
 
 export function killedStory(todos: number): Script {
   let calls = 0;
-  /** No two calls write the same line, so that the log tells which of them were made, and how often. */
+  // No two calls write the same line, so that the log tells which of them were made, and how often. The line is there
+  // a while before the call ends: a kill in between is the case that matters most.
   const append = (number: string): Step =>
-    react(() => callTool('shell', { command: `echo ${number}-${calls++} >> ${logName}` }));
+    react(() => callTool('shell', { command: `echo ${number}-${calls++} >> ${logName}; sleep 0.04` }));
   const write = (number: string): Step => writeFile(`notes/${number}.md`, `note ${number}\n`.repeat(20));
   const planAll = plan(...titles(todos));
   return script('kills', [

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { complete, plan, runCommand, say, writeFile } from '../../src/testing/model/index.ts';
+import { complete, plan, runCommand, say } from '../../src/testing/model/index.ts';
 import { createMortalStore, type Death } from './mortal-store.ts';
 import { type Played, setStage } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
@@ -66,7 +66,7 @@ describe.each(protocols)('$name', (protocol) => {
 describe('a run that dies', () => {
   it('P24, V5: at any write around a stop goes on to the same end, with one continuation at most for that stop', async () => {
     const writes = await writesAroundTheStop();
-    expect(writes.length).toBeGreaterThan(5);
+    expect(writes.length).toBeGreaterThan(3);
     for (const at of writes) {
       for (const death of ['before', 'after'] as const) {
         const played = await dieAndGoOn(at, death);

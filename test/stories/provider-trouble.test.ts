@@ -69,6 +69,12 @@ describe.each(protocols)('$name', (protocol) => {
     expect(statuses(played)).toEqual({ 'Write alpha': 'pending' });
   });
 
+  it('P22: without a plan too, a model that cannot be asked has not answered', async () => {
+    const played = await play({ protocol, steps: [fail(500, { times: 20 })] });
+    expect(ending(played)).toEqual({ outcome: 'failed', reason: 'circuit-open', exitCode: 1 });
+    expect(played.requests).toHaveLength(3);
+  });
+
   it('P22: two errors and then an answer open nothing', async () => {
     const twice = fail(500, { times: 2 });
     const played = await play({
@@ -122,6 +128,11 @@ describe.each(protocols)('$name', (protocol) => {
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
     expect(continuations(played)).toEqual(['after-compaction']);
     expect(continuationText(played, 0)).toContain('“Write beta”');
+  });
+
+  it('P23: without a plan too, a request that cannot fit ends as stagnant', async () => {
+    const played = await play({ protocol, steps: [contextOverflow({ times: 20 })] });
+    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'overflowing', exitCode: 5 });
   });
 
   it('P23: a context that overflows again and again ends the run as stagnant', async () => {

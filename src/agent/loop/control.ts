@@ -10,10 +10,14 @@ const pollMs = 400;
 export interface Control {
   /** Aborted as soon as the human wants the running step to end. */
   readonly signal: AbortSignal;
+  /** Aborted once the human's stop is on the record: a wait is no step that could be finished. */
+  readonly stopping: AbortSignal;
   /** The step ended or was aborted: a new one may be aborted again. */
   renew(): void;
   /** The human's stop lets the running step finish: what is seen in the store no longer aborts it. */
   letStepFinish(): void;
+  /** Ends every wait, now and from now on; the latch is on the record. */
+  endWaits(): void;
   /** Ends the running step at once. */
   abortStep(): void;
   /** Resolves when the session is neither latched nor paused by a human any more, or when it is latched. */
@@ -27,6 +31,7 @@ export function createControl(store: Store, clock: Clock, sessionId: string): Co
   let waiting: (() => void) | null = null;
   let closed = false;
   let finishing = false;
+  const stopped = new AbortController();
 
   const session = () => store.read(async (reader) => reader.session(sessionId));
 
@@ -51,12 +56,14 @@ export function createControl(store: Store, clock: Clock, sessionId: string): Co
     get signal() {
       return controller.signal;
     },
+    stopping: stopped.signal,
     renew() {
       if (controller.signal.aborted) controller = new AbortController();
     },
     letStepFinish() {
       finishing = true;
     },
+    endWaits: () => stopped.abort(),
     abortStep: () => controller.abort(),
     async whilePaused() {
       for (;;) {

@@ -39,6 +39,12 @@ export function createRecovery(options: RecoverOptions): Recovery {
   let sentence: string | null = null;
   const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
 
+  /** A human's pause holds the run here as anywhere else; a stop ends it. */
+  async function unlessStopped(): Promise<'retry' | 'give-up'> {
+    const session = await options.control.whilePaused();
+    return session?.latch ? 'give-up' : 'retry';
+  }
+
   async function compactAfterOverflow(): Promise<'retry' | 'give-up'> {
     await engine.handle({ ...base(), type: 'compaction-started' });
     const { shrunk, before, after } = await options.context.compact(options.control.signal);
@@ -46,7 +52,7 @@ export function createRecovery(options: RecoverOptions): Recovery {
     if (shrunk)
       emit({ type: 'compacted', at: clock.now(), sessionId, messagesBefore: before, messagesAfter: after });
     // What could not be made smaller is tried once more: a second overflow in a row is the engine's to judge.
-    return options.control.signal.aborted ? 'give-up' : 'retry';
+    return unlessStopped();
   }
 
   return {
@@ -89,7 +95,7 @@ export function createRecovery(options: RecoverOptions): Recovery {
       if (kind === 'overflow') return session.overflows >= 2 ? 'give-up' : compactAfterOverflow();
       if (!plan.retry) return 'give-up';
       await options.waits.wait('retry', retryAt);
-      return options.control.signal.aborted ? 'give-up' : 'retry';
+      return unlessStopped();
     },
   };
 }

@@ -53,7 +53,7 @@ export async function runLoop(options: LoopOptions): Promise<void> {
   let lastToolError: string | null = null;
   for (;;) {
     control.renew();
-    let answered: Handled | null = null;
+    let answered: Asked | null = null;
     counts.steps += 1;
     options.emit({
       type: 'step-started',
@@ -85,40 +85,46 @@ export async function runLoop(options: LoopOptions): Promise<void> {
 
 type StopDetails = Pick<StopAttempted, 'end' | 'question' | 'toolError'>;
 
+/** The engine's answer, and to what kind of end it was given: a wait asks about the same end again. */
+interface Asked extends Handled {
+  readonly end: StopAttempted['end'];
+}
+
+function plainStop(end: StopAttempted['end']): StopDetails {
+  return { end, question: false, toolError: null };
+}
+
 /** What the step's end asks of the engine; null: nothing, the next step may start. */
 async function next(
   options: LoopOptions,
   result: ModelStepResult,
-  answered: Handled | null,
+  answered: Asked | null,
   toolError: string | null,
-): Promise<Handled | null> {
+): Promise<Asked | null> {
   switch (result.kind) {
     case 'aborted': {
       const session = await options.control.whilePaused();
-      if (session?.latch) return attemptStop(options, { end: 'cancelled', question: false, toolError: null });
+      if (session?.latch) return attemptStop(options, plainStop('cancelled'));
       return null;
     }
     case 'failed': {
       if ((await options.recover(result.error)) === 'retry') return null;
-      return attemptStop(options, { end: 'error', question: false, toolError: null });
+      return attemptStop(options, plainStop('error'));
     }
     case 'stopped':
       // A retry within the step spent its one reminder: this is a new stop attempt.
-      if (answered !== null && (answered as Handled).answer?.answer !== 'continue') return answered;
+      if (answered !== null && answered.answer?.answer !== 'continue') return answered;
       await raiseAlarm(options, result.text);
+      await options.control.whilePaused();
       return attemptStop(options, { end: result.end, question: result.question, toolError });
     case 'tools': {
-      if (await raiseAlarm(options, null))
-        return attemptStop(options, { end: 'normal', question: false, toolError: null });
-      const session = await options.session();
-      if (session?.latch || session?.pause) {
-        if (session.pause?.by === 'human' && session.latch === null) await options.control.whilePaused();
-        else return attemptStop(options, { end: 'normal', question: false, toolError: null });
-      }
+      if (await raiseAlarm(options, null)) return attemptStop(options, plainStop('normal'));
+      const session = await options.control.whilePaused();
+      if (session?.latch || session?.pause) return attemptStop(options, plainStop('normal'));
       const open = session === null ? 0 : openCount(session.counts);
       const isCut = options.iterations.isSpentBy(open);
       if (!isCut && !(await options.isBudgetSpent())) return null;
-      const cut = await attemptStop(options, { end: 'iteration-budget', question: false, toolError: null });
+      const cut = await attemptStop(options, plainStop('iteration-budget'));
       if (!isSkip(cut)) return cut;
       options.iterations.renew();
       return null;
@@ -142,7 +148,7 @@ function isSkip({ answer, decision }: Handled): boolean {
   return answer?.answer === 'let-go' && (decision?.outcome === null || decision?.observed === true);
 }
 
-async function attemptStop(options: LoopOptions, details: StopDetails): Promise<Handled> {
+async function attemptStop(options: LoopOptions, details: StopDetails): Promise<Asked> {
   const { clock, runtime } = options;
   const event: Event = {
     ...details,
@@ -153,7 +159,7 @@ async function attemptStop(options: LoopOptions, details: StopDetails): Promise<
     fingerprint: await options.fingerprint(),
     background: options.waits.running(),
   };
-  return runtime.ask(event, clock.now() + options.checkPatienceMs);
+  return { ...(await runtime.ask(event, clock.now() + options.checkPatienceMs)), end: details.end };
 }
 
 /** The guard's retry: the same continuation, given within the step. */
@@ -163,7 +169,7 @@ function retryOf({ answer, decision }: Handled): StopAnswer {
 }
 
 /** True: the run is over. */
-async function carryOut(options: LoopOptions, handled: Handled): Promise<boolean> {
+async function carryOut(options: LoopOptions, handled: Asked): Promise<boolean> {
   const { answer, decision } = handled;
   if (answer === null || answer.answer === 'let-go') return true;
   if (answer.answer === 'continue' && answer.text !== null) {
@@ -184,9 +190,9 @@ async function carryOut(options: LoopOptions, handled: Handled): Promise<boolean
   const ended = await options.waits.wait(reason, answer.dueAt);
   if (ended.note !== null)
     await options.transcript.append([{ kind: 'note', message: { role: 'user', content: ended.note } }]);
-  return ended.goOn
-    ? false
-    : carryOut(options, await attemptStop(options, { end: 'normal', question: false, toolError: null }));
+  if (ended.goOn) return false;
+  await options.control.whilePaused();
+  return carryOut(options, await attemptStop(options, plainStop(handled.end)));
 }
 
 /** Counts a continuation and shows it as what it is. */

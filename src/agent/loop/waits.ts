@@ -35,7 +35,7 @@ export function createWaits(clock: Clock, control: Control, jobs: JobWatch): Wai
     wait(reason, dueAt) {
       return new Promise((resolve) => {
         const until = dueAt ?? clock.now() + longestWaitMs;
-        const { signal } = control;
+        const signal = AbortSignal.any([control.signal, control.stopping]);
         const end = (result: WaitEnd): void => {
           cancelWake();
           stopListening();

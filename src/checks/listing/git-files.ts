@@ -1,63 +1,77 @@
-// Reads what `git ls-files` says into what is settled, because git has the id of its content, and what must be looked
-// at: changed, untracked, unmerged, and what somebody told git not to look at.
+// Reads what git says about a work tree into what is settled, because git has the id of its content, and what must be
+// looked at: changed, untracked, unmerged, and what somebody told git not to look at.
 
-/** Tracked, with their tags; changed and deleted ones a second time; untracked ones. Nothing is written. */
-export const listArguments = [
-  ...['ls-files', '-z', '-v', '--stage', '--cached', '--modified', '--deleted', '--others'],
-  ...['--exclude-standard', '--exclude=node_modules'],
+// Three questions and not one, since git asks the file system with one thread only in all but the second: beside each
+// other they take the time of `git status`. None writes anything.
+
+/** Tracked files with mode, id and a tag. */
+export const trackedArguments = ['ls-files', '-z', '-v', '--stage', '--cached'];
+
+/** Tracked files that are not, or perhaps not, as git has them. */
+export const changedArguments = [
+  ...['diff-files', '-z', '--raw', '--relative', '--no-renames', '--no-ext-diff', '--ignore-submodules=all'],
+];
+
+export const untrackedArguments = [
+  ...['ls-files', '-z', '--others', '--exclude-standard', '--exclude=node_modules'],
 ];
 
 export interface GitFiles {
-  /** Path → `mode id`, of what is as git has it. */
+  /** Path → `mode id`, in order, of what is as git has it. */
   readonly settled: Map<string, string>;
-  /** Path → the mode that git has, or null where it has none. */
+  /** Path → the mode that git has, or null where it has none. What of it exists replaces what is settled. */
   readonly unsettled: Map<string, string | null>;
+  /** Of the unsettled: what need not be there, because it was never checked out. */
+  readonly skipped: Set<string>;
   /** Paths of submodules, and of repositories inside this one, which git lists as one entry. */
   readonly repositories: Set<string>;
 }
 
 const gitlinkMode = '160000';
 
-/** `output` is one character a byte, as the paths in the answer. */
-export function readGitFiles(output: string): GitFiles {
-  const settled = new Map<string, string>();
-  const unsettled = new Map<string, string | null>();
-  const repositories = new Set<string>();
-  const deleted = new Set<string>();
-  for (let start = 0, end = 0; start < output.length; start = end + 1) {
-    end = output.indexOf('\0', start);
+/** All texts of git are one character a byte, as the paths here. */
+export function readTracked(listed: string): GitFiles {
+  const files: GitFiles = {
+    settled: new Map(),
+    unsettled: new Map(),
+    skipped: new Set(),
+    repositories: new Set(),
+  };
+  for (let start = 0, end = 0; start < listed.length; start = end + 1) {
+    end = listed.indexOf('\0', start);
     if (end === -1) break;
-    const tag = output[start];
-    if (tag === '?') {
-      const path = output.slice(start + 2, end);
-      if (path.endsWith('/')) repositories.add(path.slice(0, -1));
-      else unsettled.set(path, null);
-      continue;
-    }
     // `H 100644 0123…cdef 0<tab>path`
-    const tab = output.indexOf('\t', start);
-    const path = output.slice(tab + 1, end);
-    const modeAndId = output.slice(start + 2, tab - 2);
-    if (tag === 'H' && !modeAndId.startsWith(gitlinkMode)) {
-      settled.set(path, modeAndId);
-      continue;
-    }
-    const mode = modeAndId.slice(0, 6);
-    if (tag === 'R') deleted.add(path);
-    else if (mode === gitlinkMode) {
-      repositories.add(path);
-      settled.set(path, modeAndId);
-    } else {
-      unsettled.set(path, mode);
-      // Not checked out: its absence is no change. What stands there all the same is looked at.
-      if (tag === 'S' || tag === 's') settled.set(path, modeAndId);
-      else settled.delete(path);
-    }
+    const tab = listed.indexOf('\t', start);
+    const path = listed.slice(tab + 1, end);
+    files.settled.set(path, listed.slice(start + 2, tab - 2));
+    if (listed[start] !== 'H' || listed.startsWith(gitlinkMode, start + 2))
+      readOdd(listed[start] ?? '', path, listed.slice(start + 2, start + 8), files);
   }
-  for (const path of deleted) {
-    settled.delete(path);
-    unsettled.delete(path);
-    repositories.delete(path);
+  return files;
+}
+
+/** A lower-case tag: git was told to assume that it is unchanged. `S`: that it is not there. `M`: not merged. */
+function readOdd(tag: string, path: string, mode: string, files: GitFiles): void {
+  if (mode === gitlinkMode) files.repositories.add(path);
+  else {
+    files.unsettled.set(path, mode);
+    if (tag === 'S' || tag === 's') files.skipped.add(path);
   }
-  return { settled, unsettled, repositories };
+}
+
+/** `:100644 100644 0123…cdef 0000…0000 M<nul>path<nul>` */
+export function addChanged(changed: string, { unsettled, repositories }: GitFiles): void {
+  const parts = changed.split('\0');
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const path = parts[at + 1] ?? '';
+    if (!repositories.has(path)) unsettled.set(path, parts[at]?.slice(1, 7) ?? null);
+  }
+}
+
+/** A path that ends in a slash is a repository of its own. */
+export function addUntracked(untracked: string, { unsettled, repositories }: GitFiles): void {
+  for (const path of untracked.split('\0')) {
+    if (path.endsWith('/')) repositories.add(path.slice(0, -1));
+    else if (path !== '') unsettled.set(path, null);
+  }
 }

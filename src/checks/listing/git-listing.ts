@@ -10,7 +10,14 @@ import {
   rememberedId,
   rememberId,
 } from './content-id.ts';
-import { listArguments, readGitFiles } from './git-files.ts';
+import {
+  addChanged,
+  addUntracked,
+  changedArguments,
+  readTracked,
+  trackedArguments,
+  untrackedArguments,
+} from './git-files.ts';
 import { type GitSettings, readGitSettings } from './git-settings.ts';
 import { inBatches } from './in-batches.ts';
 import { keyOfPath, type Listing, pathOfKey } from './listing.ts';
@@ -30,23 +37,33 @@ export async function listByGit(directory: string, sources: ListingSources): Pro
   if (repository === null) return null;
   const settings = await readGitSettings(repository, signal);
   if (settings === null) return null;
-  const output = await runGit(repository, {
-    directory,
-    arguments: listArguments,
-    signal,
-    settings: settings.withoutFilters,
-  });
-  if (output === null) return null;
-  const { settled, unsettled, repositories } = readGitFiles(output);
+  const call = { directory, signal, settings: settings.withoutFilters };
+  const ask = (words: readonly string[]) => runGit(repository, { ...call, arguments: words });
+  const [files, changed, untracked] = await Promise.all([
+    ask(trackedArguments).then((listed) => (listed === null ? null : readTracked(listed))),
+    ask(changedArguments),
+    ask(untrackedArguments),
+  ]);
+  if (files === null || changed === null || untracked === null) return null;
+  addChanged(changed, files);
+  addUntracked(untracked, files);
+  const { settled, unsettled, skipped, repositories } = files;
   // Nothing at all: the folder is empty, or a repository further up ignores it, and then it is not git's to judge.
   if (settled.size + unsettled.size + repositories.size === 0) return null;
   const values = await lookAt(unsettled, directory, repository, settings, signal);
   if (values === null) return null;
-  for (const [path, value] of values) settled.set(path, value);
+  for (const path of unsettled.keys()) {
+    const value = values.get(path);
+    if (value !== undefined) settled.set(path, value);
+    else if (!skipped.has(path)) settled.delete(path);
+  }
   for (const path of repositories) {
     const real = `${keyOfPath(directory)}/${path}`;
     const stats = await lookAtOne(real);
-    if (stats === null) continue;
+    if (stats === null) {
+      settled.delete(path);
+      continue;
+    }
     if (!stats.isDirectory()) {
       settled.set(path, (await contentValue(pathOfKey(real), settings.algorithm)) ?? 'changing');
       continue;

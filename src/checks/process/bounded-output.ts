@@ -1,6 +1,6 @@
 // Keeps the beginning and the end of a stream of any length: errors stand at one of the two.
 // Memory stays at a small multiple of the limit.
-import { stripTerminalControls } from '../../core/safe-text.ts';
+import { plainText } from './plain-text.ts';
 
 export class BoundedOutput {
   readonly #half: number;
@@ -38,10 +38,4 @@ export class BoundedOutput {
     this.#total = 0;
     return text;
   }
-}
-
-/** A carriage return becomes a line end, so that nothing printed before it is hidden. */
-function plainText(text: string): string {
-  const unbroken = text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
-  return stripTerminalControls(unbroken.replace(/\r\n?/gu, '\n'));
 }

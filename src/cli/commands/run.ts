@@ -3,9 +3,12 @@
 import { realpathSync } from 'node:fs';
 import { resolveModel } from '../../agent/models/resolve-model.ts';
 import type { PermissionPolicy } from '../../agent/workspace/permission.ts';
+import { createCommandCheck } from '../../core/check-specs/read-check.ts';
 import type { Origins } from '../../core/config/merge.ts';
+import type { Policy } from '../../core/config/policy.ts';
 import { problemSentence } from '../../core/config/problem.ts';
 import type { Settings } from '../../core/config/settings.ts';
+import { oneLine } from '../../core/safe-text.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import { policyProblemSentence } from '../../engine/policy-source.ts';
 import { createIdentifiers } from '../../engine/system.ts';
@@ -17,13 +20,17 @@ import { complain } from '../print.ts';
 
 export const run: Command = {
   usage:
-    'run [goal] [--model provider/model] [--resume [SESSION]] [--auto | --read-only] [--accept-claims] [--json]',
+    'run [goal] [--check CMD]… [--model provider/model] [--resume [SESSION]] [--auto | --read-only] [--accept-claims] [--json]',
   about: [
     'Works in this directory until the work is done, or says honestly why not. The file tools stay inside the directory;\ncommands run only if they are on your allow-list (--tools-shell-allow "npm test") or with --auto.',
     'Ctrl-C stops after the running step, a second one at once. `untildone pause|resume|stop` work from another terminal.',
     'Exit codes: 0 done, 3 claimed, 4 blocked, 5 stagnant, 6 exhausted, 7 paused, 130 aborted, 1 failed, 2 wrong usage.',
   ],
   options: {
+    check: {
+      value: 'CMD',
+      summary: 'A shell line that must succeed before the work counts as done; may be given more than once.',
+    },
     model: {
       value: 'PROVIDER/MODEL',
       summary: 'anthropic/…, openai/…, google/…, ollama/…, or a provider of your own.',
@@ -74,7 +81,7 @@ export const run: Command = {
         model,
         // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
         policy: {
-          ...policy.policy,
+          ...withChecks(policy.policy, given.texts('check')),
           settings: { ...settings, scope: origins['scope'] === 'default' ? 'turn' : settings.scope },
         },
         directory,
@@ -107,4 +114,14 @@ function permissionsOf(
   }
   const mode = given.has('read-only') ? 'read-only' : given.has('auto') ? 'auto' : 'allow-list';
   return { mode, shellAllow: fromProject ? [] : settings.tools.shellAllow };
+}
+
+/** `--check "npm test"`: the human's own shell lines, as checks on the goal. */
+function withChecks(policy: Policy, lines: readonly string[]): Policy {
+  const given = lines.map((shell) => createCommandCheck(oneLine(shell, 80), { shell }));
+  return {
+    ...policy,
+    goalChecks: [...policy.goalChecks, ...given.map(({ id }) => id)],
+    checks: { ...policy.checks, ...Object.fromEntries(given.map((check) => [check.id, check])) },
+  };
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import { resolveModel } from '../../agent/models/resolve-model.ts';
+import { createCommandCheck } from '../../core/check-specs/read-check.ts';
 import { defaultSettings, type Settings } from '../../core/config/settings.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import { createIdentifiers } from '../../engine/system.ts';
@@ -41,6 +42,9 @@ export const demo: Command = {
   },
 };
 
+/** The human's check on the goal: the system runs it before it lets the agent go. */
+const proof = createCommandCheck('the test passes', [process.execPath, 'greet.test.mjs']);
+
 async function play(io: Io, url: string, json: boolean): Promise<number> {
   const settings: Settings = {
     ...defaultSettings,
@@ -67,15 +71,15 @@ async function play(io: Io, url: string, json: boolean): Promise<number> {
         sessionId: createIdentifiers(io.clock).next(),
         resume: false,
         model,
-        policy: { settings, goalChecks: [] },
+        policy: { settings, goalChecks: [proof.id], checks: { [proof.id]: proof } },
         directory: io.cwd,
         permissions: { mode: 'auto', shellAllow: [] },
-        acceptClaims: true,
+        acceptClaims: false,
         json,
       },
       emit,
     );
-    const asWritten = told.join() === expectedContinuations.join() && ended.outcome === 'claimed';
+    const asWritten = told.join() === expectedContinuations.join() && ended.outcome === 'done';
     if (!asWritten)
       complain(io, `The story did not run as written: ${told.join(', ')} and ${ended.outcome}.`);
     return asWritten ? 0 : 1;

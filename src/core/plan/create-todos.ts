@@ -1,5 +1,6 @@
 // Adds todos to the plan (M1): item by item, at the end or at a 1-based position, refusing what is malformed and
 // reporting what is already there (T6, T7).
+import { checksForTitle } from '../check-specs/check-specs.ts';
 import type { Settings } from '../config/settings.ts';
 import type { NewTodo } from '../events.ts';
 import type { Rows } from '../rows.ts';
@@ -55,12 +56,12 @@ export function createTodos(
       );
     }
     openTitles.add(key);
-    addRow(draft, item, placer.place(item.order));
+    addRow(draft, item, placer.place(item.order), settings);
   });
   if (settings.singleInProgress) noticeActive(draft, items, rows);
 }
 
-function addRow(draft: PlanDraft, item: NewTodo, order: number): void {
+function addRow(draft: PlanDraft, item: NewTodo, order: number, settings: Settings): void {
   const session = draft.session();
   draft.setSession({ ...session, lastOrder: Math.max(session.lastOrder, order) });
   const row = newRow(
@@ -73,7 +74,7 @@ function addRow(draft: PlanDraft, item: NewTodo, order: number): void {
       completionCriteria: item.completionCriteria ?? null,
       agentType: item.agentType ?? null,
       priority: (item.priority ?? 'medium') as Priority,
-      checks: item.checks ?? [],
+      checks: [...new Set([...(item.checks ?? []), ...checksForTitle(settings, item.title)])],
     },
     session,
     draft.at,

@@ -1,5 +1,6 @@
 // A whole-list write (M5): what is new is created, what is there is updated, what is missing is dropped, what is
 // malformed is refused item by item and whatever it stood for stays untouched (T6, V4).
+import { checksForTitle } from '../check-specs/check-specs.ts';
 import type { Settings } from '../config/settings.ts';
 import type { WrittenTodo } from '../events.ts';
 import type { Rows } from '../rows.ts';
@@ -49,7 +50,7 @@ export function writeList(
     if (refused.has(index)) return;
     const row = matches.rowOf[index] ?? null;
     const order = orders[index] ?? 0;
-    changes += row === null ? createRow(draft, item, order) : updateRow(draft, row, item, order);
+    changes += row === null ? createRow(draft, item, order, settings) : updateRow(draft, row, item, order);
   });
   changes += dropMissing(draft, matches.unmatched);
   const session = draft.session();
@@ -82,7 +83,7 @@ function refuseWhole(draft: PlanDraft, items: readonly WrittenTodo[], settings: 
   return true;
 }
 
-function createRow(draft: PlanDraft, item: WrittenTodo, order: number): number {
+function createRow(draft: PlanDraft, item: WrittenTodo, order: number, settings: Settings): number {
   const title = item.content.trim();
   const row = newRow(
     {
@@ -91,6 +92,7 @@ function createRow(draft: PlanDraft, item: WrittenTodo, order: number): number {
       order,
       hostKey: item.id ?? null,
       priority: (item.priority ?? 'medium') as Priority,
+      checks: checksForTitle(settings, title),
     },
     draft.session(),
     draft.at,

@@ -40,8 +40,8 @@ export const noPlan: Rule = {
   }),
   answer: (context) => {
     const { counts, turn } = context.session;
-    // The agent did not stop by itself: its calls were cut, and nothing can be settled from that.
-    if (context.stop.end === 'iteration-budget') return null;
+    // The agent did not answer: its calls were cut or failed, and nothing can be settled from that.
+    if (context.stop.end === 'iteration-budget' || context.stop.end === 'error') return null;
     const untouched = !turn?.touchedPlan && openCount(counts) === 0;
     if ((planSize(counts) > 0 && !untouched) || goalChecksDue(context)) return null;
     return letGo('done', 'There is no plan and no check in this turn: nothing to verify.');
@@ -56,9 +56,9 @@ export const planNotResumed: Rule = {
     touchedPlan: session.turn?.touchedPlan ?? false,
     goesOn: session.turn?.goesOn ?? false,
   }),
-  answer: ({ session }) => {
+  answer: ({ session, stop }) => {
     const open = openCount(session.counts);
-    if (open === 0 || session.turn?.touchedPlan || session.turn?.goesOn) return null;
+    if (open === 0 || session.turn?.touchedPlan || session.turn?.goesOn || stop.end === 'error') return null;
     return letGo('paused', `${open} todos of an earlier turn stay open; this turn did not take them up.`);
   },
 };
@@ -86,7 +86,8 @@ export const nothingOpen: Rule = {
   }),
   answer: (context) => {
     const { session, settings, stop } = context;
-    if (stop.end === 'iteration-budget') return null;
+    if (stop.end === 'iteration-budget' || (stop.end === 'error' && planSize(session.counts) === 0))
+      return null;
     if (openCount(session.counts) > 0 || dueChallenge(session) !== null) return null;
     if (session.checksOverdue && checksRunning(context)) return null;
     if (settings.mode === 'enforce') {

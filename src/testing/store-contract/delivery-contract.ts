@@ -29,6 +29,16 @@ export function describeDelivery({ store }: StoreUnderTest): void {
       });
     });
 
+    it('V5: the holder of a lease can be looked up until it lets go', async () => {
+      await store().transact(async (tx) => {
+        expect(await tx.leaseHolder('instance-1')).toBeNull();
+        await tx.takeLease('instance-1', 'holder-1', 0, 10);
+        expect(await tx.leaseHolder('instance-1')).toBe('holder-1');
+        await tx.releaseLease('instance-1', 'holder-1');
+        expect(await tx.leaseHolder('instance-1')).toBeNull();
+      });
+    });
+
     it('V5: a session has one timer; saving replaces it, null removes it', async () => {
       await store().transact(async (tx) => {
         await tx.saveTimer('session-1', 'instance-1', timer(10));

@@ -1,0 +1,115 @@
+// `untildone plan import`: a plan file becomes the plan of a session, and later changes of the file its changes. It
+// never writes the file. Beneath an agent it takes no checks from it: only a human says what proves the work (V3).
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Session } from '../../core/session.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
+import { parsePlanFile } from '../../plan-file/parse-plan-file.ts';
+import { problemText } from '../../plan-file/plan-file.ts';
+import type { SyncReport } from '../../plan-file/sync-report.ts';
+import { errorCode, readTextFile } from '../../plan-file/text-file.ts';
+import type { Store } from '../../ports/store.ts';
+import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
+import { storePath } from '../../stores/state-directory.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { findSession, noSessionsYet } from '../find-session.ts';
+import type { Io } from '../io.ts';
+import { openRuntime, withStore } from '../open-runtime.ts';
+import { openOwnSession, openPlanFileSync } from '../plan-file-session.ts';
+import { complain, count, printJson, printLines, shown } from '../print.ts';
+
+export const planImport: Command = {
+  usage: 'plan import FILE [--session SESSION] [--json]',
+  about: [
+    'Reads the task lists of a Markdown file (`- [ ] Write the parser !high`, `check: npm test` below it) into the plan\nof a session. Without --session the file gets a session of its own, which a second import finds again.',
+    'Only what changed in the file since its last import changes the plan: a new line adds a todo, a tick claims it, a\ntick taken out reopens it, a line that is gone drops it. docs/plan-files.md has the whole grammar.',
+  ],
+  options: {
+    session: { value: 'SESSION', summary: 'Import into this session.' },
+    ...jsonOption,
+  },
+  positionals: [1, 1],
+  async run(given, io) {
+    const file = given.positional(0) ?? '';
+    const realPath = await realpath(resolve(io.cwd, file)).catch((error: unknown) => {
+      throw new UntildoneError(
+        'usage',
+        `The file ${shown(file, 200)} cannot be found (${errorCode(error)}).`,
+      );
+    });
+    const problems = await problemsOf(realPath);
+    if (problems.length > 0) return tellProblems(io, file, problems);
+    const agent = await io.agentAbove();
+    const word = given.text('session');
+    const imported = await withPlanStore(io, word, async (store) => {
+      const runtime = openRuntime(io, store);
+      const session =
+        word === null
+          ? await openOwnSession(io, store, runtime, realPath)
+          : await store.read(async (reader) => findSession(reader, word, io));
+      const isAllowed = (): boolean => agent === null;
+      const sync = openPlanFileSync(io, store, runtime, { realPath, sessionId: session.id, isAllowed });
+      const report = await sync.pull();
+      // What the import set going must be on the record before the store is closed.
+      if (report.ok) await report.checks;
+      return { session, report };
+    });
+    return tell(io, file, imported, given.has('json'));
+  },
+};
+
+/** An own session may be the first one of this user; a named one must be there already. */
+async function withPlanStore<T>(io: Io, word: string | null, work: (store: Store) => Promise<T>): Promise<T> {
+  if (word !== null) {
+    const result = await withStore(io, async (store) => ({ value: await work(store) }));
+    if (result === null) throw new UntildoneError('unknown-session', noSessionsYet);
+    return result.value;
+  }
+  const store = await openSqliteStore({ path: storePath(io.env), clock: io.clock });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Looked at before a store or a session is made: a wrong file leaves no trace. */
+async function problemsOf(path: string): Promise<readonly string[]> {
+  const file = await readTextFile(path);
+  if (!file.ok) return [`the file ${file.sentence}`];
+  const parsed = parsePlanFile(file.text);
+  return parsed.ok ? [] : parsed.problems.map(problemText);
+}
+
+function tellProblems(io: Io, file: string, problems: readonly string[]): number {
+  for (const problem of problems) complain(io, `${shown(file, 200)}: ${shown(problem, 300)}.`);
+  complain(io, 'Nothing was imported.');
+  return 1;
+}
+
+function tell(
+  io: Io,
+  file: string,
+  { session, report }: { session: Session; report: SyncReport },
+  json: boolean,
+): number {
+  if (!report.ok) return tellProblems(io, file, report.problems.map(problemText));
+  const { plan, created, changed, dropped, notices } = report;
+  if (json) {
+    const { title, goalChecks } = plan;
+    const counts = { todos: plan.items.length, created, changed, dropped };
+    printJson(io, { session: session.id, file, title, goalChecks, ...counts, notices });
+    return 0;
+  }
+  const done = `${created} added, ${changed} changed, ${dropped} dropped`;
+  printLines(io, [
+    `Imported ${count(plan.items.length, 'todo')} of ${shown(file, 200)} into session ${shown(session.id, 80)}: ${done}.`,
+    ...notices.map((notice) => `  note: ${shown(notice, 300)}`),
+    ...(plan.goalChecks.length === 0
+      ? []
+      : [
+          `  note: its goal checks (${plan.goalChecks.map((check) => shown(check, 60)).join(', ')}) hold for \`run --plan\` and \`verify --plan\`; for a host they belong into untildone.json.`,
+        ]),
+  ]);
+  return 0;
+}
