@@ -4,6 +4,7 @@ import { countersMutations } from './mutations/counters-mutations.ts';
 import { deliveryMutations } from './mutations/delivery-mutations.ts';
 import { engineMutations } from './mutations/engine-mutations.ts';
 import { humanMutations } from './mutations/human-mutations.ts';
+import { limitsMutations } from './mutations/limits-mutations.ts';
 import type { Mutation } from './mutations/mutation.ts';
 import { planMutations } from './mutations/plan-mutations.ts';
 import { rulesMutations } from './mutations/rules-mutations.ts';
@@ -14,6 +15,7 @@ export type { Mutation };
 
 export const mutations: readonly Mutation[] = [
   ...rulesMutations,
+  ...limitsMutations,
   ...countersMutations,
   ...humanMutations,
   ...workMutations,

@@ -4,7 +4,7 @@ import { plainText } from './process/plain-text.ts';
 import { longestSecret, maskSecrets } from './secrets.ts';
 
 /** Characters of the evidence: enough for the end of a test report, little enough for a prompt. */
-export const tailLength = 8192;
+const tailLength = 8192;
 
 /** Characters that a pattern sees of each end. */
 const searchedLength = 131_072;

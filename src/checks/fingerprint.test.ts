@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -14,7 +13,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type FingerprintChoice, fingerprintWorkspace, type ListingOptions } from './fingerprint.ts';
+import {
+  type FingerprintChoice,
+  fingerprintListing,
+  fingerprintWorkspace,
+  type ListingOptions,
+  listWorkspace,
+} from './fingerprint.ts';
+import { compareFiles, readListing } from './listing/listing.ts';
 import { createTemporaryFolder, createTemporaryRepository } from './temporary-repository.ts';
 
 async function take(directory: string, options: ListingOptions & FingerprintChoice = {}): Promise<string> {
@@ -221,6 +227,33 @@ describe('V2: the fingerprint in a repository', () => {
     expect(await take(root)).not.toBe(third);
   });
 
+  it('takes what was never checked out as it is in git, and what stands there all the same as it is', async () => {
+    const { root, put, git } = createTemporaryRepository();
+    const library = createTemporaryRepository();
+    library.put('lib.txt', 'one');
+    library.git('add', '.');
+    library.git('commit', '-qm', 'lib');
+    put('a.txt', 'one');
+    const file = put('b.txt', 'one');
+    git('submodule', '--quiet', 'add', library.root, 'lib');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    git('submodule', '--quiet', 'deinit', '--force', 'lib');
+    const first = await take(root);
+    git('update-index', '--skip-worktree', 'b.txt');
+    rmSync(file);
+    expect(await take(root)).toBe(first);
+    put('b.txt', 'two');
+    expect(await take(root)).not.toBe(first);
+    put('b.txt', 'one');
+    expect(await take(root)).toBe(first);
+    put('lib/hidden.txt', 'new');
+    const hidden = await take(root);
+    expect(hidden).not.toBe(first);
+    put('lib/hidden.txt', 'other');
+    expect([first, hidden]).not.toContain(await take(root));
+  });
+
   it('survives a merge that stopped half-way', async () => {
     const { root, put, git } = createTemporaryRepository();
     put('a.txt', 'one\n');
@@ -252,77 +285,6 @@ describe('V2: the fingerprint in a repository', () => {
     expect(await take(root)).toBe(first);
     writeFileSync(name, 'two');
     expect(await take(root)).not.toBe(first);
-  });
-});
-
-describe('a repository that an agent prepared', () => {
-  it('gets none of its programs run: no monitor, no hook, no filter, no git of its own', async () => {
-    const { root, put, git } = createTemporaryRepository();
-    const witness = join(root, '.git', 'witness');
-    const program = put('.git/evil', `#!/bin/sh\necho ran >> '${witness}'\ncat\n`);
-    chmodSync(program, 0o755);
-    put('bin/git', `#!/bin/sh\necho ran >> '${witness}'\n`);
-    chmodSync(join(root, 'bin/git'), 0o755);
-    put('a.txt', 'one');
-    git('add', '.');
-    git('commit', '-qm', 'first');
-    for (const hook of ['post-index-change', 'pre-commit', 'fsmonitor-watchman']) {
-      put(`.git/hooks/${hook}`, readFileSync(program));
-      chmodSync(join(root, '.git/hooks', hook), 0o755);
-    }
-    git('config', 'core.fsmonitor', program);
-    for (const name of ['evil', 'e=v.il']) {
-      for (const key of ['clean', 'smudge', 'process']) git('config', `filter.${name}.${key}`, program);
-      git('config', `filter.${name}.required`, 'true');
-    }
-    put('.gitattributes', 'a.txt filter=evil\nb.txt filter=e=v.il\n');
-    put('.git/info/attributes', '*.txt filter=evil\n');
-    put('a.txt', 'two');
-    put('b.txt', 'new');
-    utimesSync(join(root, 'a.txt'), 1, 1);
-    const environment = { ...process.env, PATH: `${join(root, 'bin')}:.:bin:${process.env['PATH']}` };
-    const result = await fingerprintWorkspace(root, { environment });
-    expect(result).toMatchObject({ ok: true, source: 'git', files: 4 });
-    expect(existsSync(witness)).toBe(false);
-  });
-
-  it('cannot point elsewhere: neither core.worktree nor GIT_ variables count', async () => {
-    const { root, put, git } = createTemporaryRepository();
-    const other = createTemporaryRepository();
-    other.put('other.txt', 'x');
-    put('a.txt', 'one');
-    const first = await take(root);
-    git('config', 'core.worktree', other.root);
-    expect(await take(root)).toBe(first);
-    const environment = {
-      ...process.env,
-      GIT_DIR: join(other.root, '.git'),
-      GIT_WORK_TREE: other.root,
-      GIT_INDEX_FILE: '/dev/null',
-    };
-    expect(await take(root, { environment })).toBe(first);
-    other.put('other.txt', 'y');
-    expect(await take(root)).toBe(first);
-  });
-
-  it('with a broken configuration is walked through instead', async () => {
-    const { root, put } = createTemporaryRepository();
-    put('a.txt', 'one');
-    put('.git/config', '[core\n');
-    expect(await sourceOf(root)).toBe('walk');
-    const first = await take(root);
-    put('a.txt', 'two');
-    expect(await take(root)).not.toBe(first);
-  });
-
-  it.runIf(process.platform !== 'win32')('does not hang at a FIFO', async () => {
-    const { root, put, git } = createTemporaryRepository();
-    put('a.txt', 'one');
-    git('add', '.');
-    git('commit', '-qm', 'first');
-    rmSync(join(root, 'a.txt'));
-    execFileSync('mkfifo', [join(root, 'a.txt'), join(root, 'b.txt')]);
-    expect(await fingerprintWorkspace(root)).toMatchObject({ ok: true });
   });
 });
 
@@ -398,5 +360,26 @@ describe('V2: what counts', () => {
     expect(await take(root, exclude)).not.toBe(before.rest);
     expect(await fingerprintWorkspace(root, { files: ['../x'] })).toMatchObject({ ok: false });
     expect(readdirSync(root)).toContain('src');
+  });
+
+  it('is chosen from one listing, which also tells what a check changed', async () => {
+    const { root, put } = createTemporaryRepository();
+    put('src/a.ts', 'one');
+    put('out/report.txt', 'one');
+    const before = await listWorkspace(root);
+    put('out/report.txt', 'two');
+    put('out/new.txt', 'new');
+    rmSync(join(root, 'src/a.ts'));
+    const after = await listWorkspace(root);
+    if (!before.ok || !after.ok) throw new Error('no listing');
+    expect(compareFiles(readListing(before.listing), readListing(after.listing))).toEqual({
+      changed: ['out/report.txt'],
+      deleted: ['src/a.ts'],
+      added: ['out/new.txt'],
+    });
+    const source = { files: ['src'] };
+    expect(fingerprintListing(before.listing, source)).toMatchObject({ ok: true, files: 1 });
+    expect(fingerprintListing(after.listing, source)).toMatchObject({ ok: true, files: 0 });
+    expect(fingerprintListing(after.listing)).toMatchObject({ fingerprint: await take(root), files: 2 });
   });
 });

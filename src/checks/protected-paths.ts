@@ -4,7 +4,7 @@ import { realpath } from 'node:fs/promises';
 import { createPathSet } from '../core/glob/path-set.ts';
 import { explainFileError } from './files/file-error.ts';
 import { type IgnoreText, readIgnoreText } from './files/walk.ts';
-import { compareListings, type Listing, type ListingChanges } from './listing/listing.ts';
+import { compareFiles, type Listing, type ListingChanges, readListing } from './listing/listing.ts';
 import { listByWalk } from './listing/walk-listing.ts';
 
 /** Plain values, so that it can be stored as JSON. */
@@ -46,7 +46,7 @@ export async function takeBaseline(
     };
   });
   if (!listed.ok) return listed;
-  const files = Object.fromEntries(listed.listing);
+  const files = Object.fromEntries(readListing(listed.listing));
   return { ok: true, baseline: { patterns, files, ignored: Object.fromEntries(ignored) } };
 }
 
@@ -60,7 +60,7 @@ export async function changedSince(
   const remembered: IgnoreText = async (names) => ignored.get(names.join('/')) ?? '';
   const listed = await listProtected(directory, baseline.patterns, options, () => remembered);
   if (!listed.ok) return listed;
-  return { ok: true, ...compareListings(new Map(Object.entries(baseline.files)), listed.listing) };
+  return { ok: true, ...compareFiles(new Map(Object.entries(baseline.files)), readListing(listed.listing)) };
 }
 
 async function listProtected(
@@ -69,7 +69,7 @@ async function listProtected(
   { signal, timeoutMs = defaultTimeoutMs }: ProtectedOptions,
   ignoreText: (root: string) => IgnoreText,
 ): Promise<{ ok: true; listing: Listing } | { ok: false; sentence: string }> {
-  if (patterns.length === 0) return { ok: true, listing: new Map() };
+  if (patterns.length === 0) return { ok: true, listing: '' };
   const set = createPathSet(patterns);
   if (!set.ok) return { ok: false, sentence: set.error };
   const time = AbortSignal.timeout(timeoutMs);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anEvent, aSession } from '../testing/builders.ts';
+import type { TodoChanges } from './events.ts';
 import { needs } from './needs.ts';
 import { noNeeds } from './rows.ts';
 import type { ParkedStop } from './session.ts';
@@ -24,19 +25,18 @@ describe('which rows an event touches', () => {
   });
 
   it('design: changes of one todo ask for that one', () => {
-    expect(needs(aSession(), anEvent.todoUpdated({ todoId: 'x' }))).toEqual({
-      ...noNeeds,
-      ids: ['x'],
-      inProgress: 2,
-    });
-    expect(needs(aSession(), anEvent.todoCompleted({ todoId: 'x' }))).toEqual({
-      ...noNeeds,
-      ids: ['x'],
-      inProgress: 2,
-    });
-    expect(needs(aSession(), anEvent.checkStarted({ todoId: 'x' }))).toEqual({ ...noNeeds, ids: ['x'] });
+    const one = { ...noNeeds, ids: ['x'] };
+    expect(needs(aSession(), anEvent.todoCompleted({ todoId: 'x' }))).toEqual(one);
+    expect(needs(aSession(), anEvent.checkStarted({ todoId: 'x' }))).toEqual(one);
     expect(needs(aSession(), anEvent.checkStarted({ todoId: null }))).toEqual(noNeeds);
-    expect(needs(aSession(), anEvent.checkFinished({ todoId: 'x' }))).toEqual({ ...noNeeds, ids: ['x'] });
+    expect(needs(aSession(), anEvent.checkFinished({ todoId: 'x' }))).toEqual(one);
+    const updated = (changes: TodoChanges) =>
+      needs(aSession(), anEvent.todoUpdated({ todoId: 'x', changes }));
+    expect(updated({ priority: 'high' })).toEqual(one);
+    expect(updated({ status: 'in_progress' }), 'to see whether another one is').toEqual({
+      ...one,
+      inProgress: 2,
+    });
   });
 
   it('T7: new todos ask for their ids and for open ones of the same title', () => {

@@ -5,7 +5,7 @@ import type { Session } from './session.ts';
 export type ProgressSignal = 'first-final' | 'first-pass' | 'workspace' | 'weak';
 
 /** Weak changes that may reset stagnation without stronger evidence in between. More would let a toggler go on for ever. */
-export const weakInRowLimit = 2;
+const weakInRowLimit = 2;
 
 export function countProgress(session: Session, signal: ProgressSignal): Session {
   if (signal === 'weak') return countWeak(session);

@@ -2,6 +2,7 @@
 // check of untildone.json, anything else a shell line (in backticks or bare). A shell line's id is the line itself
 // behind `$ `, so that a todo that carries it says what will be run. Running it is the business of src/checks.
 import type { CommandCheck } from '../core/check-spec.ts';
+import { hiddenRanges } from './hidden-ranges.ts';
 
 /** Ids of checks travel in events, which take no longer ones. */
 const longestCheckId = 200;
@@ -15,10 +16,11 @@ export type CheckLine =
 
 export function readCheckLine(text: string): CheckLine {
   const value = text.trim();
-  const span = /^(`+)(?!`)(.*[^`])\1$/su.exec(value);
+  if (/^`*$/.test(value)) return { ok: false, sentence: 'this check is empty' };
+  const span = codeSpan(value);
   const name = span === null ? nameIn(value) : null;
-  const id = name ?? `${shellMark}${span === null ? value : unpadded(span[2] ?? '')}`;
-  if (id.trim() === shellMark.trim()) return { ok: false, sentence: 'this check is empty' };
+  const id = name ?? `${shellMark}${span ?? value}`;
+  if (id === shellMark) return { ok: false, sentence: 'this check is empty' };
   if (id.length <= longestCheckId) return { ok: true, id };
   const most = longestCheckId - shellMark.length;
   return {
@@ -33,10 +35,12 @@ function nameIn(value: string): string | null {
   return /^[\p{L}\p{N}][\p{L}\p{N}_.:-]*$/u.test(value) ? value : null;
 }
 
-/** Inside backticks one space on each side belongs to the backticks, as in Markdown. */
-function unpadded(span: string): string {
-  const padded = span.length > 2 && span.startsWith(' ') && span.endsWith(' ');
-  return (padded ? span.slice(1, -1) : span).trim();
+/** What stands in backticks, if nothing stands beside them. One space on each side belongs to them, as in Markdown. */
+function codeSpan(value: string): string | null {
+  const [range] = hiddenRanges(value);
+  if (range?.kind !== 'code' || range.from > 0 || range.to < value.length) return null;
+  const fence = /^`*/.exec(value)?.[0].length ?? 0;
+  return value.slice(fence, -fence).trim();
 }
 
 /** The text that reads as this check again. */

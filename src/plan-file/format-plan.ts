@@ -3,11 +3,12 @@
 import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import type { Todo } from '../core/todo.ts';
 import { formatCheckLine } from './check-line.ts';
+import { extendPath } from './context-path.ts';
 import { escapeComment } from './item-text.ts';
 import { formatPriority } from './priority-mark.ts';
 
 /** Well below what the reader takes; deeper todos say their context in words. */
-const mostLevels = 20;
+const mostLevels = 10;
 
 interface Level {
   readonly path: string;
@@ -22,8 +23,7 @@ export function formatPlan(todos: readonly Todo[]): string {
       const depth = depthOf(todo, levels);
       const title = oneLine(todo.title, Number.MAX_SAFE_INTEGER);
       const nested = depth > 0 || todo.context === null;
-      const above = levels[depth - 1]?.path;
-      levels.splice(depth, levels.length, { path: above === undefined ? title : `${above} › ${title}` });
+      levels.splice(depth, levels.length, { path: extendPath(levels[depth - 1]?.path ?? '', title) });
       return itemLines(todo, title, '  '.repeat(depth), !nested);
     });
   return lines.map((line) => `${stripTerminalControls(line)}\n`).join('');

@@ -1,7 +1,7 @@
 // The front matter of a plan file: YAML between two lines of three dashes at the very top. `title` and `checks` (of
 // the goal) are read; what other programs keep there is theirs. What cannot be read is a problem, never skipped: a
 // check that is silently lost would let unproved work pass.
-import { parseDocument } from 'yaml';
+import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml';
 import { excerpt } from '../core/config/excerpt.ts';
 import { isObject } from '../core/config/read-value.ts';
 import { readCheckLine } from './check-line.ts';
@@ -34,19 +34,13 @@ export function readFrontMatter(lines: SourceLines, text: string): FrontMatter {
   if (yaml.length > mostCharacters)
     return fail(1, `the front matter has more than ${mostCharacters} characters`);
   try {
-    const document = parseDocument(yaml.replace(/\r\n?/g, '\n'), { schema: 'failsafe', logLevel: 'silent' });
-    const [error] = document.errors;
-    if (error !== undefined) {
-      const said = excerpt(error.message.split('\n')[0]?.replace(/ at line .*$/, ''));
-      return fail(1 + (error.linePos?.[0].line ?? 1), `the front matter is no YAML: ${said}`);
-    }
-    return readFields(document.toJS(), endLine);
+    // Every value as the text that stands there: `1.0` is no number here, and no tag makes an object.
+    return readFields(load(yaml, { schema: FAILSAFE_SCHEMA }), endLine);
   } catch (error) {
-    // Safe: nothing was taken from it, and the human is told. (Aliases without end, nesting without end.)
-    return fail(
-      1,
-      `the front matter cannot be read: ${excerpt(error instanceof Error ? error.message : error)}`,
-    );
+    // Safe: nothing was taken from it, and the human is told.
+    const isYaml = error instanceof YAMLException;
+    const said = isYaml ? error.reason : error instanceof Error ? error.message : String(error);
+    return fail((isYaml ? (error.mark?.line ?? 0) : 0) + 2, `the front matter is no YAML: ${excerpt(said)}`);
   }
 }
 

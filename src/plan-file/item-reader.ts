@@ -1,14 +1,12 @@
 // Turns list items into todos: box, title, priority, the attributes below it, and the items above it as context.
 // An item without a box is no todo; it lends its title as context, or its `check:` to the todo it stands in.
 import { readCheckLine } from './check-line.ts';
+import { extendPath } from './context-path.ts';
 import { type Attribute, readAttributes, readItemText } from './item-text.ts';
 import { headOffset, type ListItem } from './list-items.ts';
 import type { PlanFileProblem, PlanItem } from './plan-file.ts';
 import { readPriority } from './priority-mark.ts';
 import type { SourceLines } from './source-lines.ts';
-
-/** A text for people: titles of fifty levels would grow with every level. */
-const longestPath = 1_000;
 
 export interface ItemReader {
   /** In document order, an item before those inside it. */
@@ -49,7 +47,7 @@ export function createItemReader(lines: SourceLines, firstLine: number, bom: num
       boxOffset: bom + box.offset,
       line: line + 1,
     };
-    return { path: extend(path, title), todo: { item, attributes: [...attributes] } };
+    return { path: extendPath(path, title), todo: { item, attributes: [...attributes] } };
   }
 
   return {
@@ -77,14 +75,9 @@ function readPlainItem(text: string, line: number, parent: ReadItem | null): Rea
   const path = parent?.path ?? '';
   const attributes = readAttributes(text, line);
   if (!parent?.todo || attributes[0]?.line !== line)
-    return { path: extend(path, readItemText(text, line).title), todo: null };
+    return { path: extendPath(path, readItemText(text, line).title), todo: null };
   parent.todo.attributes.push(...attributes);
   return { path, todo: null };
-}
-
-function extend(path: string, title: string): string {
-  const longer = [path, title].filter((part) => part !== '').join(' › ');
-  return longer.length > longestPath ? path : longer;
 }
 
 /** The box and at least one letter of a title on the same line; a link like `[x](…)` is none. */

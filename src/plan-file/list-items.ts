@@ -18,8 +18,8 @@ export interface ListItem {
   readonly paragraphs: readonly Paragraph[];
 }
 
-/** Each nested list takes two levels; deeper ones are not read, so that a hostile document cannot cost minutes. */
-const maxNesting = 100;
+/** Twenty lists in each other, two levels each. Every level reads its lines anew, so that more would cost minutes. */
+const maxNesting = 40;
 
 /** Blocks only: where emphasis and links begin does not matter here, and reading them is what costs time. */
 const markdown = new MarkdownIt('commonmark', { maxNesting });

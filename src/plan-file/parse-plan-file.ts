@@ -10,8 +10,8 @@ import { createSourceLines } from './source-lines.ts';
 export const mostCharacters = 4_194_304;
 /** As many as a plan may hold by default. */
 const mostItems = 20_000;
-/** Ten for each todo: what costs time in a hostile document is the number of its lines. */
-const mostLines = 200_000;
+/** Five for each todo: what costs time in a hostile document is the number of its lines. */
+const mostLines = 100_000;
 /** A file that is wrong in more places is wrong in the same way everywhere. */
 const problemsTold = 20;
 

@@ -13,7 +13,7 @@ export const builtAt = 1_767_225_600_000;
 let built = 0;
 
 /** Looks like a UUID (v7) and sorts in the order of the calls. */
-export function nextTestId(): string {
+function nextTestId(): string {
   built += 1;
   return `00000000-0000-7000-8000-${String(built).padStart(12, '0')}`;
 }

@@ -209,8 +209,8 @@ export const countersMutations: readonly Mutation[] = [
   {
     id: 'progress-weak-limit',
     file: 'src/core/progress.ts',
-    find: 'export const weakInRowLimit = 2;',
-    replace: 'export const weakInRowLimit = 3;',
+    find: 'const weakInRowLimit = 2;',
+    replace: 'const weakInRowLimit = 3;',
     why: 'weak progress counts three times in a row',
   },
   {

@@ -1,6 +1,6 @@
 // Drives needs() and decide() the way the engine does, synchronously and without a store, so that a test of core
 // reads as a story. It performs no command: a test says what became of each one.
-import type { AnswerCommand, Command, InjectCommand, PlanReply } from '../../src/core/commands.ts';
+import type { AnswerCommand, Command, InjectCommand } from '../../src/core/commands.ts';
 import { defaultSettings, type Settings } from '../../src/core/config/settings.ts';
 import { decide } from '../../src/core/decide.ts';
 import type { Decision } from '../../src/core/decision.ts';
@@ -177,10 +177,6 @@ export function injectionOf(step: Step): InjectCommand | null {
 
 export function answerOf(step: Step): AnswerCommand | null {
   return step.commands.find((command) => command.type === 'answer') ?? null;
-}
-
-export function replyOf(step: Step): PlanReply | null {
-  return step.commands.find((command) => command.type === 'reply')?.reply ?? null;
 }
 
 /** The text that a continuation carries, however the host gets it; null when the step continued nothing. */

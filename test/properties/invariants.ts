@@ -152,6 +152,8 @@ function checkBudgets({ reference, step: { session }, policy: { settings } }: Mo
  */
 function isUnproved({ reference, policy, todos }: Moment): boolean {
   if (reference.stopEnd === 'iteration-budget') return true;
+  // A limit of the provider cut the work short before its goal could be checked.
+  if (reference.stopEnd === 'error' && todos.length === 0 && policy.goalChecks.length > 0) return true;
   if (policy.goalChecks.some((check) => reference.goal.get(check) === 'failed')) return true;
   if (reference.overdue && hasRunningCheck(reference, todos)) return true;
   return dueChallenge(reference, todos) !== null;

@@ -17,12 +17,7 @@ export interface Seen {
   readonly weak: boolean;
 }
 
-export function isGenuine(
-  reference: Reference,
-  session: Session,
-  event: HumanSpoke,
-  policy: Policy,
-): boolean {
+function isGenuine(reference: Reference, session: Session, event: HumanSpoke, policy: Policy): boolean {
   if (event.messageId !== null) return !reference.messageIds.has(event.messageId);
   const waiting = session.descriptor.mode === 'told' && reference.parkedAt !== null;
   return !(waiting && event.at - (reference.parkedAt ?? 0) < policy.settings.gracePeriod);

@@ -1,5 +1,8 @@
+import { driverStart } from './core-driver.ts';
 import { headless, letGo, type RuleCase, silent, wait } from './rule-case.ts';
 import { all, withCounts, withGoal, withSession, withSettings, withStop, withTurn } from './rule-context.ts';
+
+const limited = all(withStop({ end: 'error' }), withSession({ rateLimitedUntil: driverStart + 1 }));
 
 export const planCases: readonly RuleCase[] = [
   {
@@ -7,6 +10,11 @@ export const planCases: readonly RuleCase[] = [
     id: 'P29',
     answers: [
       letGo('there is no plan and no goal check', 'done', withCounts({})),
+      letGo(
+        'the step failed before there was a plan',
+        'failed',
+        all(withCounts({}), withStop({ end: 'error' })),
+      ),
       letGo(
         'the plan is settled and this turn did not touch it',
         'done',
@@ -29,6 +37,19 @@ export const planCases: readonly RuleCase[] = [
         'the calls of an agent without a plan were cut',
         all(withCounts({}), withStop({ end: 'iteration-budget' })),
       ),
+      silent('the step met a limit that still runs', all(withCounts({}), limited)),
+      silent(
+        'the circuit has the better reason',
+        all(
+          withCounts({}),
+          withStop({ end: 'error' }),
+          withSession({ circuit: { signature: 'x', count: 3 } }),
+        ),
+      ),
+      silent(
+        'the overflows have the better reason',
+        all(withCounts({}), withStop({ end: 'error' }), withSession({ overflows: 2 })),
+      ),
     ],
   },
   {
@@ -37,6 +58,7 @@ export const planCases: readonly RuleCase[] = [
     answers: [letGo('the human asked for something else', 'paused', withTurn({ touchedPlan: false }))],
     silent: [
       silent('this turn took the plan up', withTurn({ touchedPlan: true })),
+      silent('the step met a limit that still runs', all(withTurn({ touchedPlan: false }), limited)),
       silent('the human said go on', withTurn({ touchedPlan: false, goesOn: true })),
       silent('nothing is open', all(withCounts({ completed: 1 }), withTurn({ touchedPlan: false }))),
     ],
@@ -124,6 +146,7 @@ export const planCases: readonly RuleCase[] = [
           withSession({ finalRun: 'stop-1', checksOverdue: true }),
         ),
       ),
+      silent('the step failed before there was a plan', all(withCounts({}), withStop({ end: 'error' }))),
       silent('its calls were cut', all(withCounts({ completed: 1 }), withStop({ end: 'iteration-budget' }))),
     ],
   },

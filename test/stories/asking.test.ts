@@ -13,7 +13,7 @@ import {
   writeFile,
 } from '../../src/testing/model/index.ts';
 import { play } from './play.ts';
-import { protocols } from './protocols.ts';
+import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, continuationText, ending, shownText, statuses } from './seen.ts';
 
 const alpha = [writeFile('alpha.txt', 'a'), complete('Write alpha'), say('Written.')];
@@ -33,36 +33,11 @@ describe.each(protocols)('$name', (protocol) => {
     expect(statuses(played)).toEqual({ 'Write alpha': 'pending' });
   });
 
-  it('P8: two questions with work between them are not a question asked twice', async () => {
-    const played = await play({
-      protocol,
-      steps: [
-        plan('Write alpha', 'Write beta'),
-        ask('Which colour do you want?'),
-        writeFile('beta.txt', 'b'),
-        complete('Write beta'),
-        ask('And which size?'),
-        ...alpha,
-      ],
-    });
-    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
-    expect(continuations(played)).toEqual(['text-question', 'text-question']);
-  });
-
   it('P10: "shall I go on?" is answered by going on', async () => {
     const played = await play({ protocol, steps: [plan('Write alpha'), ask('Shall I go on?'), ...alpha] });
     expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
     expect(continuations(played)).toEqual(['text-question']);
     expect(shownText(played)).toBe('Written.');
-  });
-
-  it('P10: a question at the very end, with nothing open, is just an answer', async () => {
-    const played = await play({
-      protocol,
-      steps: [plan('Write alpha'), ...alpha.slice(0, 2), ask('Written. Anything else?')],
-    });
-    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
-    expect(continuations(played)).toEqual([]);
   });
 
   it('P11: what is blocked from outside is set aside with its reason, the rest is done, and the run ends blocked', async () => {
@@ -115,5 +90,34 @@ describe.each(protocols)('$name', (protocol) => {
     const played = await play({ protocol, steps: [plan('Write alpha')], afterwards: empty() });
     expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'stagnant', exitCode: 5 });
     expect(continuations(played)).toEqual(['empty-answer', 'standard', 'standard']);
+  });
+});
+
+describe('the honest agents beside them', () => {
+  const protocol = oneProtocol;
+
+  it('P8: two questions with work between them are not a question asked twice', async () => {
+    const played = await play({
+      protocol,
+      steps: [
+        plan('Write alpha', 'Write beta'),
+        ask('Which colour do you want?'),
+        writeFile('beta.txt', 'b'),
+        complete('Write beta'),
+        ask('And which size?'),
+        ...alpha,
+      ],
+    });
+    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
+    expect(continuations(played)).toEqual(['text-question', 'text-question']);
+  });
+
+  it('P10: a question at the very end, with nothing open, is just an answer', async () => {
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha'), ...alpha.slice(0, 2), ask('Written. Anything else?')],
+    });
+    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
+    expect(continuations(played)).toEqual([]);
   });
 });

@@ -5,7 +5,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { build } from 'esbuild';
+import { afterAll, onTestFinished } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import type { Session } from '../../src/core/session.ts';
 import { systemClock } from '../../src/engine/system.ts';
@@ -13,9 +14,30 @@ import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { storePath } from '../../src/stores/state-directory.ts';
 import { type ScriptedModel, type Step, script, startScriptedModel } from '../../src/testing/model/index.ts';
 
-const program = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url));
-/** Shared by all children: compiling the program once is enough. */
-const compiled = join(tmpdir(), 'untildone-stories-compiled');
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The program as it is shipped, from the sources as they are now: it starts three times as fast as those. */
+async function bundleProgram(): Promise<string> {
+  const outdir = mkdtempSync(join(tmpdir(), 'untildone-program-'));
+  afterAll(() => rmSync(outdir, { recursive: true, force: true }));
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['src/cli/bin.ts'],
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22.13',
+    external: ['bun:sqlite'],
+    alias: { '@vercel/oidc': join(root, 'scripts/no-vendor-sign-in.ts') },
+    logLevel: 'error',
+  });
+  return join(outdir, 'bin.mjs');
+}
+
+const program = await bundleProgram();
 
 export interface Running {
   readonly child: ChildProcess;
@@ -58,7 +80,6 @@ export async function openCommandLine({ steps, environment }: CommandLineOptions
     PATH: process.env['PATH'] ?? '',
     HOME: join(base, 'user'),
     UNTILDONE_HOME: join(base, 'state'),
-    NODE_COMPILE_CACHE: compiled,
     ...(environment ?? { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-story-key-0123456789' }),
   };
   const children = new Set<Running>();

@@ -18,7 +18,7 @@ import {
   writeFile,
 } from '../../src/testing/model/index.ts';
 import { play } from './play.ts';
-import { protocols } from './protocols.ts';
+import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, continuationText, ending, eventsOf, lastResults, statuses } from './seen.ts';
 
 const three = ['Write alpha', 'Write beta', 'Write gamma'] as const;
@@ -43,13 +43,6 @@ describe.each(protocols)('$name', (protocol) => {
     expect(played.requests).toHaveLength(4);
   });
 
-  it('P2: an agent that worked and ticks everything at the end is not challenged', async () => {
-    const played = await play({ protocol, steps: [plan(...three), ...files, bulkClaim(), say('Written.')] });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
-    expect(continuations(played)).toEqual([]);
-    expect(played.requests).toHaveLength(6);
-  });
-
   it('P3: a dropped todo stays open and is named once; dropped again it is cancelled unexplained, never done', async () => {
     const played = await play({
       protocol,
@@ -69,6 +62,89 @@ describe.each(protocols)('$name', (protocol) => {
     expect(played.todos[1]?.reason).toBeNull();
     expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
     expect(played.ended.sentence).toContain('cancelled without a reason');
+  });
+
+  it('P4: an identical todo_write is no progress: one notice each, and the run ends stagnant', async () => {
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha', 'Write beta'), start('Write alpha')],
+      afterwards: duplicateWrite(),
+    });
+    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'stagnant', exitCode: 5 });
+    expect(continuations(played)).toEqual(['standard', 'standard', 'standard']);
+    expect(eventsOf(played, 'continuation').map(({ level }) => level)).toEqual([1, 2, 3]);
+    // M5, I5: the notice names the active todo.
+    const noticed = played.requests.filter((request) =>
+      lastResults(request).some(
+        ({ text }) => text.includes('equals the current one') && text.includes('Write alpha'),
+      ),
+    );
+    expect(noticed.length).toBeGreaterThan(0);
+    expect(statuses(played)).toEqual({ 'Write alpha': 'in_progress', 'Write beta': 'pending' });
+  });
+
+  it('P5: a status that is toggled for ever is bounded and ends stagnant', async () => {
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha')],
+      afterwards: inOrder(toggle('Write alpha'), say('I am on it.')),
+    });
+    expect(ending(played)).toMatchObject({ outcome: 'stagnant', exitCode: 5 });
+    // Three in a row without progress, and at most two weak signs that put that off (G7).
+    expect(continuations(played).length).toBeGreaterThanOrEqual(3);
+    expect(continuations(played).length).toBeLessThanOrEqual(6);
+    expect(played.todos[0]?.status).not.toBe('completed');
+  });
+
+  it('P6: trivial todos that are added and closed do not hide that the plan stands still', async () => {
+    const rounds = Array.from({ length: 20 }, (_, index) => [
+      plan(`Trivial ${index}`),
+      complete(`Trivial ${index}`),
+      say('Making progress!'),
+    ]).flat();
+    const played = await play({ protocol, steps: [plan('The real work'), say('Let me see.'), ...rounds] });
+    expect(ending(played)).toMatchObject({ outcome: 'stagnant', exitCode: 5 });
+    expect(continuations(played).length).toBeLessThanOrEqual(6);
+    expect(statuses(played)['The real work']).toBe('pending');
+  });
+
+  it('P16: malformed todos are refused one by one and the last good plan stays', async () => {
+    const played = await play({
+      protocol,
+      steps: [
+        plan('Write alpha'),
+        callTool('todo_write', {
+          todos: [
+            { content: 'Write alpha', status: 'in_progress' },
+            { content: '', status: 'pending' },
+            { content: 'Odd one', status: 'nearly' },
+          ],
+        }),
+        callTool('todo_write', { todos: 'all of them' }),
+        writeFile('alpha.txt', 'a'),
+        complete('Write alpha'),
+        say('Written.'),
+      ],
+    });
+    expect(statuses(played)).toEqual({ 'Write alpha': 'completed' });
+    expect(continuations(played)).toEqual([]);
+    const [mixed, whole] = [played.requests[2], played.requests[3]].map(
+      (request) => lastResults(request!)[0],
+    );
+    expect(mixed?.text).toMatch(/"refused":\[\{/);
+    expect(whole).toMatchObject({ text: expect.stringMatching(/todos/) });
+    expect(whole?.text).toMatch(/array|list/i);
+  });
+});
+
+describe('the honest agents beside them', () => {
+  const protocol = oneProtocol;
+
+  it('P2: an agent that worked and ticks everything at the end is not challenged', async () => {
+    const played = await play({ protocol, steps: [plan(...three), ...files, bulkClaim(), say('Written.')] });
+    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(continuations(played)).toEqual([]);
+    expect(played.requests).toHaveLength(6);
   });
 
   it('P3: a dropped todo that is taken up when it is named ends like any other', async () => {
@@ -108,25 +184,6 @@ describe.each(protocols)('$name', (protocol) => {
     });
   });
 
-  it('P4: an identical todo_write is no progress: one notice each, and the run ends stagnant', async () => {
-    const played = await play({
-      protocol,
-      steps: [plan('Write alpha', 'Write beta'), start('Write alpha')],
-      afterwards: duplicateWrite(),
-    });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'stagnant', exitCode: 5 });
-    expect(continuations(played)).toEqual(['standard', 'standard', 'standard']);
-    expect(eventsOf(played, 'continuation').map(({ level }) => level)).toEqual([1, 2, 3]);
-    // M5, I5: the notice names the active todo.
-    const noticed = played.requests.filter((request) =>
-      lastResults(request).some(
-        ({ text }) => text.includes('equals the current one') && text.includes('Write alpha'),
-      ),
-    );
-    expect(noticed.length).toBeGreaterThan(0);
-    expect(statuses(played)).toEqual({ 'Write alpha': 'in_progress', 'Write beta': 'pending' });
-  });
-
   it('P4: one duplicate on the way does not cost an honest agent anything', async () => {
     const played = await play({
       protocol,
@@ -141,31 +198,6 @@ describe.each(protocols)('$name', (protocol) => {
     });
     expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
     expect(continuations(played)).toEqual([]);
-  });
-
-  it('P5: a status that is toggled for ever is bounded and ends stagnant', async () => {
-    const played = await play({
-      protocol,
-      steps: [plan('Write alpha')],
-      afterwards: inOrder(toggle('Write alpha'), say('I am on it.')),
-    });
-    expect(ending(played)).toMatchObject({ outcome: 'stagnant', exitCode: 5 });
-    // Three in a row without progress, and at most two weak signs that put that off (G7).
-    expect(continuations(played).length).toBeGreaterThanOrEqual(3);
-    expect(continuations(played).length).toBeLessThanOrEqual(6);
-    expect(played.todos[0]?.status).not.toBe('completed');
-  });
-
-  it('P6: trivial todos that are added and closed do not hide that the plan stands still', async () => {
-    const rounds = Array.from({ length: 20 }, (_, index) => [
-      plan(`Trivial ${index}`),
-      complete(`Trivial ${index}`),
-      say('Making progress!'),
-    ]).flat();
-    const played = await play({ protocol, steps: [plan('The real work'), say('Let me see.'), ...rounds] });
-    expect(ending(played)).toMatchObject({ outcome: 'stagnant', exitCode: 5 });
-    expect(continuations(played).length).toBeLessThanOrEqual(6);
-    expect(statuses(played)['The real work']).toBe('pending');
   });
 
   it('P6: todos that turn up on the way and are worked on count', async () => {
@@ -188,33 +220,5 @@ describe.each(protocols)('$name', (protocol) => {
     });
     expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
     expect(played.todos.every(({ status }) => status === 'completed')).toBe(true);
-  });
-
-  it('P16: malformed todos are refused one by one and the last good plan stays', async () => {
-    const played = await play({
-      protocol,
-      steps: [
-        plan('Write alpha'),
-        callTool('todo_write', {
-          todos: [
-            { content: 'Write alpha', status: 'in_progress' },
-            { content: '', status: 'pending' },
-            { content: 'Odd one', status: 'nearly' },
-          ],
-        }),
-        callTool('todo_write', { todos: 'all of them' }),
-        writeFile('alpha.txt', 'a'),
-        complete('Write alpha'),
-        say('Written.'),
-      ],
-    });
-    expect(statuses(played)).toEqual({ 'Write alpha': 'completed' });
-    expect(continuations(played)).toEqual([]);
-    const [mixed, whole] = [played.requests[2], played.requests[3]].map(
-      (request) => lastResults(request!)[0],
-    );
-    expect(mixed?.text).toMatch(/"refused":\[\{/);
-    expect(whole).toMatchObject({ text: expect.stringMatching(/todos/) });
-    expect(whole?.text).toMatch(/array|list/i);
   });
 });

@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import { createJsonPrinter } from '../../src/cli/run-output/json-printer.ts';
-import { createLinePrinter } from '../../src/cli/run-output/line-printer.ts';
 import {
   callTool,
   complete,
@@ -16,6 +15,7 @@ import {
   writeFile,
 } from '../../src/testing/model/index.ts';
 import { type Played, play } from './play.ts';
+import { printed } from './printed.ts';
 import { protocols } from './protocols.ts';
 import { continuations, continuationText, ending, eventsOf, shownText, statuses, userTexts } from './seen.ts';
 
@@ -52,16 +52,6 @@ function hostileCharacters(text: string): readonly string[] {
     const isControl = (code < 0x20 && character !== '\n') || (code >= 0x7f && code <= 0x9f);
     return isControl || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
   });
-}
-
-function printed(events: readonly AgentEvent[], isTTY: boolean): string {
-  let out = '';
-  const write = (text: string) => {
-    out += text;
-  };
-  const print = createLinePrinter({ write, isTTY, columns: isTTY ? 80 : null, color: false, unicode: true });
-  for (const event of events) print(event);
-  return out;
 }
 
 function printedJson(events: readonly AgentEvent[]): string {

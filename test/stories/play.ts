@@ -82,7 +82,7 @@ export interface StageRun {
   readonly watch?: (event: AgentEvent) => void;
 }
 
-export const storyGoal = 'Do the work.';
+const storyGoal = 'Do the work.';
 
 export async function play(story: Story): Promise<Played> {
   return (await setStage(story)).run();

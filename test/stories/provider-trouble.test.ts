@@ -15,7 +15,7 @@ import {
   writeFile,
 } from '../../src/testing/model/index.ts';
 import { play } from './play.ts';
-import { protocols } from './protocols.ts';
+import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, continuationText, ending, eventsOf, statuses, userTexts } from './seen.ts';
 
 const alpha = [writeFile('alpha.txt', 'a'), complete('Write alpha'), say('Written.')];
@@ -69,22 +69,6 @@ describe.each(protocols)('$name', (protocol) => {
     expect(statuses(played)).toEqual({ 'Write alpha': 'pending' });
   });
 
-  it('P22: without a plan too, a model that cannot be asked has not answered', async () => {
-    const played = await play({ protocol, steps: [fail(500, { times: 20 })] });
-    expect(ending(played)).toEqual({ outcome: 'failed', reason: 'circuit-open', exitCode: 1 });
-    expect(played.requests).toHaveLength(3);
-  });
-
-  it('P22: two errors and then an answer open nothing', async () => {
-    const twice = fail(500, { times: 2 });
-    const played = await play({
-      protocol,
-      steps: [twice, plan('Write alpha'), twice, writeFile('alpha.txt', 'a'), twice, ...alpha.slice(1)],
-    });
-    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
-    expect(eventsOf(played, 'error')).toHaveLength(6);
-  });
-
   it.each([
     ['reset', reset({ text: 'I am half way through' })],
     ['malformed', malformed({ text: 'I am half way through' })],
@@ -130,11 +114,6 @@ describe.each(protocols)('$name', (protocol) => {
     expect(continuationText(played, 0)).toContain('“Write beta”');
   });
 
-  it('P23: without a plan too, a request that cannot fit ends as stagnant', async () => {
-    const played = await play({ protocol, steps: [contextOverflow({ times: 20 })] });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'overflowing', exitCode: 5 });
-  });
-
   it('P23: a context that overflows again and again ends the run as stagnant', async () => {
     const played = await play({
       protocol,
@@ -144,5 +123,30 @@ describe.each(protocols)('$name', (protocol) => {
     });
     expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'overflowing', exitCode: 5 });
     expect(played.requests.length).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('the twins of these stories', () => {
+  const protocol = oneProtocol;
+
+  it('P22: without a plan too, a model that cannot be asked has not answered', async () => {
+    const played = await play({ protocol, steps: [fail(500, { times: 20 })] });
+    expect(ending(played)).toEqual({ outcome: 'failed', reason: 'circuit-open', exitCode: 1 });
+    expect(played.requests).toHaveLength(3);
+  });
+
+  it('P22: two errors and then an answer open nothing', async () => {
+    const twice = fail(500, { times: 2 });
+    const played = await play({
+      protocol,
+      steps: [twice, plan('Write alpha'), twice, writeFile('alpha.txt', 'a'), twice, ...alpha.slice(1)],
+    });
+    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
+    expect(eventsOf(played, 'error')).toHaveLength(6);
+  });
+
+  it('P23: without a plan too, a request that cannot fit ends as stagnant', async () => {
+    const played = await play({ protocol, steps: [contextOverflow({ times: 20 })] });
+    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'overflowing', exitCode: 5 });
   });
 });

@@ -13,7 +13,7 @@ import {
   writeFile,
 } from '../../src/testing/model/index.ts';
 import { play } from './play.ts';
-import { protocols } from './protocols.ts';
+import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, continuationText, ending, eventsOf, heard, statuses } from './seen.ts';
 
 const missing = callTool('read_file', { path: 'missing.txt' });
@@ -36,16 +36,6 @@ describe.each(protocols)('$name', (protocol) => {
     expect(eventsOf(played, 'continuation').map(({ level }) => level)).toEqual([1, 1, 1, 1, 1]);
   });
 
-  it('P7: calls that leave the workspace as it was are no progress', async () => {
-    const played = await play({
-      protocol,
-      steps: [plan('Write alpha')],
-      afterwards: inOrder(writeFile('alpha.txt', 'the same'), say('I worked on it.')),
-    });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'stagnant', exitCode: 5 });
-    expect(continuations(played)).toHaveLength(3);
-  });
-
   it('P12, S6: a stop after a tool error gets one targeted retry; after a second one the todo is blocked and the rest goes on', async () => {
     const played = await play({
       protocol,
@@ -64,21 +54,6 @@ describe.each(protocols)('$name', (protocol) => {
     expect(statuses(played)).toEqual({ 'Read the notes': 'blocked', 'Write alpha': 'completed' });
     expect(played.todos[0]?.reason).toContain('missing.txt');
     expect(ending(played)).toEqual({ outcome: 'blocked', reason: 'all-blocked', exitCode: 4 });
-  });
-
-  it('P12: a tool error that the agent works around by itself is none of our business', async () => {
-    const played = await play({ protocol, steps: [plan('Write alpha'), missing, ...alpha] });
-    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
-    expect(continuations(played)).toEqual([]);
-  });
-
-  it('S6: a non-zero exit is a result, not a tool error', async () => {
-    const played = await play({
-      protocol,
-      steps: [plan('Write alpha'), runCommand('exit 3'), say('It exits with 3.'), ...alpha],
-    });
-    expect(continuations(played)).toEqual(['standard']);
-    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
   });
 
   it('P13: an answer cut off by the output limit is taken up at the same todo and is not stagnation', async () => {
@@ -114,6 +89,50 @@ describe.each(protocols)('$name', (protocol) => {
     expect(statuses(played)).toEqual({ 'Run the long test': 'completed', 'Write alpha': 'completed' });
   });
 
+  it('P25, I8: calling A B A B is broken by another text, and going on with it ends the turn', async () => {
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha'), writeFile('a.txt', 'a'), writeFile('b.txt', 'b')],
+      afterwards: inOrder(callTool('read_file', { path: 'a.txt' }), callTool('read_file', { path: 'b.txt' })),
+    });
+    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'looping', exitCode: 5 });
+    expect(continuations(played)).toEqual(['loop']);
+    expect(eventsOf(played, 'notice').map(({ sentence }) => sentence)).toEqual([
+      expect.stringContaining('read_file → read_file, 3 times'),
+      expect.stringContaining('read_file → read_file, 3 times'),
+    ]);
+    expect(played.requests.length).toBeLessThan(20);
+  });
+});
+
+describe('the twins of these stories', () => {
+  const protocol = oneProtocol;
+
+  it('P7: calls that leave the workspace as it was are no progress', async () => {
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha')],
+      afterwards: inOrder(writeFile('alpha.txt', 'the same'), say('I worked on it.')),
+    });
+    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'stagnant', exitCode: 5 });
+    expect(continuations(played)).toHaveLength(3);
+  });
+
+  it('P12: a tool error that the agent works around by itself is none of our business', async () => {
+    const played = await play({ protocol, steps: [plan('Write alpha'), missing, ...alpha] });
+    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
+    expect(continuations(played)).toEqual([]);
+  });
+
+  it('S6: a non-zero exit is a result, not a tool error', async () => {
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha'), runCommand('exit 3'), say('It exits with 3.'), ...alpha],
+    });
+    expect(continuations(played)).toEqual(['standard']);
+    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
+  });
+
   it('P18: a server that never ends is not waited for without bound', async () => {
     const played = await play({
       protocol,
@@ -130,21 +149,6 @@ describe.each(protocols)('$name', (protocol) => {
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
     expect(continuations(played)).toEqual(['background-job', 'standard']);
     expect(played.ended.milliseconds).toBeLessThan(60_000);
-  });
-
-  it('P25, I8: calling A B A B is broken by another text, and going on with it ends the turn', async () => {
-    const played = await play({
-      protocol,
-      steps: [plan('Write alpha'), writeFile('a.txt', 'a'), writeFile('b.txt', 'b')],
-      afterwards: inOrder(callTool('read_file', { path: 'a.txt' }), callTool('read_file', { path: 'b.txt' })),
-    });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'looping', exitCode: 5 });
-    expect(continuations(played)).toEqual(['loop']);
-    expect(eventsOf(played, 'notice').map(({ sentence }) => sentence)).toEqual([
-      expect.stringContaining('read_file → read_file, 3 times'),
-      expect.stringContaining('read_file → read_file, 3 times'),
-    ]);
-    expect(played.requests.length).toBeLessThan(20);
   });
 
   it('P25: an agent that leaves the loop when it is told goes on undisturbed', async () => {
@@ -164,5 +168,27 @@ describe.each(protocols)('$name', (protocol) => {
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
     expect(continuations(played)).toEqual([]);
     expect(eventsOf(played, 'notice')).toEqual([]);
+  });
+});
+
+describe('a server beside the work', () => {
+  it('P18: is no reason to wait when the steps of a busy agent are cut', async () => {
+    const files = Array.from({ length: 8 }, (_, index) => writeFile(`${index}.txt`, `${index}`));
+    const played = await play({
+      protocol: oneProtocol,
+      settings: { iterations: { base: 4, extend: 0, cap: 4 }, backgroundWaitMinutes: 0.05 },
+      steps: [
+        plan('Write alpha'),
+        callTool('start_job', { command: 'sleep 60', description: 'the development server' }),
+        say('The server runs.'),
+        ...files,
+        ...alpha,
+      ],
+    });
+    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
+    expect(continuations(played)).toEqual(['background-job', 'iteration-budget', 'iteration-budget']);
+    // Only at the end, with nothing left to do, the server is waited for.
+    const types = played.events.map(({ type }) => type);
+    expect(types.indexOf('waiting')).toBeGreaterThan(types.lastIndexOf('tool-ended'));
   });
 });

@@ -34,7 +34,7 @@ export const step = (body: readonly ScriptPart[], finishReason = 'stop'): Script
 
 export type Source = readonly ScriptPart[] | (() => AsyncIterable<ScriptPart>);
 
-export async function* streamOf(parts: readonly ScriptPart[]): AsyncGenerator<ScriptPart> {
+async function* streamOf(parts: readonly ScriptPart[]): AsyncGenerator<ScriptPart> {
   yield* parts;
 }
 

@@ -14,7 +14,7 @@ const secrets = [
   /(?=[\w+/=*-]*\d)[\w+/=*-]{28,}/g,
 ];
 
-export function withoutSecrets(text: string): string {
+function withoutSecrets(text: string): string {
   return secrets.reduce((rest, pattern) => rest.replace(pattern, '…'), text);
 }
 

@@ -23,7 +23,7 @@ export async function explainMissing(place: Place): Promise<string> {
 }
 
 /** Names that share most letter pairs come first; names that share none keep the order of the alphabet. */
-export function closestNames(wanted: string, names: readonly string[], count: number): string[] {
+function closestNames(wanted: string, names: readonly string[], count: number): string[] {
   const wantedPairs = letterPairs(wanted);
   return [...names]
     .sort()

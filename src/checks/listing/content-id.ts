@@ -17,7 +17,7 @@ const mostRemembered = 200_000;
 const remembered = new Map<string, { readonly stamp: string; readonly id: string }>();
 
 /** What changes with every change of a file: nobody can set ctime back without setting the clock. */
-export function stampOf(stats: BigIntStats): string {
+function stampOf(stats: BigIntStats): string {
   return `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 

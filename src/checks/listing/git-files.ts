@@ -17,50 +17,48 @@ export const untrackedArguments = [
 ];
 
 export interface GitFiles {
-  /** Path → `mode id`, in order, of what is as git has it. */
-  readonly settled: Map<string, string>;
-  /** Path → the mode that git has, or null where it has none. What of it exists replaces what is settled. */
+  /** Path → the mode that git has, or null where it has none. */
   readonly unsettled: Map<string, string | null>;
-  /** Of the unsettled: what need not be there, because it was never checked out. */
-  readonly skipped: Set<string>;
+  /** Of the unsettled: what was never checked out, so that its absence is no change → `mode id`. */
+  readonly skipped: Map<string, string>;
   /** Paths of submodules, and of repositories inside this one, which git lists as one entry. */
   readonly repositories: Set<string>;
 }
 
+/** A record that is not simply a tracked file; what follows a NUL always begins one. */
+const oddRecord = /(?:^|\0)(?:[^H\0]|H 160000)/gu;
 const gitlinkMode = '160000';
 
-/** All texts of git are one character a byte, as the paths here. */
-export function readTracked(listed: string): GitFiles {
-  const files: GitFiles = {
-    settled: new Map(),
-    unsettled: new Map(),
-    skipped: new Set(),
-    repositories: new Set(),
-  };
-  for (let start = 0, end = 0; start < listed.length; start = end + 1) {
-    end = listed.indexOf('\0', start);
-    if (end === -1) break;
-    // `H 100644 0123…cdef 0<tab>path`
-    const tab = listed.indexOf('\t', start);
-    const path = listed.slice(tab + 1, end);
-    files.settled.set(path, listed.slice(start + 2, tab - 2));
-    if (listed[start] !== 'H' || listed.startsWith(gitlinkMode, start + 2))
-      readOdd(listed[start] ?? '', path, listed.slice(start + 2, start + 8), files);
+/**
+ * What must be looked at, of texts that have one character a byte, as the paths here. `tracked` is read no further
+ * than needed: it is a listing as it stands.
+ */
+export function readGitFiles(tracked: string, changed: string, untracked: string): GitFiles {
+  const files: GitFiles = { unsettled: new Map(), skipped: new Map(), repositories: new Set() };
+  for (const { 0: found, index } of tracked.matchAll(oddRecord)) {
+    const start = found.startsWith('\0') ? index + 1 : index;
+    const end = tracked.indexOf('\0', start);
+    if (end !== -1) readOdd(tracked.slice(start, end), files);
   }
+  readChanged(changed, files);
+  readUntracked(untracked, files);
   return files;
 }
 
-/** A lower-case tag: git was told to assume that it is unchanged. `S`: that it is not there. `M`: not merged. */
-function readOdd(tag: string, path: string, mode: string, files: GitFiles): void {
-  if (mode === gitlinkMode) files.repositories.add(path);
+/** `s 100644 0123…cdef 0<tab>path`. Lower case: assumed to be unchanged. `S`: not checked out. `M`: not merged. */
+function readOdd(record: string, { unsettled, skipped, repositories }: GitFiles): void {
+  const tab = record.indexOf('\t');
+  const path = record.slice(tab + 1);
+  const mode = record.slice(2, 8);
+  if (mode === gitlinkMode) repositories.add(path);
   else {
-    files.unsettled.set(path, mode);
-    if (tag === 'S' || tag === 's') files.skipped.add(path);
+    unsettled.set(path, mode);
+    if (/^s/iu.test(record)) skipped.set(path, record.slice(2, tab - 2));
   }
 }
 
 /** `:100644 100644 0123…cdef 0000…0000 M<nul>path<nul>` */
-export function addChanged(changed: string, { unsettled, repositories }: GitFiles): void {
+function readChanged(changed: string, { unsettled, repositories }: GitFiles): void {
   const parts = changed.split('\0');
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const path = parts[at + 1] ?? '';
@@ -69,7 +67,7 @@ export function addChanged(changed: string, { unsettled, repositories }: GitFile
 }
 
 /** A path that ends in a slash is a repository of its own. */
-export function addUntracked(untracked: string, { unsettled, repositories }: GitFiles): void {
+function readUntracked(untracked: string, { unsettled, repositories }: GitFiles): void {
   for (const path of untracked.split('\0')) {
     if (path.endsWith('/')) repositories.add(path.slice(0, -1));
     else if (path !== '') unsettled.set(path, null);

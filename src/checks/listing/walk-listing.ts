@@ -6,7 +6,7 @@ import type { Place } from '../files/confined-path.ts';
 import { type IgnoreText, type WalkWays, walk } from '../files/walk.ts';
 import { contentValue } from './content-id.ts';
 import { inBatches } from './in-batches.ts';
-import { keyOfPath, type Listing } from './listing.ts';
+import { keyOfPath, type Listing, writeListing } from './listing.ts';
 
 /** A workspace with more names than this is not one that an agent works on. */
 const mostEntries = 1_000_000;
@@ -32,13 +32,13 @@ export async function listByWalk(
   const walked = walk(place, mostEntries, signal, ways);
   const found: (readonly string[])[] = [];
   for await (const { names } of walked.files) if (paths?.has(names) !== false) found.push(names);
-  const listing = new Map<string, string>();
+  const files = new Map<string, string>();
   await inBatches(found, signal, async (names) => {
     const value = await contentValue(join(root, ...names), 'sha256');
-    if (value !== null) listing.set(keyOfPath(names.join('/')), value);
+    if (value !== null) files.set(keyOfPath(names.join('/')), value);
   });
   if (walked.left.isCut || signal.aborted) return null;
   // What is in a folder that nobody may look into is unknown, and that is a difference too.
-  if (walked.left.unreadableFolders > 0) listing.set('/unreadable', String(walked.left.unreadableFolders));
-  return listing;
+  if (walked.left.unreadableFolders > 0) files.set('/unreadable', String(walked.left.unreadableFolders));
+  return writeListing(files);
 }

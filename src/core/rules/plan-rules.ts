@@ -5,7 +5,7 @@ import { openCount, type PlanCounts, planSize, type Session } from '../session.t
 import { letGo, type Rule, type StopContext, wait } from './rule.ts';
 
 /** Three or more, in any number of writes, make a bulk claim (V4). Two can be an honest coincidence. */
-export const bulkSize = 3;
+const bulkSize = 3;
 
 /** Which bulk challenge is due; each is made once per human message. */
 export function dueChallenge(session: Session): 'claims' | 'ends' | null {
@@ -29,6 +29,13 @@ export function goalFailed(context: StopContext): boolean {
   return goalChecksDue(context) && goalStates(context).includes('failed');
 }
 
+/** Limits that still run, an open circuit and repeated overflows have rules of their own further down. */
+function isErrorJudgedBelow({ session, stop, settings, at }: StopContext): boolean {
+  if (stop.end !== 'error') return false;
+  const limited = session.rateLimitedUntil !== null && at < session.rateLimitedUntil;
+  return limited || session.overflows >= 2 || (session.circuit?.count ?? 0) >= settings.circuitAfter;
+}
+
 export const noPlan: Rule = {
   name: 'no-plan',
   asks: 'Is there nothing to verify in this turn: no plan touched and no goal check due?',
@@ -41,10 +48,12 @@ export const noPlan: Rule = {
   answer: (context) => {
     const { counts, turn } = context.session;
     // The agent did not answer: its calls were cut or failed, and nothing can be settled from that.
-    if (context.stop.end === 'iteration-budget' || context.stop.end === 'error') return null;
+    if (context.stop.end === 'iteration-budget' || isErrorJudgedBelow(context)) return null;
     const untouched = !turn?.touchedPlan && openCount(counts) === 0;
     if ((planSize(counts) > 0 && !untouched) || goalChecksDue(context)) return null;
-    return letGo('done', 'There is no plan and no check in this turn: nothing to verify.');
+    return context.stop.end === 'error'
+      ? letGo('failed', 'The step ended in an error before there was anything to verify.')
+      : letGo('done', 'There is no plan and no check in this turn: nothing to verify.');
   },
 };
 
@@ -56,9 +65,11 @@ export const planNotResumed: Rule = {
     touchedPlan: session.turn?.touchedPlan ?? false,
     goesOn: session.turn?.goesOn ?? false,
   }),
-  answer: ({ session, stop }) => {
+  answer: (context) => {
+    const { session } = context;
     const open = openCount(session.counts);
-    if (open === 0 || session.turn?.touchedPlan || session.turn?.goesOn || stop.end === 'error') return null;
+    if (open === 0 || session.turn?.touchedPlan || session.turn?.goesOn || isErrorJudgedBelow(context))
+      return null;
     return letGo('paused', `${open} todos of an earlier turn stay open; this turn did not take them up.`);
   },
 };

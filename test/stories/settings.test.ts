@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { callTool, complete, plan, say, writeFile } from '../../src/testing/model/index.ts';
 import { play, setStage } from './play.ts';
+import { printed } from './printed.ts';
 import { oneProtocol as protocol } from './protocols.ts';
 import { continuations, ending, eventsOf, shownText, statuses } from './seen.ts';
 
@@ -106,5 +107,25 @@ describe('the record', () => {
     expect(second.ended.leftOver).toEqual(['Write alpha']);
     expect(statuses(first)).toEqual({ 'Write alpha': 'pending' });
     expect(continuations(second)).toEqual([]);
+  });
+
+  it('S8: a turn that ends with open todos lists them to the human, says why, and how to go on', async () => {
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha', 'Write beta')],
+      afterwards: say('Done.'),
+    });
+    const summary = printed(played.events, false).split('outcome: ')[1] ?? '';
+    expect(summary).toContain('stagnant (stagnant, exit code 5)');
+    expect(summary).toContain('No progress after 3 continuations.');
+    expect(summary).toMatch(/\[ \] Write alpha[\s\S]*\[ \] Write beta/);
+    expect(summary).toContain(`untildone run --resume ${played.stage.sessionId}`);
+  });
+
+  it('C3: the human sees that the agent is sent on, and why', async () => {
+    const played = await play({ protocol, steps: early });
+    const out = printed(played.events, false);
+    expect(out).toContain('held back: Everything is done!');
+    expect(out).toMatch(/continuation 1 \(.*\): Todos are open and no rule lets the agent stop/);
   });
 });
