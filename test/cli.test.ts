@@ -36,7 +36,7 @@ describe('the command line', () => {
 
   it.each([
     [['statu'], 'There is no command "statu". Did you mean "status"?'],
-    [['plan', 'shwo'], '"plan" wants one more word: plan show or plan log.'],
+    [['plan', 'shwo'], '"plan" wants one more word: plan show'],
     [['xyzzy\u001b[2J'], 'There is no command "xyzzy". See untildone --help.'],
     [['status', '--al'], 'There is no option --al; did you mean --all? Usage: untildone status'],
     [['status', '--json=yes'], '--json takes no value. Usage:'],
@@ -66,7 +66,8 @@ describe('the command line', () => {
     expect((await bench.runWith(broken, '--help')).err).toContain('at bang');
   });
 
-  it.each(commandTable.map(({ name }) => [name]))('%s creates no store where there is none', async (name) => {
+  const looking = commandTable.filter(({ name }) => !['run', 'demo', 'plan import'].includes(name));
+  it.each(looking.map(({ name }) => [name]))('%s creates no store where there is none', async (name) => {
     const extra = name === 'replay' ? ['alpha', '--policy', 'other.json'] : [];
     writeFileSync(join(bench.project, 'other.json'), '{}');
     const { code, out, err } = await bench.run(...name.split(' '), ...extra);

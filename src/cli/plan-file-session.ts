@@ -6,7 +6,11 @@ import type { Session } from '../core/session.ts';
 import type { Runtime } from '../engine/runtime.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import { createFileMemory } from '../plan-file/file-memory.ts';
-import { createPlanFileSync, type PlanFileSync } from '../plan-file/plan-file-sync.ts';
+import {
+  createPlanFileSync,
+  type PlanFileSync,
+  type PlanFileSyncOptions,
+} from '../plan-file/plan-file-sync.ts';
 import { hashText } from '../plan-file/text-file.ts';
 import type { Store } from '../ports/store.ts';
 import { stateDirectory } from '../stores/state-directory.ts';
@@ -56,7 +60,7 @@ export function openPlanFileSync(
   io: Io,
   store: Store,
   runtime: Runtime,
-  place: { readonly realPath: string; readonly sessionId: string; readonly isAllowed: () => boolean },
+  place: Pick<PlanFileSyncOptions, 'sessionId' | 'isAllowed'> & { readonly realPath: string },
 ): PlanFileSync {
   const { realPath, sessionId, isAllowed } = place;
   return createPlanFileSync({

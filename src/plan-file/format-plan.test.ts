@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { priorities, type Todo } from '../core/todo.ts';
@@ -40,6 +41,21 @@ describe('a plan as a task list', () => {
       ].join('\n'),
     );
     expect(formatPlan([])).toBe('');
+  });
+
+  it('T1: the example of docs/plan-files.md is exported as printed there', () => {
+    const page = readFileSync(new URL('../../docs/plan-files.md', import.meta.url), 'utf8');
+    const result = parsePlanFile(/```markdown\n(.*?)```/s.exec(page)?.[1] ?? '');
+    const todos = (result.ok ? result.plan.items : []).map((item) =>
+      aTodo({
+        ...item,
+        priority: item.priority ?? 'medium',
+        status: item.checked ? 'completed' : item.blocked === null ? 'pending' : 'blocked',
+        reason: item.blocked,
+      }),
+    );
+    expect(todos).toHaveLength(4);
+    expect(page).toContain(`plan-PLAN.md\n${formatPlan(todos)}\`\`\``);
   });
 
   it('T1: lets no control character through', () => {

@@ -1,7 +1,7 @@
 // The front matter of a plan file: YAML between two lines of three dashes at the very top. `title` and `checks` (of
 // the goal) are read; what other programs keep there is theirs. What cannot be read is a problem, never skipped: a
 // check that is silently lost would let unproved work pass.
-import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml';
+import { FAILSAFE_SCHEMA, loadAll, YAMLException } from 'js-yaml';
 import { excerpt } from '../core/config/excerpt.ts';
 import { isObject } from '../core/config/read-value.ts';
 import { readCheckLine } from './check-line.ts';
@@ -35,7 +35,7 @@ export function readFrontMatter(lines: SourceLines, text: string): FrontMatter {
     return fail(1, `the front matter has more than ${mostCharacters} characters`);
   try {
     // Every value as the text that stands there: `1.0` is no number here, and no tag makes an object.
-    return readFields(load(yaml, { schema: FAILSAFE_SCHEMA }), endLine);
+    return readFields(loadAll(yaml, { schema: FAILSAFE_SCHEMA })[0], endLine);
   } catch (error) {
     // Safe: nothing was taken from it, and the human is told.
     const isYaml = error instanceof YAMLException;

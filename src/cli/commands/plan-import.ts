@@ -5,7 +5,8 @@ import { resolve } from 'node:path';
 import type { Session } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import { parsePlanFile } from '../../plan-file/parse-plan-file.ts';
-import { problemText } from '../../plan-file/plan-file.ts';
+import { planChecks } from '../../plan-file/plan-checks.ts';
+import { type ParsedPlanFile, problemText } from '../../plan-file/plan-file.ts';
 import type { SyncReport } from '../../plan-file/sync-report.ts';
 import { errorCode, readTextFile } from '../../plan-file/text-file.ts';
 import type { Store } from '../../ports/store.ts';
@@ -37,9 +38,10 @@ export const planImport: Command = {
         `The file ${shown(file, 200)} cannot be found (${errorCode(error)}).`,
       );
     });
-    const problems = await problemsOf(realPath);
-    if (problems.length > 0) return tellProblems(io, file, problems);
-    const agent = await io.agentAbove();
+    const parsed = await parseFile(realPath);
+    if (!parsed.ok) return tellProblems(io, file, parsed.problems.map(problemText));
+    // What the human has looked at by now; a check that is slipped into the file meanwhile is not theirs.
+    const allowed = (await io.agentAbove()) === null ? planChecks(parsed.plan).ids : [];
     const word = given.text('session');
     const imported = await withPlanStore(io, word, async (store) => {
       const runtime = openRuntime(io, store);
@@ -47,7 +49,7 @@ export const planImport: Command = {
         word === null
           ? await openOwnSession(io, store, runtime, realPath)
           : await store.read(async (reader) => findSession(reader, word, io));
-      const isAllowed = (): boolean => agent === null;
+      const isAllowed = (check: string): boolean => allowed.includes(check);
       const sync = openPlanFileSync(io, store, runtime, { realPath, sessionId: session.id, isAllowed });
       const report = await sync.pull();
       // What the import set going must be on the record before the store is closed.
@@ -74,11 +76,11 @@ async function withPlanStore<T>(io: Io, word: string | null, work: (store: Store
 }
 
 /** Looked at before a store or a session is made: a wrong file leaves no trace. */
-async function problemsOf(path: string): Promise<readonly string[]> {
+async function parseFile(path: string): Promise<ParsedPlanFile> {
   const file = await readTextFile(path);
-  if (!file.ok) return [`the file ${file.sentence}`];
-  const parsed = parsePlanFile(file.text);
-  return parsed.ok ? [] : parsed.problems.map(problemText);
+  return file.ok
+    ? parsePlanFile(file.text)
+    : { ok: false, problems: [{ line: null, sentence: `the file ${file.sentence}` }] };
 }
 
 function tellProblems(io: Io, file: string, problems: readonly string[]): number {
