@@ -21,6 +21,9 @@ import { isUnicodeLocale } from './run-output/unicode-locale.ts';
 // Remarks of the provider packages are for programmers; they would stand between the lines that people read.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
+/** A stop attempt waits for it; a folder that takes longer has no fingerprint, and tool calls count instead. */
+const fingerprintMs = 5000;
+
 export interface AgentSession {
   readonly goal: string | null;
   readonly sessionId: string;
@@ -85,7 +88,7 @@ export async function runSession(
       environment: io.env,
       emit,
       fingerprint: async () => {
-        const seen = await fingerprintWorkspace(session.directory);
+        const seen = await fingerprintWorkspace(session.directory, { timeoutMs: fingerprintMs });
         return seen.ok ? seen.fingerprint : null;
       },
       onControl: (given) => {

@@ -130,9 +130,9 @@ describe('on a real streamText', () => {
   it('I4: an abort shows what there is and ends with the SDK’s own abort part', async () => {
     const abort = new AbortController();
     const { scripted, options } = scene([{ text: 'one two three four five six seven eight' }], {
-      delayMs: 10,
+      delayMs: 100,
     });
-    setTimeout(() => abort.abort(), 60);
+    setTimeout(() => abort.abort(), 500);
     const { parts, result } = await collect(guardStep({ ...options, signal: abort.signal }));
     expect(shown(parts).slice(0, 4)).toEqual(['start', 'start-step', 'text-start', 'text-delta(one )']);
     expect(parts.at(-1)?.type).toBe('abort');

@@ -45,8 +45,12 @@ export function createPlacer(
   }
 
   function add(entry: Placed): number {
+    const last = placed.at(-1);
+    const isLast =
+      last === undefined || last.base < entry.base || (last.base === entry.base && last.rank <= entry.rank);
     placed.push(entry);
-    placed.sort((a, b) => a.base - b.base || a.rank - b.rank);
+    // Appending, the usual case, keeps the order; sorting each time would make a long import quadratic.
+    if (!isLast) placed.sort((a, b) => a.base - b.base || a.rank - b.rank);
     highest = Math.max(highest, entry.rank);
     return entry.rank;
   }
