@@ -1,6 +1,5 @@
 // The one place that opens a database file: node:sqlite under Node, bun:sqlite under Bun, seen through the
 // few methods that both have. It knows nothing of tables and turns no error into another.
-import type { DatabaseSync } from 'node:sqlite';
 
 export type Value = string | number | null;
 export type Row = Record<string, unknown>;
@@ -24,14 +23,14 @@ export async function openDatabase(path: string): Promise<Database> {
 
 function openUnderNode(path: string): Database {
   const { DatabaseSync } = loadNodeSqlite();
-  return new DatabaseSync(path) satisfies DatabaseSync as unknown as Database;
+  return new DatabaseSync(path) as Database;
 }
 
 /**
  * Node 22 warns that SQLite is experimental when the module is first loaded. Hooks must not print that into
  * someone's terminal; every other warning passes.
  */
-export function loadNodeSqlite(): typeof import('node:sqlite') {
+export function loadNodeSqlite(): { readonly DatabaseSync: new (path: string) => unknown } {
   const emitWarning = process.emitWarning;
   process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
     const text = typeof warning === 'string' ? warning : warning.message;

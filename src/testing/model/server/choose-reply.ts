@@ -1,6 +1,6 @@
 // Asks the right script for its reply and keeps what must be remembered of it. Requests that a host makes beside the
 // work are answered here too, without moving any story on.
-import type { IncomingHttpHeaders } from 'node:http';
+
 import type { ModelReply } from '../model-reply.ts';
 import type { ModelRequest } from '../model-request.ts';
 import type { Anchor } from '../script/anchor.ts';
@@ -9,6 +9,7 @@ import { chooseScript, type Script } from '../script/script.ts';
 import { answerSideRequest, isSideRequest } from '../side-requests.ts';
 import { type Segment, segmentsOf } from '../tokens.ts';
 import { anchoredConversation, type Conversations, conversationKey } from './conversations.ts';
+import type { HttpHeaders } from './http-headers.ts';
 
 export interface ChosenReply {
   readonly reply: ModelReply;
@@ -27,7 +28,7 @@ export function replyOutside(reply: ModelReply, serial: string): ChosenReply {
 
 export function chooseReply(
   request: ModelRequest,
-  headers: IncomingHttpHeaders,
+  headers: HttpHeaders,
   serial: string,
   scripts: readonly Script[],
   conversations: Conversations,

@@ -1,12 +1,13 @@
 // What the server remembers of each conversation, oldest forgotten first, and how it knows a conversation again. Two
 // sessions that begin with the same words are told apart by the ids of their calls.
+
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { ModelRequest } from '../model-request.ts';
 import { readAnchor } from '../script/anchor.ts';
 import type { ScriptMemory } from '../script/answer.ts';
 import type { Chosen } from '../script/script.ts';
 import type { Segment } from '../tokens.ts';
+import type { HttpHeaders } from './http-headers.ts';
 
 export interface ConversationMemory {
   readonly script: ScriptMemory;
@@ -25,7 +26,7 @@ export function anchoredConversation(request: ModelRequest, chosen: Chosen): str
   return anchors.findLast((anchor) => anchor !== undefined)?.conversation;
 }
 
-export function conversationKey(request: ModelRequest, chosen: Chosen, headers: IncomingHttpHeaders): string {
+export function conversationKey(request: ModelRequest, chosen: Chosen, headers: HttpHeaders): string {
   const anchored = chosen.script.cursor === 'history' ? anchoredConversation(request, chosen) : undefined;
   if (anchored !== undefined) return anchored;
   const humanTexts = request.messages

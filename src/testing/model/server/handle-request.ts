@@ -9,6 +9,7 @@ import { writeCallId } from '../script/anchor.ts';
 import type { Script } from '../script/script.ts';
 import { estimateUsage, segmentsOf, sumTokens } from '../tokens.ts';
 import type { FailureContext } from '../wire.ts';
+import type { AnsweringOptions } from './answering-options.ts';
 import { chooseReply, replyOutside } from './choose-reply.ts';
 import type { Conversations } from './conversations.ts';
 import { describeModel, listModels } from './list-models.ts';
@@ -22,20 +23,6 @@ import {
 } from './request-log.ts';
 import { type Route, routeOf } from './routes.ts';
 import { sendError, sendJson, sendReply } from './send-reply.ts';
-
-export interface AnsweringOptions {
-  /** Requests with another key are refused as the real API refuses them. */
-  readonly apiKey?: string;
-  /** Requests for other models are refused. Default: every name is a model. */
-  readonly models?: readonly string[];
-  /** Requests above this estimate fail as too long. */
-  readonly contextWindow?: number;
-  /** Every answer begins so much later. */
-  readonly latencyMs?: number;
-  /** One line per request, for people. */
-  readonly log?: (line: string) => void;
-  readonly onRequest?: (request: LoggedRequest) => void;
-}
 
 export interface AnsweringState {
   readonly scripts: readonly Script[];

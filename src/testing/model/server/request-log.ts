@@ -1,7 +1,8 @@
 // What was asked, for tests and demos to look at: newest last, bounded in number and bytes, without secrets.
-import type { IncomingHttpHeaders } from 'node:http';
+
 import type { ModelReply } from '../model-reply.ts';
 import type { ModelRequest } from '../model-request.ts';
+import type { HttpHeaders } from './http-headers.ts';
 
 export interface LoggedRequest extends ModelRequest {
   /** Milliseconds since 1970. */
@@ -25,7 +26,7 @@ const SECRET_HEADERS = new Set([
 ]);
 const MOST_BYTES = 128 * 1024 * 1024;
 
-export function withoutSecrets(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+export function withoutSecrets(headers: HttpHeaders): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(headers)
       .filter(([name, value]) => value !== undefined && !SECRET_HEADERS.has(name))

@@ -5,8 +5,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { createStoredItems } from '../protocols/openai-responses/stored-items.ts';
 import type { Script } from '../script/script.ts';
+import type { AnsweringOptions } from './answering-options.ts';
 import { createConversations } from './conversations.ts';
-import { type AnsweringOptions, type AnsweringState, handleRequest } from './handle-request.ts';
+import { type AnsweringState, handleRequest } from './handle-request.ts';
 import { createRequestLog, type LoggedRequest } from './request-log.ts';
 import { sendJson } from './send-reply.ts';
 
