@@ -53,6 +53,16 @@ describe('stopping after a tool error', () => {
     expect(driver.todo(first).status).toBe('pending');
   });
 
+  it('P12: a stop without an error that only waited starts anew too', () => {
+    const { driver, first } = planned({}, 'a');
+    driver.stops({ toolError });
+    driver.happens({ type: 'permission-asked', requestId: 'r1' });
+    expect(driver.stops().decision?.answer).toBe('wait');
+    driver.happens({ type: 'permission-answered', requestId: 'r1', granted: true });
+    expect(driver.stops({ toolError }).decision?.textKind).toBe('tool-error');
+    expect(driver.todo(first).status).toBe('pending');
+  });
+
   it('P12: a limit that is reached comes first, and observing blocks nothing', () => {
     const limited = planned({ settings: { maxStagnant: 1 } }, 'a');
     limited.driver.stops({ toolError });

@@ -163,6 +163,14 @@ describe('bulk claims', () => {
     expect(worked.driver.stops().decision?.answer).toBe('let-go');
   });
 
+  it('P2: a claim that was taken back is no claim any more', () => {
+    const { driver, ids } = planned(['a', 'b', 'c']);
+    completeAll(driver, ids);
+    driver.updates(ids[0] ?? '', { status: 'in_progress' });
+    expect(driver.session.counts).toMatchObject({ idleClaims: 2, idleEnds: 0 });
+    expect(driver.stops().decision?.textKind).toBe('standard');
+  });
+
   it('P2: a workspace that changed is work too, and a host that shows no tools is given the benefit', () => {
     const changed = planned(['a', 'b', 'c']);
     changed.driver.happens({ type: 'workspace-seen', fingerprint: 'tree-1' });

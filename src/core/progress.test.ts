@@ -23,6 +23,16 @@ describe('finals', () => {
     expect(driver.session.counters).toEqual(counters(0, 0, 2));
   });
 
+  it('G7: when a todo was first finished is never forgotten', () => {
+    const { driver, first } = planned(['a', 'b']);
+    driver.completes(first);
+    const { finalAt } = driver.todo(first);
+    driver.now += 5000;
+    driver.updates(first, { status: 'pending' });
+    driver.completes(first);
+    expect(driver.todo(first)).toMatchObject({ finalAt, completedAt: driver.now });
+  });
+
   it('P5: toggling the same todo for ever is bounded', () => {
     const { driver, first } = planned(['a', 'b'], { settings: { maxStagnant: 3 } });
     let stops = 0;

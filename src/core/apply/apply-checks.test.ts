@@ -166,6 +166,18 @@ describe('the final stop', () => {
     expect(driver.session.settled?.outcome).toBe('done');
   });
 
+  it('P31: a check of a todo that fails at the final stop is quoted at once, and its todo is the next one', () => {
+    const { driver, first, second } = planned({}, { title: 'parse', ...own }, { title: 'test', ...own });
+    driver.completes(first);
+    driver.completes(second);
+    driver.stops();
+    const failed = reports(driver, second, 'failed', { tail: 'expected 3, got 4' });
+    expect(failed.decision?.textKind).toBe('failed-check');
+    expect(textOf(failed)).toContain('The check of “test” failed');
+    expect(textOf(failed)).toContain('| expected 3, got 4');
+    expect(textOf(failed)).toContain('Go on with the next todo: “test”.');
+  });
+
   it('V1: todos whose checks have passed before are settled without an empty run', () => {
     const { driver, first } = planned({}, { title: 'parse', ...own });
     driver.completes(first);

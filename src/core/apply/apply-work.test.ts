@@ -179,6 +179,22 @@ describe('errors', () => {
     });
   });
 
+  it('P22: a call that ended breaks the row; a circuit that is open waits for the human', () => {
+    const driver = planned();
+    const fail = () => driver.happens({ type: 'error-occurred', kind: 'other', ...error });
+    fail();
+    fail();
+    driver.works();
+    expect(driver.session.circuit).toBeNull();
+    fail();
+    fail();
+    fail();
+    driver.works();
+    expect(driver.stops().decision?.reason).toBe('circuit-open');
+    driver.says('try again');
+    expect(driver.session.circuit).toBeNull();
+  });
+
   it('P23: two overflows that compaction could not cure end the turn, one that shrank is forgiven', () => {
     const driver = planned();
     const overflow = () => driver.happens({ type: 'error-occurred', kind: 'overflow', ...error });
