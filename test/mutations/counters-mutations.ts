@@ -281,7 +281,7 @@ export const countersMutations: readonly Mutation[] = [
     file: 'src/core/plan/plan-draft.ts',
     find: "row.finalAt !== null || row.status !== 'completed'",
     replace: "row.status !== 'completed'",
-    why: 'toggling a todo is progress for ever',
+    why: 'when a todo was first finished is forgotten',
   },
   {
     id: 'first-final-cancelled',

@@ -1,0 +1,107 @@
+// Delivery on its own: one row of the outbox, one host, and what becomes of them.
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../core/events.ts';
+import type { ToldHost } from '../ports/host.ts';
+import type { OutboxRow } from '../ports/store.ts';
+import { createMemoryStore } from '../stores/memory/memory-store.ts';
+import { anOutboxRow, aSession } from '../testing/builders.ts';
+import { createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createDelivery } from './delivery.ts';
+import type { Handled } from './engine.ts';
+
+interface HostAnswers {
+  readonly found?: 'present' | 'absent' | 'unknown';
+  readonly idle?: boolean;
+}
+
+/** A row of epoch 1 in a session that still wants it. */
+async function setUp(row: Partial<OutboxRow> = {}, { found = 'unknown', idle = true }: HostAnswers = {}) {
+  const store = createMemoryStore();
+  await store.transact(async (transaction) => {
+    await transaction.saveSession(aSession({ epoch: 1 }));
+    await transaction.saveOutbox(anOutboxRow(row));
+  });
+  const sent: string[] = [];
+  const events: Event['type'][] = [];
+  const host: ToldHost = {
+    async inject({ key }) {
+      sent.push(key);
+      await Promise.resolve();
+      return { taken: true };
+    },
+    find: async () => found,
+    isIdle: async () => idle,
+    readPlan: async () => null,
+    notify: async () => {},
+  };
+  const delivery = createDelivery({
+    store,
+    clock: createSimulatedClock(),
+    host,
+    trace: () => {},
+    handle: async (event) => {
+      events.push(event.type);
+      return {} as Handled;
+    },
+  });
+  return { delivery, sent, events };
+}
+
+describe('sending', () => {
+  it('V5: two senders at once send once', async () => {
+    const { delivery, sent, events } = await setUp();
+    await Promise.all([delivery.send('session-1', 1), delivery.send('session-1', 1)]);
+    expect(sent).toEqual(['session-1:1']);
+    expect(events).toEqual(['injection-sent']);
+  });
+
+  it('V5: what was observed, given up or never written is not sent', async () => {
+    for (const state of ['observed', 'failed', 'unanswered'] as const) {
+      const { delivery, sent } = await setUp({ state });
+      await delivery.send('session-1', 1);
+      expect(sent, state).toEqual([]);
+    }
+    const { delivery, sent } = await setUp();
+    await delivery.send('session-1', 2);
+    await delivery.send('session-2', 1);
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('after a restart', () => {
+  it('V5: what was intended is sent', async () => {
+    const { delivery, sent } = await setUp({ state: 'intended' }, { idle: false });
+    await delivery.recover('instance-1');
+    expect(sent).toEqual(['session-1:1']);
+  });
+
+  it('V5: what the host shows was delivered, and is not doubled', async () => {
+    for (const state of ['intended', 'sent'] as const) {
+      const { delivery, sent, events } = await setUp({ state }, { found: 'present' });
+      await delivery.recover('instance-1');
+      expect(sent).toEqual([]);
+      expect(events).toEqual(['injection-observed']);
+    }
+  });
+
+  it('V5: what was sent and cannot be looked up is sent again only to an idle host', async () => {
+    const busy = await setUp({ state: 'sent' }, { idle: false });
+    await busy.delivery.recover('instance-1');
+    expect(busy.sent).toEqual([]);
+    const idle = await setUp({ state: 'sent' }, { idle: true });
+    await idle.delivery.recover('instance-1');
+    expect(idle.sent).toHaveLength(1);
+    const absent = await setUp({ state: 'sent' }, { found: 'absent', idle: false });
+    await absent.delivery.recover('instance-1');
+    expect(absent.sent).toHaveLength(1);
+  });
+
+  it('V5: the answer to an asked host, and what belongs to another instance, is left alone', async () => {
+    const asked = await setUp({ mode: 'asked' });
+    await asked.delivery.recover('instance-1');
+    expect(asked.sent).toEqual([]);
+    const other = await setUp({ instance: 'instance-2' });
+    await other.delivery.recover('instance-1');
+    expect(other.sent).toEqual([]);
+  });
+});

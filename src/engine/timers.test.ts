@@ -1,0 +1,74 @@
+// Timers through the runtime: what is looked at once more at the moment of acting, and what is void by then.
+import { describe, expect, it } from 'vitest';
+import { defaultSettings } from '../core/config/settings.ts';
+import type { Event } from '../core/events.ts';
+import type { ToldHost } from '../ports/host.ts';
+import { createMemoryStore } from '../stores/memory/memory-store.ts';
+import { anEvent } from '../testing/builders.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createRuntime } from './runtime.ts';
+import { sha256 } from './system.ts';
+
+async function inCountdown(readPlan: () => Promise<Event | null>) {
+  const clock = createSimulatedClock();
+  const store = createMemoryStore();
+  const injected: string[] = [];
+  const host: ToldHost = {
+    async inject({ text }) {
+      injected.push(text);
+      return { taken: true };
+    },
+    find: async () => 'unknown',
+    isIdle: async () => true,
+    readPlan,
+    notify: async () => {},
+  };
+  const runtime = createRuntime({
+    store,
+    clock,
+    identifiers: createSequentialIdentifiers(),
+    hash: sha256,
+    policy: () => ({ settings: defaultSettings, goalChecks: [] }),
+    host,
+    instance: 'instance-1',
+  });
+  const at = clock.now();
+  await runtime.attach();
+  await runtime.handle(anEvent.sessionOpened({ at }));
+  await runtime.handle(anEvent.humanSpoke({ at, messageId: 'message-1' }));
+  await runtime.handle(anEvent.todosCreated({ at, items: [{ id: 'todo-1', title: 'write the parser' }] }));
+  await runtime.handle(anEvent.toolEnded({ at }));
+  await runtime.handle(anEvent.stopAttempted({ at }));
+  return { clock, store, runtime, injected };
+}
+
+describe('a countdown that ends', () => {
+  it("G5: reads the host's own list again before it acts", async () => {
+    const items = [{ content: 'write the parser', status: 'completed', freshId: 'fresh-1' }];
+    const { clock, store, injected } = await inCountdown(async () => anEvent.planWritten({ items }));
+    await clock.advance(3000);
+    expect(injected).toEqual([]);
+    const session = await store.read(async (reader) => reader.session('session-1'));
+    expect(session?.settled?.reason).toBe('nothing-open');
+  });
+
+  it('G5: goes on when the list cannot be read', async () => {
+    const { clock, injected } = await inCountdown(() => Promise.reject(new Error('the host is busy')));
+    await clock.advance(3000);
+    expect(injected).toHaveLength(1);
+  });
+
+  it('V5: a row that outlived its timer is put away and fires nothing, again and again', async () => {
+    const { clock, store, runtime, injected } = await inCountdown(async () => null);
+    const timer = { purpose: 'due', dueAt: clock.now() + 1000, epoch: 99 } as const;
+    await store.transact(async (transaction) => transaction.saveTimer('session-1', 'instance-1', timer));
+    await clock.advance(1000);
+    expect(await runtime.fireDue()).toBe(1);
+    expect(injected).toEqual([]);
+    expect(await runtime.fireDue()).toBe(0);
+    const due = await store.read(async (reader) => reader.dueTimers('instance-1', clock.now(), 10));
+    expect(due).toEqual([]);
+    await clock.advance(2000);
+    expect(injected, 'the real one still comes').toHaveLength(1);
+  });
+});
