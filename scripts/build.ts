@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { configSchema } from '../src/core/config/schema.ts';
 import { type Entry, entries } from './entries.ts';
+import { lateModules } from './late-modules.ts';
+import { lazyBuiltins } from './lazy-builtins.ts';
+import { writePlugin } from './plugin.ts';
 import { thirdPartyLicenses } from './third-party-licenses.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -44,14 +47,23 @@ function builds(): readonly (readonly Entry[])[] {
 
 async function bundle(group: readonly Entry[]): Promise<Metafile> {
   const isLibrary = group[0]?.group === 'library';
-  const result = await build({
+  const isSingle = group[0]?.single === true;
+  const options = {
     ...shared,
-    entryPoints: group.map((entry) => ({ in: join(root, entry.source), out: entry.output })),
-    splitting: !group[0]?.single,
     external: ['bun:sqlite'],
     // The AI SDK's gateway signs in at its vendor; we always pass model objects, so that code is left out.
-    alias: { '@vercel/oidc': join(root, 'scripts/no-vendor-sign-in.ts') },
-    ...(isLibrary ? { packages: 'external' } : {}),
+    alias: {
+      '@vercel/oidc': join(root, 'scripts/no-vendor-sign-in.ts'),
+      // Its main file hides its parts from bundlers behind a parameter named `require`.
+      'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
+    },
+    ...(isLibrary ? { packages: 'external' as const } : {}),
+  } satisfies BuildOptions;
+  const result = await build({
+    ...options,
+    entryPoints: group.map((entry) => ({ in: join(root, entry.source), out: entry.output })),
+    splitting: !isSingle,
+    ...(isSingle ? { minify: true, plugins: [lateModules({ ...options, minify: true }), lazyBuiltins] } : {}),
   });
   return result.metafile;
 }
@@ -96,6 +108,7 @@ for (const group of builds()) {
 writeFileSync(join(output, 'THIRD_PARTY_LICENSES'), thirdPartyLicenses(root, bundled));
 writeDeclarations();
 writeSchema();
+writePlugin(root, output, manifest.version);
 for (const entry of entries) {
   const file = join(output, `${entry.output}.js`);
   if (!existsSync(file)) throw new Error(`The build wrote no ${file}.`);

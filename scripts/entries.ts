@@ -20,4 +20,6 @@ export const entries: readonly Entry[] = [
   { source: 'src/testing/model/index.ts', output: 'scripted-model', group: 'library' },
   { source: 'src/cli/bin.ts', output: 'bin', group: 'cli' },
   { source: 'src/cli/main.ts', output: 'main', group: 'cli' },
+  { source: 'src/cli/hook-bin.ts', output: 'hook', group: 'cli', single: true },
+  { source: 'src/cli/host-commands-bin.ts', output: 'host-commands', group: 'cli', single: true },
 ];

@@ -1,89 +1,238 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CheckSpec } from '../core/check-spec.ts';
 import { createCommandCheck } from '../core/check-specs/read-check.ts';
+import { canonicalPolicy, type Policy } from '../core/config/policy.ts';
+import { defaultSettings } from '../core/config/settings.ts';
 import type { CheckFinished, Event } from '../core/events.ts';
-import { systemClock } from '../engine/system.ts';
-import { aSession } from '../testing/builders.ts';
+import type { Session } from '../core/session.ts';
+import { digestFile } from '../engine/digest-file.ts';
+import { sha256, systemClock } from '../engine/system.ts';
+import type { Store } from '../ports/store.ts';
+import { createMemoryStore } from '../stores/memory/memory-store.ts';
+import { aSession, aTodo } from '../testing/builders.ts';
 import { createSequentialIdentifiers } from '../testing/simulated-clock.ts';
 import { type CheckerOptions, createChecker } from './checker.ts';
+import { protectPolicy } from './protect-policy.ts';
+import { runQueue } from './queue/run-queue.ts';
 
 let directory: string;
+let store: Store;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'untildone-checker-'));
+  store = createMemoryStore();
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const shell = (id: string, line: string) => createCommandCheck(id, { shell: line });
+const shell = (id: string, line: string): CheckSpec => createCommandCheck(id, { shell: line });
+const identifiers = createSequentialIdentifiers();
 
-async function finished(
-  checks: readonly { todoId: string | null; check: string }[],
-  options: Partial<CheckerOptions>,
-): Promise<CheckFinished[]> {
-  const events: Event[] = [];
+async function sessionWith(policy: Partial<Policy>, changes: Partial<Session> = {}): Promise<Session> {
+  const text = canonicalPolicy({ settings: defaultSettings, goalChecks: [], ...policy });
+  await store.transact(async (transaction) => transaction.savePolicy('policy', text));
+  const session = aSession({ policyHash: 'policy', ...changes });
+  return { ...session, descriptor: { ...session.descriptor, directory } };
+}
+
+function checkerWith(options: Partial<CheckerOptions> = {}) {
+  let started = 0;
   const checker = createChecker({
-    checks: {},
-    checksOfTodo: async () => [],
-    directory,
-    environment: { PATH: process.env['PATH'] },
+    store,
     clock: systemClock,
-    identifiers: createSequentialIdentifiers(),
+    identifiers,
+    hash: sha256,
+    startRunner: (folder, holder) => {
+      started += 1;
+      const environment = { PATH: process.env['PATH'] };
+      void runQueue({ store, clock: systemClock, directory: folder, holder, environment });
+    },
     signal: () => new AbortController().signal,
     ...options,
   });
-  await checker.run(aSession(), checks, true, async (event) => void events.push(event));
-  return events.filter((event) => event.type === 'check-finished');
+  return { checker, started: () => started };
 }
 
+type Asked = readonly { readonly todoId: string | null; readonly check: string }[];
+
+async function run(
+  session: Session,
+  checks: Asked,
+  options: Partial<CheckerOptions> = {},
+  stop: string | null = 'stop-1',
+): Promise<{ events: Event[]; finished: CheckFinished[] }> {
+  const events: Event[] = [];
+  await checkerWith(options).checker.run(session, { checks, stop }, async (event) => void events.push(event));
+  return { events, finished: events.filter((event) => event.type === 'check-finished') };
+}
+
+const goal = (check: string) => [{ todoId: null, check }];
+
 describe('the checker', () => {
-  it('V1: a check that passes is reported with the fingerprint of the workspace', async () => {
+  it('V1: a check that passes is reported with the fingerprint of the workspace, and kept as evidence', async () => {
     writeFileSync(join(directory, 'a.txt'), 'a');
-    const [result] = await finished([{ todoId: null, check: 'ok' }], { checks: { ok: shell('ok', 'true') } });
-    expect(result).toMatchObject({ result: 'passed', flaky: false, check: 'ok', todoId: null });
-    expect(result?.fingerprint).not.toBeNull();
+    const session = await sessionWith({ checks: { ok: shell('ok', 'echo fine') } });
+    const { events, finished } = await run(session, goal('ok'));
+    expect(finished).toMatchObject([{ result: 'passed', flaky: false, check: 'ok', todoId: null }]);
+    expect(finished[0]?.fingerprint).not.toBeNull();
+    expect(events.at(-1)).toMatchObject({ type: 'final-run-ended', stop: 'stop-1', edited: [] });
+    const [row] = await store.read(async (reader) => reader.evidence(session.id, 5));
+    expect(row).toMatchObject({ check: 'ok', result: 'passed', exitCode: 0, tail: 'fine' });
+    const waiting = await store.read(async (reader) => reader.pendingEvents(session.id));
+    expect(waiting, 'the session hears of it even if nobody waited').toMatchObject([
+      { type: 'check-finished' },
+    ]);
   });
 
   it('P31: a check that fails twice is reported with the end of what it printed', async () => {
-    const checks = { bad: shell('bad', 'echo expected 4, got 5; exit 1') };
-    const [result] = await finished([{ todoId: 'todo-1', check: 'bad' }], {
-      checks,
-      checksOfTodo: async () => ['bad'],
-    });
-    expect(result).toMatchObject({ result: 'failed', todoId: 'todo-1' });
-    expect(result?.tail).toContain('expected 4, got 5');
+    const session = await sessionWith({ checks: { bad: shell('bad', 'echo expected 4, got 5; exit 1') } });
+    const { finished } = await run(session, [{ todoId: 'todo-1', check: 'bad' }]);
+    expect(finished).toMatchObject([{ result: 'failed', todoId: 'todo-1' }]);
+    expect(finished[0]?.tail).toContain('expected 4, got 5');
   });
 
   it('V1: a check that fails first and then passes is flaky', async () => {
     const line = 'if [ -e seen ]; then exit 0; else touch seen; exit 1; fi';
-    const [result] = await finished([{ todoId: null, check: 'odd' }], {
-      checks: { odd: shell('odd', line) },
-    });
-    expect(result).toMatchObject({ result: 'passed', flaky: true });
+    const session = await sessionWith({ checks: { odd: shell('odd', line) } });
+    const { finished } = await run(session, goal('odd'));
+    expect(finished).toMatchObject([{ result: 'passed', flaky: true }]);
   });
 
-  it('V1: a todo with several checks passes only when all of them do', async () => {
-    const checks = { good: shell('good', 'true'), bad: shell('bad', 'exit 3') };
-    const [result] = await finished([{ todoId: 'todo-1', check: 'good' }], {
-      checks,
-      checksOfTodo: async () => ['good', 'bad'],
-    });
-    expect(result?.result).toBe('failed');
+  it('V1: todos that have the same check share one run of it', async () => {
+    const session = await sessionWith({ checks: { once: shell('once', 'echo x >> runs') } });
+    const todos = ['a', 'b', 'c'].map((todoId) => ({ todoId, check: 'once' }));
+    const { finished } = await run(session, todos);
+    expect(finished.map(({ todoId }) => todoId)).toEqual(['a', 'b', 'c']);
+    expect(readFileSync(join(directory, 'runs'), 'utf8')).toBe('x\n');
   });
 
-  it('V3: a check that no policy knows proves nothing', async () => {
-    const [result] = await finished([{ todoId: null, check: 'nobody' }], {});
-    expect(result).toMatchObject({
-      result: 'failed',
-      tail: expect.stringContaining('no check with the name'),
-    });
+  it('V1: a check that no policy knows has failed, and says so', async () => {
+    const { finished } = await run(await sessionWith({}), goal('ghost'));
+    expect(finished[0]?.tail).toContain('no check with the name "ghost"');
   });
 
-  it('V2: conditions of the system itself count like checks', async () => {
-    const ownChecks = {
-      'protected paths': async () => ({ result: 'failed' as const, sentence: 'Changed.', tail: 'test/a.ts' }),
+  it('V2: while the agent may write, a check that leaves files behind proves no state; at a stop it does', async () => {
+    const session = await sessionWith({ checks: { writes: shell('writes', 'date +%N > report.txt') } });
+    const claimed = await run(session, [{ todoId: 'a', check: 'writes' }], {}, null);
+    expect(claimed.events.map(({ type }) => type)).toEqual(['check-started', 'check-finished']);
+    expect(claimed.finished[0]?.fingerprint).toBeNull();
+    const stopped = await run(session, [{ todoId: 'a', check: 'writes' }]);
+    expect(stopped.finished[0]?.fingerprint).not.toBeNull();
+  });
+
+  it('V2: at a stop what has gone stale is run again, by the files that each check names', async () => {
+    mkdirSync(join(directory, 'src'));
+    writeFileSync(join(directory, 'src', 'a.ts'), '1');
+    const narrow = { ...shell('narrow', 'true'), files: ['src/**'] };
+    const wide = shell('wide', 'true');
+    const checks = { narrow, wide };
+    const session = await sessionWith({ checks });
+    const first = await run(
+      session,
+      ['narrow', 'wide'].map((check) => ({ todoId: check, check })),
+    );
+    const evidence = (check: string) => {
+      const seen = first.finished.find((event) => event.check === check);
+      return [{ check, fingerprint: seen?.fingerprint ?? null, flaky: false }];
     };
-    const [result] = await finished([{ todoId: null, check: 'protected paths' }], { ownChecks });
-    expect(result).toMatchObject({ result: 'failed', tail: 'Changed.\ntest/a.ts' });
+    await store.transact(async (transaction) => {
+      for (const id of ['narrow', 'wide'])
+        await transaction.createTodo(
+          aTodo({
+            id,
+            planId: session.planId,
+            status: 'completed',
+            verification: 'passed',
+            checks: [id],
+            evidence: evidence(id),
+          }),
+        );
+    });
+    const counted: Session = { ...session, counts: { ...session.counts, completed: 2, passed: 2 } };
+    expect((await run(counted, [])).finished, 'nothing changed').toEqual([]);
+    writeFileSync(join(directory, 'notes.md'), 'new');
+    expect((await run(counted, [])).finished.map(({ check }) => check)).toEqual(['wide']);
+    writeFileSync(join(directory, 'src', 'a.ts'), '2');
+    expect((await run(counted, [])).finished.map(({ check }) => check)).toEqual(['narrow', 'wide']);
+  });
+
+  it('V2: the plan file is no work: its change makes nothing stale', async () => {
+    const session = await sessionWith({ checks: { ok: shell('ok', 'true') }, exclude: ['PLAN.md'] });
+    const before = (await run(session, goal('ok'))).finished[0]?.fingerprint;
+    writeFileSync(join(directory, 'PLAN.md'), '- [x] one');
+    expect((await run(session, goal('ok'))).finished[0]?.fingerprint).toBe(before);
+  });
+
+  it('V2: files that say what is checked are compared with what they were, and told of', async () => {
+    const path = join(directory, 'untildone.json');
+    writeFileSync(path, '{}');
+    const session = await sessionWith({ sources: [{ path, digest: digestFile(path) }] });
+    expect((await run(session, [])).events).toMatchObject([{ edited: [] }]);
+    writeFileSync(path, '{"goal":[]}');
+    const told: string[] = [];
+    const { events } = await run(session, [], { onEdited: (paths) => void told.push(...paths) });
+    expect(events).toMatchObject([{ type: 'final-run-ended', edited: [path] }]);
+    expect(told).toEqual([path]);
+  });
+
+  it('P27: a protected path that was changed fails the goal until it is restored', async () => {
+    mkdirSync(join(directory, 'test'));
+    const path = join(directory, 'test', 'a.test.ts');
+    writeFileSync(path, 'strict');
+    const policy = { settings: defaultSettings, goalChecks: [], protect: ['test/**'] };
+    const prepared = await protectPolicy(store, policy, directory);
+    if (!prepared.ok) throw new Error(prepared.sentence);
+    const [id = ''] = prepared.policy.goalChecks;
+    const session = await sessionWith(prepared.policy);
+    expect((await run(session, goal(id))).finished).toMatchObject([{ result: 'passed' }]);
+    writeFileSync(path, 'lenient');
+    const { finished } = await run(session, goal(id));
+    expect(finished).toMatchObject([{ result: 'failed' }]);
+    expect(finished[0]?.tail).toContain('test/a.test.ts');
+    writeFileSync(path, 'strict');
+    expect((await run(session, goal(id))).finished).toMatchObject([{ result: 'passed' }]);
+  });
+
+  it('V1: when the waiting ends, what nobody else waits for is ended too', async () => {
+    const session = await sessionWith({ checks: { slow: shell('slow', 'sleep 60') } });
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(), 100);
+    const { events } = await run(session, goal('slow'), { signal: () => ending.signal });
+    expect(events).toEqual([]);
+    expect(await store.read(async (reader) => reader.activeCheckRuns(directory))).toEqual([]);
+  });
+});
+
+describe('a check that a human answers', () => {
+  const look: CheckSpec = {
+    kind: 'human',
+    id: 'look',
+    question: 'Does it look right?',
+    files: [],
+    timeoutMs: 1000,
+  };
+
+  it('V1: waits while nobody is there, and an answer holds until the files change', async () => {
+    const session = await sessionWith({ checks: { look } });
+    expect((await run(session, goal('look'))).finished).toMatchObject([{ result: 'waiting', tail: null }]);
+    const asked: string[] = [];
+    const askHuman = async (question: string) => {
+      asked.push(question);
+      return { approved: true, reason: '' };
+    };
+    expect((await run(session, goal('look'), { askHuman })).finished).toMatchObject([{ result: 'passed' }]);
+    expect((await run(session, goal('look'), { askHuman })).finished).toMatchObject([{ result: 'passed' }]);
+    expect(asked).toEqual(['Does it look right?']);
+    writeFileSync(join(directory, 'a.txt'), 'changed');
+    expect((await run(session, goal('look'))).finished).toMatchObject([{ result: 'waiting' }]);
+  });
+
+  it('V1: a no reopens with the human’s reason', async () => {
+    const session = await sessionWith({ checks: { look } });
+    const askHuman = async () => ({ approved: false, reason: 'the button is blue' });
+    const { finished } = await run(session, [{ todoId: 'todo-1', check: 'look' }], { askHuman });
+    expect(finished).toMatchObject([{ result: 'failed', todoId: 'todo-1' }]);
+    expect(finished[0]?.tail).toContain('the button is blue');
   });
 });

@@ -1,117 +1,202 @@
-// Runs the checks that the engine asks for and reports each result as an event (V1, V2). A failed check is run once
-// more: a pass then is flaky, flagged, and at best claimed. The fingerprint is taken after the check, so that files
-// which the check itself writes do not void it.
-import type { CheckResult, CheckSpec } from '../core/check-spec.ts';
-import type { CheckFinished, Event } from '../core/events.ts';
+// Gets the checks run that the engine asks for: by the queue of the folder, whose runner outlives this process, so
+// that others share its runs and nothing is lost when a host ends us. It decides nothing: results are events (V1, V2).
+import type { CheckSpec } from '../core/check-spec.ts';
+import type { Policy } from '../core/config/policy.ts';
+import type { Event } from '../core/events.ts';
 import type { Session } from '../core/session.ts';
-import type { Clock, Identifiers } from '../ports/clock.ts';
+import type { CheckAsker, CheckRun, CheckVerdict } from '../ports/check-queue.ts';
 import type { Checker } from '../ports/host.ts';
-import { fingerprintWorkspace } from './fingerprint.ts';
-import { runCheck } from './run-check.ts';
+import { editedSources } from './edited-sources.ts';
+import { type HumanAnswers, humanVerdict } from './human-answers.ts';
+import {
+  askForChecks,
+  type CheckQuestion,
+  cancelChecks,
+  type QueuePlace,
+  reviveQueue,
+} from './queue/ask-for-checks.ts';
+import { checkFinishedEvent } from './queue/check-event.ts';
+import { type FingerprintOf, lookAtFiles } from './queue/check-fingerprint.ts';
+import { staleTodos } from './stale-todos.ts';
 
-export interface CheckerOptions {
-  /** The checks of the policy that holds, by id. */
-  readonly checks: Readonly<Record<string, CheckSpec>>;
-  /** Ids of the checks of a todo, by its id. */
-  readonly checksOfTodo: (todoId: string) => Promise<readonly string[]>;
-  readonly directory: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  readonly identifiers: Identifiers;
+export interface CheckerOptions extends Omit<QueuePlace, 'directory'> {
+  /** Starts someone who works through the queue of the folder, as this holder of its lease. */
+  readonly startRunner: (directory: string, holder: string) => void;
+  /** Ends the waiting, and with it the runs that nobody else waits for. */
   readonly signal: () => AbortSignal;
-  /** Conditions that the system itself adds to the goal, by id: the protected paths. */
-  readonly ownChecks?: Readonly<
-    Record<string, () => Promise<Pick<CheckResult, 'result' | 'sentence' | 'tail'>>>
-  >;
-  /** Told of every run of a check, for the human to see. */
-  readonly onResult?: (result: CheckResult, todoId: string | null) => void;
+  /** Asks a human who is there; null: nobody is, and the question waits for `approve`. */
+  readonly askHuman?: HumanAnswers['ask'];
+  /** Told of every result, for the human to see. */
+  /** Told when files that say what is checked were changed since the human's message. */
+  readonly onEdited?: (paths: readonly string[]) => void;
+  readonly onResult?: (verdict: Omit<CheckVerdict, 'before' | 'after'>) => void;
 }
 
-interface Verdict {
-  readonly passed: boolean;
-  readonly flaky: boolean;
-  readonly tail: string | null;
-}
+/** Between two looks at a run: short at first, because most checks that are waited for are. */
+const shortestPollMs = 20;
+const longestPollMs = 250;
+
+type Report = (event: Event) => Promise<void>;
 
 export function createChecker(options: CheckerOptions): Checker {
-  const { clock, identifiers } = options;
+  const { store, clock, identifiers } = options;
 
-  async function once(id: string, session: Session, todoId: string | null): Promise<CheckResult> {
-    const spec = options.checks[id];
-    const own = options.ownChecks?.[id];
-    const result =
-      own !== undefined
-        ? { ...unknownCheck(id, clock.now()), ...(await own()) }
-        : spec === undefined
-          ? unknownCheck(id, clock.now())
-          : await runCheck(spec, {
-              directory: options.directory,
-              signal: options.signal(),
-              environment: options.environment,
-              now: clock.now,
-              session: session.id,
-            });
-    options.onResult?.(result, todoId);
-    return result;
-  }
-
-  async function prove(id: string, session: Session, todoId: string | null): Promise<Verdict> {
-    const first = await once(id, session, todoId);
-    if (first.result === 'passed') return { passed: true, flaky: false, tail: null };
-    const second = options.signal().aborted ? first : await once(id, session, todoId);
-    const tail = `${second.sentence}\n${second.tail}`.trim();
-    return second.result === 'passed'
-      ? { passed: true, flaky: true, tail: null }
-      : { passed: false, flaky: false, tail };
-  }
-
-  /** A todo with several checks passes when all of them do; the first failure is what the agent is shown. */
-  async function proveAll(ids: readonly string[], session: Session, todoId: string | null): Promise<Verdict> {
-    let flaky = false;
-    for (const id of ids) {
-      const verdict = await prove(id, session, todoId);
-      if (!verdict.passed) return verdict;
-      flaky ||= verdict.flaky;
+  async function ask(
+    session: Session,
+    asked: Map<string, CheckAsker[]>,
+    look: Look,
+    report: Report,
+  ): Promise<void> {
+    const questions: CheckQuestion[] = [];
+    for (const [check, askers] of asked) {
+      const spec = look.policy.checks?.[check];
+      if (spec === undefined) await reportEach(askers, unknownCheck(check), report);
+      else if (spec.kind === 'human') {
+        const state = { session, fingerprint: look.fingerprintOf(spec) };
+        await reportEach(
+          askers,
+          await humanVerdict(spec, state, { store, clock, ask: options.askHuman }),
+          report,
+        );
+      } else questions.push(question(spec, askers, look));
     }
-    return { passed: true, flaky, tail: null };
+    if (questions.length === 0) return;
+    const place = { ...options, directory: look.directory };
+    const { runs, start } = await askForChecks(place, questions);
+    if (start !== null) options.startRunner(look.directory, start);
+    for (const id of runs) await reportRun(place, session, id, report);
+  }
+
+  async function reportRun(place: QueuePlace, session: Session, id: string, report: Report): Promise<void> {
+    const run = await waitForRun(place, session, id);
+    if (run === null || run.verdict === null) return;
+    options.onResult?.(run.verdict);
+    for (const asker of run.askers) {
+      if (asker.sessionId === session.id) await report(checkFinishedEvent(run, asker, run.verdict));
+    }
+  }
+
+  /** null: it was cancelled. */
+  async function waitForRun(place: QueuePlace, session: Session, id: string): Promise<CheckRun | null> {
+    const signal = options.signal();
+    for (let wait = shortestPollMs; ; wait = Math.min(wait * 1.5, longestPollMs)) {
+      const run = await store.read(async (reader) => reader.checkRun(id));
+      if (run === null || run.state === 'cancelled') return null;
+      if (run.state === 'finished') return run;
+      if (signal.aborted) {
+        await cancelChecks(place, session.id);
+        return null;
+      }
+      if (wait === longestPollMs) {
+        const holder = await reviveQueue(place);
+        if (holder !== null) options.startRunner(place.directory, holder);
+      }
+      await pause(wait, signal);
+    }
+  }
+
+  async function reportEach(askers: readonly CheckAsker[], verdict: Verdict, report: Report): Promise<void> {
+    if (verdict.result !== 'waiting') options.onResult?.({ ...verdict, result: verdict.result });
+    for (const { sessionId, todoId, final, writes } of askers) {
+      const { check, result, flaky, fingerprint } = verdict;
+      const tail = result === 'failed' ? `${verdict.sentence}\n${verdict.tail}`.trim() : null;
+      const base = { id: identifiers.next(), sessionId, at: clock.now() };
+      await report({
+        ...base,
+        type: 'check-finished',
+        todoId,
+        check,
+        result,
+        flaky,
+        tail,
+        fingerprint,
+        final,
+        writes,
+      });
+    }
+  }
+
+  function unknownCheck(check: string): Verdict {
+    const sentence = `There is no check with the name "${check}" in the configuration.`;
+    return { ...noVerdict, check, result: 'failed', sentence, at: clock.now() };
+  }
+
+  function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, milliseconds);
+      signal.addEventListener('abort', done, { once: true });
+    });
   }
 
   return {
-    async run(session, checks, _final, report) {
+    async run(session, { checks, stop }, report) {
+      const look = await lookAt(options, session);
+      const base = () => ({ id: identifiers.next(), sessionId: session.id, at: clock.now() });
+      const asker = (todoId: string | null): CheckAsker => ({
+        sessionId: session.id,
+        todoId,
+        final: stop !== null,
+        writes: session.work.started === session.work.writes ? session.work.writes : null,
+      });
+      const asked = new Map<string, CheckAsker[]>();
+      const add = (todoId: string | null, check: string): void => {
+        asked.set(check, [...(asked.get(check) ?? []), asker(todoId)]);
+      };
       for (const { todoId, check } of checks) {
-        const base = () => ({ id: identifiers.next(), sessionId: session.id, at: clock.now() });
-        const started: Event = { ...base(), type: 'check-started', todoId, check };
-        await report(started);
-        const ids = todoId === null ? [check] : await options.checksOfTodo(todoId);
-        const verdict = await proveAll(ids, session, todoId);
-        const seen = await fingerprintWorkspace(options.directory);
-        const finished: CheckFinished = {
-          ...base(),
-          type: 'check-finished',
-          todoId,
-          check,
-          result: verdict.passed ? 'passed' : 'failed',
-          flaky: verdict.flaky,
-          tail: verdict.tail,
-          fingerprint: seen.ok ? seen.fingerprint : null,
-        };
-        await report(finished);
+        add(todoId, check);
+        if (stop === null) await report({ ...base(), type: 'check-started', todoId, check });
       }
+      if (stop !== null)
+        for (const { todoId, check } of await staleTodos(store, session, look)) add(todoId, check);
+      await ask(session, asked, look, report);
+      if (stop === null || options.signal().aborted) return;
+      const edited = editedSources(look.policy);
+      if (edited.length > 0) options.onEdited?.(edited);
+      await report({ ...base(), type: 'final-run-ended', stop, edited });
     },
   };
 }
 
-/** A check that no policy knows cannot prove anything: it has failed, and says why. */
-function unknownCheck(id: string, at: number): CheckResult {
-  const sentence = `There is no check with the name "${id}" in the configuration.`;
-  return {
-    check: id,
-    result: 'failed',
-    sentence,
-    exitCode: null,
-    milliseconds: 0,
-    tail: '',
-    timedOut: false,
-    at,
-  };
+/** What a run of checks goes by: the human's snapshot, the folder, and the state of its files. */
+export interface Look {
+  readonly policy: Pick<Policy, 'checks' | 'exclude' | 'sources'>;
+  readonly directory: string;
+  readonly fingerprintOf: FingerprintOf;
 }
+
+async function lookAt({ store }: CheckerOptions, session: Session): Promise<Look> {
+  const hash = session.policyHash;
+  const text = hash === null ? null : await store.read(async (reader) => reader.policy(hash));
+  const policy: Look['policy'] = text === null ? {} : (JSON.parse(text) as Policy);
+  const directory = session.descriptor.directory ?? process.cwd();
+  return { policy, directory, fingerprintOf: await lookAtFiles(directory, policy.exclude) };
+}
+
+function question(
+  spec: CheckSpec,
+  askers: readonly CheckAsker[],
+  { fingerprintOf, policy }: Look,
+): CheckQuestion {
+  return { spec, askers, fingerprint: fingerprintOf(spec), exclude: policy.exclude ?? [] };
+}
+
+/** What came of a check that needed no run. */
+export interface Verdict extends Omit<CheckVerdict, 'result' | 'before' | 'after'> {
+  readonly result: CheckVerdict['result'] | 'waiting';
+  readonly fingerprint: string | null;
+}
+
+const noVerdict = {
+  flaky: false,
+  sentence: '',
+  exitCode: null,
+  milliseconds: 0,
+  tail: '',
+  timedOut: false,
+  fingerprint: null,
+} as const;

@@ -5,6 +5,7 @@ import type { CheckContext, Observation } from './kinds/check-context.ts';
 import { runCommandCheck } from './kinds/command-check.ts';
 import { runFileCheck } from './kinds/file-check.ts';
 import { runHttpCheck } from './kinds/http-check.ts';
+import { runProtectedCheck } from './kinds/protected-check.ts';
 import { quoteMasked, secretValues } from './secrets.ts';
 
 export type { CheckContext } from './kinds/check-context.ts';
@@ -38,11 +39,13 @@ async function observe(
       return runFileCheck(spec, context, secrets);
     case 'http':
       return runHttpCheck(spec, context, secrets);
-    case 'human': {
-      const passed = context.approvals?.has(spec.id) ?? false;
-      const question = quoteMasked(spec.question, secrets);
-      const sentence = passed ? `A human approved: ${question}` : `Waits for a human to approve: ${question}`;
-      return { passed, sentence, tail: '' };
-    }
+    case 'human':
+      return {
+        passed: false,
+        sentence: `Waits for a human to approve: ${quoteMasked(spec.question, secrets)}`,
+        tail: '',
+      };
+    case 'protected':
+      return runProtectedCheck(spec, context);
   }
 }

@@ -88,7 +88,10 @@ export async function runSession(
       environment: io.env,
       emit,
       fingerprint: async () => {
-        const seen = await fingerprintWorkspace(session.directory, { timeoutMs: fingerprintMs });
+        const seen = await fingerprintWorkspace(session.directory, {
+          timeoutMs: fingerprintMs,
+          exclude: policy.exclude ?? [],
+        });
         return seen.ok ? seen.fingerprint : null;
       },
       onControl: (given) => {

@@ -62,6 +62,7 @@ export function createCommandBench(): CommandBench {
       cwd: project,
       isTTY: false,
       clock,
+      program: null,
       whyNoHuman: async () => null,
       agentAbove: async () => null,
       ...overrides,

@@ -4,6 +4,8 @@ import type { Command } from './command.ts';
 
 export interface CommandRow {
   readonly name: string;
+  /** Started by the system itself: not for the overview. */
+  readonly hidden?: true;
   readonly summary: string;
   load(): Promise<Command>;
 }
@@ -18,6 +20,16 @@ export const commandTable: readonly CommandRow[] = [
     name: 'demo',
     summary: 'The same with a scripted model: no key, no network, under a minute',
     load: async () => (await import('./commands/demo.ts')).demo,
+  },
+  {
+    name: 'init',
+    summary: 'Install into a host: hooks, switches, grants, tools; or take it away',
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  {
+    name: 'doctor',
+    summary: 'Does it work here, and if not, the command that mends it',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
   },
   {
     name: 'status',
@@ -85,8 +97,19 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./commands/config-init.ts')).configInit,
   },
   {
+    name: 'mcp',
+    summary: 'The todo tools as an MCP server, for any host that speaks it',
+    load: async () => (await import('./commands/mcp.ts')).mcp,
+  },
+  {
     name: 'gc',
     summary: 'Archive sessions that nobody touched for a while',
     load: async () => (await import('./commands/gc.ts')).gc,
+  },
+  {
+    name: 'check-runner',
+    hidden: true,
+    summary: 'Works through the checks of one folder',
+    load: async () => (await import('./commands/check-runner.ts')).checkRunner,
   },
 ];

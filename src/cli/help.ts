@@ -9,7 +9,9 @@ export function overview(): string[] {
     '',
     'Usage: untildone COMMAND [session] [options]',
     '',
-    ...fields(commandTable.map(({ name, summary }) => [name, summary] as const)),
+    ...fields(
+      commandTable.filter(({ hidden }) => !hidden).map(({ name, summary }) => [name, summary] as const),
+    ),
     '',
     'A session is named by the first letters of its id; without a name it is the most recent one of this directory.',
     'Every command knows --help. Exit codes: 0 fine, 1 failure, 2 wrong usage or configuration.',

@@ -46,7 +46,7 @@ async function addHostileSession(): Promise<void> {
   await host.completes('c');
   await host.happens({
     ...{ type: 'check-finished', todoId: 'c', check: evil, result: 'failed', flaky: false },
-    ...{ tail: evil, fingerprint: null },
+    ...{ tail: evil, fingerprint: null, final: true, writes: null },
   });
   await host.happens({ type: 'background-started', job: { id: evil, kind: 'subagent', description: evil } });
   await host.stops({ toolError: evil });

@@ -15,6 +15,8 @@ export interface Io {
   /** Of standard output. */
   readonly isTTY: boolean;
   readonly clock: Clock;
+  /** The command line that starts this program again; null: it cannot be. */
+  readonly program: readonly string[] | null;
   /** A sentence that says why a human's word cannot be taken from here; null: it can. */
   whyNoHuman(): Promise<string | null>;
   /** The agent host or session of ours that this process runs beneath, in words; null: none was found. */
@@ -30,9 +32,14 @@ export function processIo(): Io {
     cwd: process.cwd(),
     isTTY: process.stdout.isTTY === true,
     clock: systemClock,
+    program: programOf(process.argv[1]),
     whyNoHuman: async () => (await import('./human-terminal.ts')).whyNoHuman(env),
     agentAbove: async () => (await import('./human-terminal.ts')).findAgentAbove(env),
   };
+}
+
+function programOf(script: string | undefined): readonly string[] | null {
+  return script === undefined ? null : [process.execPath, '--no-warnings', script];
 }
 
 function outputOf(stream: NodeJS.WriteStream): Output {

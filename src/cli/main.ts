@@ -61,7 +61,7 @@ function unknownCommand([first = '', second]: readonly string[]): string {
   const inGroup = commandTable.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
   if (inGroup.length > 0) return `"${first}" wants one more word: ${inGroup.join(' or ')}.`;
   const written = second === undefined ? first : `${first} ${second}`;
-  const names = commandTable.map(({ name }) => name);
+  const names = commandTable.filter(({ hidden }) => !hidden).map(({ name }) => name);
   const closest = closestName(first, names) ?? closestName(written, names);
   const hint = closest === null ? 'See untildone --help.' : `Did you mean "${closest}"?`;
   return `There is no command "${shown(first, 40)}". ${hint}`;

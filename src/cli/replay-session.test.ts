@@ -138,9 +138,11 @@ describe('V6: replay', () => {
     await host.stops();
     await host.happens({
       ...{ type: 'check-finished', todoId: 't1', check: 'unit', result: 'passed', flaky: false },
-      ...{ tail: null, fingerprint: null },
+      ...{ tail: null, fingerprint: null, final: true, writes: null },
     });
-    const { session } = await host.stops();
+    const { session: stopped } = await host.stops();
+    const stop = stopped.finalRun?.stop ?? '';
+    const { session } = await host.happens({ type: 'final-run-ended', stop, edited: [] });
     expect(session.settled?.outcome).toBe('done');
     expect(await replay('alpha', {})).toMatchObject({ differences: [], notReproduced: 0 });
   });

@@ -96,6 +96,8 @@ describe('stopping after a tool error', () => {
         flaky: false,
         tail: `tail of ${todoId}`,
         fingerprint: null,
+        final: true,
+        writes: null,
       } as const;
       driver.happens({ type: 'check-finished', todoId, check: 'own', ...failed });
     }

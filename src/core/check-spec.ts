@@ -42,7 +42,14 @@ export interface HumanCheck extends CheckBase {
   readonly question: string;
 }
 
-export type CheckSpec = CommandCheck | FileCheck | HttpCheck | HumanCheck;
+/** Paths that must be as they were at the human's message. Made by the system from `protect`. */
+export interface ProtectedCheck extends CheckBase {
+  readonly kind: 'protected';
+  /** Key in the store of what stood there then. */
+  readonly baseline: string;
+}
+
+export type CheckSpec = CommandCheck | FileCheck | HttpCheck | HumanCheck | ProtectedCheck;
 
 /** What the system saw when it ran a check once. */
 export interface CheckResult {

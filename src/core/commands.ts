@@ -28,8 +28,11 @@ export interface NotifyCommand {
 export interface RunChecksCommand {
   readonly type: 'run-checks';
   readonly checks: readonly { readonly todoId: string | null; readonly check: string }[];
-  /** True at the final stop: what is stale is run again, and the goal's checks always (V2). */
-  readonly final: boolean;
+  /**
+   * The stop attempt with nothing open that they are for: then what has gone stale is run again too, and
+   * `final-run-ended` follows (V2). null: todos that were claimed.
+   */
+  readonly stop: string | null;
 }
 /** What a todo tool gives back to the model. */
 export interface ReplyCommand {

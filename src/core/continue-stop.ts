@@ -52,6 +52,10 @@ export function continueStop(context: StopContext, rows: Rows): Step {
     namedJobs: kind === 'background-job' ? session.jobs.map(({ id }) => id) : session.namedJobs,
     toolErrorTodo: kind === 'tool-error' ? (rows.next[0]?.id ?? null) : null,
     compacted: false,
+    finalRun:
+      kind === 'checks-running' && session.finalRun !== null
+        ? { ...session.finalRun, overdue: true }
+        : session.finalRun,
     checksOverdue: false,
     rateLimitedUntil: null,
     progress: { ...session.progress, weakCounted: false, planMoved: false, workspaceMoved: false },

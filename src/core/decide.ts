@@ -1,7 +1,13 @@
 // decide(): the one function that decides. It returns the next session, the rows to write, the commands to perform
 // and the decision, and does nothing: no clock, no ids, no input or output. Time and ids come inside the event.
 
-import { checkFinished, checkStarted } from './apply/apply-checks.ts';
+import {
+  checkFinished,
+  checkStarted,
+  finalRunEnded,
+  recordBroken,
+  verificationAsked,
+} from './apply/apply-checks.ts';
 import { injectionFailed, injectionObserved, injectionSent, timerFired } from './apply/apply-delivery.ts';
 import { humanAborted, humanPaused, humanResumed, humanSpoke } from './apply/apply-human.ts';
 import { applyPlan } from './apply/apply-plan.ts';
@@ -75,6 +81,12 @@ function apply(session: Session, rows: Rows, event: Event, policy: Policy): Step
       return checkStarted(session, event, rows);
     case 'check-finished':
       return again(checkFinished(session, event, rows));
+    case 'verification-asked':
+      return verificationAsked(session, event, rows, policy);
+    case 'final-run-ended':
+      return again(finalRunEnded(session, event));
+    case 'record-broken':
+      return recordBroken(session, event);
     case 'checks-overdue':
       return again(step({ ...session, checksOverdue: session.parked?.cause === 'nothing-open' }));
     case 'workspace-seen':

@@ -186,11 +186,35 @@ export interface CheckFinished extends EventBase {
   readonly type: 'check-finished';
   readonly todoId: string | null;
   readonly check: string;
-  readonly result: 'passed' | 'failed';
+  /** waiting: only a human can answer it, and none has. */
+  readonly result: 'passed' | 'failed' | 'waiting';
   /** It failed first and passed when run once more: at best `claimed`. */
   readonly flaky: boolean;
   readonly tail: string | null;
+  /** State of the check's files; null: unknown, or not the same before and after. */
   readonly fingerprint: string | null;
+  /** It ran while the agent had stopped. */
+  readonly final: boolean;
+  /** Calls of writing tools that had ended when it was asked for; null: one was running. */
+  readonly writes: number | null;
+}
+/** Someone wants the results of what is claimed or running (M8). */
+export interface VerificationAsked extends EventBase {
+  readonly type: 'verification-asked';
+  /** null: all of them. */
+  readonly todoId: string | null;
+}
+/** Every check of a stop attempt has been looked at, those that had gone stale too (V2). */
+export interface FinalRunEnded extends EventBase {
+  readonly type: 'final-run-ended';
+  readonly stop: string;
+  /** Files that say what is checked and were changed since the human's message: that counts from the next one. */
+  readonly edited: readonly string[];
+}
+/** The rows of the plan and its ledger do not agree (V4). */
+export interface RecordBroken extends EventBase {
+  readonly type: 'record-broken';
+  readonly sentence: string;
 }
 /** An asked host's deadline came before the checks ended. */
 export interface ChecksOverdue extends EventBase {
@@ -308,6 +332,9 @@ export type Event =
   | TodoCompleted
   | CheckStarted
   | CheckFinished
+  | VerificationAsked
+  | FinalRunEnded
+  | RecordBroken
   | ChecksOverdue
   | WorkspaceSeen
   | StopAttempted

@@ -20,6 +20,7 @@ export type LedgerChange =
   | 'duplicate-write'
   | 'check-passed'
   | 'check-failed'
+  | 'checks-edited'
   | 'refused';
 
 /** What core emits; the engine gives it a place in the chain. */

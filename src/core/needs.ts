@@ -30,6 +30,10 @@ export function needs(session: Session, event: Event): Needs {
       return event.todoId === null ? noNeeds : { ...noNeeds, ids: [event.todoId] };
     case 'check-finished':
       return { ...parkedNeeds(session), ids: event.todoId === null ? [] : [event.todoId] };
+    case 'verification-asked':
+      return event.todoId === null
+        ? { ...noNeeds, unverified: checkedRows }
+        : { ...noNeeds, ids: [event.todoId] };
     case 'human-spoke':
     case 'workspace-seen':
       return { ...noNeeds, fingerprint: event.fingerprint };
@@ -38,6 +42,7 @@ export function needs(session: Session, event: Event): Needs {
     case 'human-resumed':
       return stopNeeds(session);
     case 'checks-overdue':
+    case 'final-run-ended':
     case 'timer-fired':
     case 'recovery-ended':
     case 'compaction-ended':

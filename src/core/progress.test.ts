@@ -205,6 +205,8 @@ describe('weak changes', () => {
       flaky: false,
       tail: null,
       fingerprint: null,
+      final: true,
+      writes: null,
     });
     driver.stops();
     driver.completes(checked ?? '');

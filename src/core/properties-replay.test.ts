@@ -152,8 +152,9 @@ describe('an honest agent', minutes, () => {
           driver.works();
           driver.completes(id);
           if (checked) passes(driver, id);
-          const step = driver.stopsFully({ fingerprint: fingerprints ? `tree-${index}` : null });
+          const stopped = driver.stopsFully({ fingerprint: fingerprints ? `tree-${index}` : null });
           const isLast = index === ids.length - 1;
+          const step = checked && isLast ? endsRun(driver) : stopped;
           expect(step.decision?.answer, `stop ${index}`).toBe(isLast ? 'let-go' : 'continue');
           if (!isLast) expect(textOf(step)).toContain(`“todo ${index + 1}”`);
         });
@@ -183,6 +184,11 @@ describe('an honest agent', minutes, () => {
   });
 });
 
+function endsRun(driver: ReturnType<typeof createCoreDriver>) {
+  const stop = driver.session.finalRun?.stop ?? '';
+  return driver.happens({ type: 'final-run-ended', stop, edited: [] });
+}
+
 function passes(driver: ReturnType<typeof createCoreDriver>, todoId: string): void {
   driver.happens({
     type: 'check-finished',
@@ -192,5 +198,7 @@ function passes(driver: ReturnType<typeof createCoreDriver>, todoId: string): vo
     flaky: false,
     tail: null,
     fingerprint: null,
+    final: true,
+    writes: null,
   });
 }

@@ -34,6 +34,8 @@ export interface PlanCounts {
   readonly unverified: number;
   readonly running: number;
   readonly passed: number;
+  /** Completed, and a check of its own failed before it passed. */
+  readonly flaky: number;
   /** Open again because a check failed. */
   readonly failed: number;
   /** Cancelled without a reason. */
@@ -57,6 +59,17 @@ export interface GoalCheck {
   readonly flaky: boolean;
   readonly tail: string | null;
   readonly fingerprint: string | null;
+}
+
+/** The last run of checks at a stop with nothing open (V2). */
+export interface FinalRun {
+  /** Id of the stop attempt that started it. */
+  readonly stop: string;
+  /** All its checks have been looked at, those that were stale too. */
+  readonly ended: boolean;
+  /** The agent was told to wait for it: the next stop takes it up again if nothing was written since. */
+  readonly overdue: boolean;
+  readonly writes: number;
 }
 
 /** A stop attempt that waits for its cause to end, then is decided again. */
@@ -133,7 +146,10 @@ export interface Session {
   readonly work: {
     /** Calls of tools other than the todo tools. */
     readonly calls: number;
+    /** Calls of tools that can write, ended. */
     readonly writes: number;
+    /** Such calls that were seen to start; more than `writes`: one is running. */
+    readonly started: number;
     readonly writesAtFingerprint: number;
     /** New workspace fingerprints seen. */
     readonly trees: number;
@@ -156,8 +172,9 @@ export interface Session {
     readonly contextLimit: number | null;
   };
   readonly goal: Readonly<Record<string, GoalCheck>>;
-  /** The human's checks were run for the parked stop attempt with this event id. */
-  readonly finalRun: string | null;
+  readonly finalRun: FinalRun | null;
+  /** The record of the plan was found to be damaged: nothing in it proves anything until the human speaks (V4). */
+  readonly recordBroken: string | null;
   readonly checksOverdue: boolean;
   /** Told hosts: the host was busy since the last answer; a second idle without it is a duplicate (E4). */
   readonly activeSinceAnswer: boolean;
@@ -184,6 +201,7 @@ export const noCounts: PlanCounts = {
   unverified: 0,
   running: 0,
   passed: 0,
+  flaky: 0,
   failed: 0,
   unexplained: 0,
   idleClaims: 0,
@@ -232,7 +250,7 @@ export function createSession(id: string, at: number): Session {
     questions: 0,
     emptyAnswers: 0,
     progress: { weakInRow: 0, weakCounted: false, planMoved: false, workspaceMoved: false },
-    work: { calls: 0, writes: 0, writesAtFingerprint: 0, trees: 0, fingerprint: null },
+    work: { calls: 0, writes: 0, started: 0, writesAtFingerprint: 0, trees: 0, fingerprint: null },
     challenged: { claims: false, ends: false },
     toolErrorTodo: null,
     compacted: false,
@@ -244,6 +262,7 @@ export function createSession(id: string, at: number): Session {
     usage: { since: at, tokens: 0, cost: 0, contextTokens: null, contextLimit: null },
     goal: {},
     finalRun: null,
+    recordBroken: null,
     checksOverdue: false,
     activeSinceAnswer: true,
     lastContinuationAt: null,

@@ -1,15 +1,18 @@
 // Answers a stop attempt: runs down the rules, and if none answers builds the continuation, all as data.
 // This is the one decision point (G1); hosts, loops and timers all end up here.
+
+import { checksOf } from './apply/apply-checks.ts';
 import { blockFailing } from './block-failing.ts';
 import { settingsForAgent } from './config/agent-settings.ts';
 import type { Policy } from './config/policy.ts';
 import { continueStop } from './continue-stop.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, Outcome } from './decision.ts';
 import { shiftCounts } from './plan/tally.ts';
 import type { Rows } from './rows.ts';
+import { isFinalRunTakenUp } from './rules/plan-rules.ts';
 import type { RuleAnswer, StopContext } from './rules/rule.ts';
 import { stopRules } from './rules/stop-rules.ts';
-import type { ParkedStop, Session } from './session.ts';
+import type { FinalRun, ParkedStop, Session } from './session.ts';
 import { join, type Step, step } from './step.ts';
 import type { Todo } from './todo.ts';
 
@@ -48,15 +51,28 @@ function decisionOf(
   return {
     answer: answer.answer,
     reason,
-    sentence: answer.sentence,
+    sentence: answer.answer === 'let-go' ? honestSentence(context.session, answer) : answer.sentence,
     inputs,
-    outcome: answer.answer === 'let-go' ? answer.outcome : null,
+    outcome: answer.answer === 'let-go' ? honestOutcome(context.session, answer.outcome) : null,
     textKind: null,
     level: null,
     dueAt: answer.answer === 'wait' ? (answer.dueAt ?? null) : null,
     observed: context.settings.mode === 'observe',
     epoch: context.session.epoch,
   };
+}
+
+/** What a damaged record says proves nothing: then the best that can be said is `claimed` (V4). */
+function honestOutcome(session: Session, outcome: Outcome | null): Outcome | null {
+  return outcome === 'done' && session.recordBroken !== null ? 'claimed' : outcome;
+}
+
+function honestSentence(
+  session: Session,
+  { outcome, sentence }: Extract<RuleAnswer, { answer: 'let-go' }>,
+): string {
+  if (outcome !== 'done' || session.recordBroken === null) return sentence;
+  return `The record of the plan was changed from outside: ${session.recordBroken}. Nothing in it is proof.`;
 }
 
 type WaitAnswer = Extract<RuleAnswer, { answer: 'wait' }>;
@@ -80,15 +96,15 @@ function waiting(context: StopContext, answer: WaitAnswer, decision: Decision, r
       told && decision.dueAt !== null
         ? { purpose: 'due', dueAt: decision.dueAt, epoch: session.epoch }
         : null,
-    ...(runsChecks ? { finalRun: stop.eventId, goal: startGoalChecks(context) } : {}),
+    ...(runsChecks ? { finalRun: startFinalRun(context), goal: startGoalChecks(context) } : {}),
   };
   const checks = runsChecks
     ? [
-        ...rows.unverified.map((todo) => ({ todoId: todo.id, check: todo.checks[0] ?? '' })),
-        ...context.goalChecks.map((check) => ({ todoId: null, check })),
+        ...rows.unverified.flatMap(checksOf),
+        ...goalChecksToRun(context).map((check) => ({ todoId: null, check })),
       ]
     : [];
-  const run = runsChecks ? [{ type: 'run-checks' as const, checks, final: true }] : [];
+  const run = runsChecks ? [{ type: 'run-checks' as const, checks, stop: stop.eventId }] : [];
   const notice =
     told && cause === 'not-yet' && session.parked?.cause !== 'not-yet'
       ? [countdownNotice(context, decision)]
@@ -114,9 +130,20 @@ function startTodoChecks(waits: Step, unverified: readonly Todo[]): Step {
   };
 }
 
-function startGoalChecks({ session, goalChecks }: StopContext): Session['goal'] {
-  const goal = { ...session.goal };
-  for (const check of goalChecks) {
+function startFinalRun({ session, stop }: StopContext): FinalRun {
+  return { stop: stop.eventId, ended: false, overdue: false, writes: session.work.writes };
+}
+
+/** All of them, unless the run is one that the agent was told to wait for: then those that are still missing. */
+function goalChecksToRun(context: StopContext): readonly string[] {
+  const { session, goalChecks } = context;
+  if (!isFinalRunTakenUp(context)) return goalChecks;
+  return goalChecks.filter((check) => session.goal[check]?.state === 'running');
+}
+
+function startGoalChecks(context: StopContext): Session['goal'] {
+  const goal = { ...context.session.goal };
+  for (const check of goalChecksToRun(context)) {
     const before = goal[check];
     goal[check] = {
       state: 'running',

@@ -14,6 +14,14 @@ export type Verification = 'none' | 'claimed' | 'running' | 'passed' | 'failed';
 export const actors = ['human', 'agent', 'worker', 'file', 'system'] as const;
 export type Actor = (typeof actors)[number];
 
+/** One check of a todo that passed, and the state of its files when it did. */
+export interface TodoEvidence {
+  readonly check: string;
+  /** null: the workspace may have changed while the check ran, so it must be run again before it settles anything. */
+  readonly fingerprint: string | null;
+  readonly flaky: boolean;
+}
+
 export interface Todo {
   readonly id: string;
   readonly planId: string;
@@ -40,8 +48,8 @@ export interface Todo {
   readonly checks: readonly string[];
   /** Output tail of the failing check, quoted by the next continuation. */
   readonly failureTail: string | null;
-  /** Fingerprint of the workspace under which the checks passed; another one makes the evidence stale. */
-  readonly checkedFingerprint: string | null;
+  /** Its checks that have passed since it was last claimed. */
+  readonly evidence: readonly TodoEvidence[];
   readonly droppedAt: number | null;
   /** When a continuation named it as dropped; only then may a second omission settle it. */
   readonly droppedNamedAt: number | null;

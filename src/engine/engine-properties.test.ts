@@ -90,7 +90,7 @@ async function live({ descriptor, policy }: Setup, numbers: readonly number[]): 
     });
     planIds.add(world.session.planId);
   }
-  await runtime.handle({ type: 'activity-seen', id: 'closing', sessionId, at: world.now });
+  await (await runtime.handle({ type: 'activity-seen', id: 'closing', sessionId, at: world.now })).checks;
   return { store, injected, planIds };
 }
 

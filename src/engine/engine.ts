@@ -1,17 +1,20 @@
 // The shell around decide(): load → decide → save → perform. Load, decide and save share one transaction; what is
 // performed afterwards was written down first, so that a crash loses nothing (V5). It decides nothing itself.
 import type { AnswerCommand, Command, PlanReply } from '../core/commands.ts';
+import type { Policy } from '../core/config/policy.ts';
 import { decide } from '../core/decide.ts';
 import type { Decision } from '../core/decision.ts';
 import type { Event } from '../core/events.ts';
 import type { HashFunction } from '../core/ledger.ts';
 import { needs } from '../core/needs.ts';
 import { parseEvent } from '../core/parse-event.ts';
+import { findDamage } from '../core/plan/verify-record.ts';
+import { noRows } from '../core/rows.ts';
 import { createSession, type Session } from '../core/session.ts';
 import type { Step } from '../core/step.ts';
 import type { Clock, Identifiers } from '../ports/clock.ts';
 import type { Checker, ToldHost } from '../ports/host.ts';
-import type { Store, StoreTransaction } from '../ports/store.ts';
+import type { Store, StoreReader, StoreTransaction } from '../ports/store.ts';
 import { type CurrentPolicy, createPolicies } from './policies.ts';
 import { saveStep } from './save-step.ts';
 
@@ -111,7 +114,11 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
     const policy = (await policies.byHash(transaction, hashed)) ?? options.policy(session);
     const governed = session.policyHash === null ? { ...session, policyHash: hashed } : session;
     const rows = await transaction.rows(governed, needs(governed, event));
-    const step = decide(governed, rows, event, policy);
+    const decided = decide(governed, rows, event, policy);
+    const damage =
+      decided.decision?.outcome === 'done' ? await recordDamage(transaction, decided, hash) : null;
+    const step =
+      damage === null ? decided : decide(damaged(governed, event, damage, policy), rows, event, policy);
     await transaction.markApplied(event);
     await saveStep(transaction, session, step, event, hash);
     return step;
@@ -131,7 +138,7 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
         if (command.type === 'inject') await performer.inject(session.id, command.epoch);
         else if (command.type === 'notify') await performer.notify(session, command);
         else if (command.type === 'run-checks') {
-          checks = runChecks(session, command, event);
+          checks = both(checks, runChecks(session, command, event));
           // Whoever awaits `checks` gets the failure; if nobody does, it must not end the process.
           checks.catch(() => {});
         }
@@ -148,7 +155,6 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
     };
   }
 
-  /** Without a checker nothing can be proved: each check is reported as failed, with a sentence that says so. */
   async function runChecks(
     session: Session,
     command: Extract<Command, { type: 'run-checks' }>,
@@ -159,24 +165,8 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
       const handled = await handle(event);
       if (handled.decision !== null) last = handled;
     };
-    if (options.checker !== undefined) {
-      await options.checker.run(session, command.checks, command.final, report);
-      return last;
-    }
-    for (const [index, { todoId, check }] of command.checks.entries()) {
-      await report({
-        type: 'check-finished',
-        id: `${cause.id}:unchecked:${index}`,
-        sessionId: session.id,
-        at: options.clock.now(),
-        todoId,
-        check,
-        result: 'failed',
-        flaky: false,
-        tail: 'This process has no checker, so the check could not be run.',
-        fingerprint: null,
-      });
-    }
+    const checker = options.checker ?? noChecker(options.clock, cause.id);
+    await checker.run(session, command, report);
     return last;
   }
 
@@ -189,6 +179,56 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
   }
 
   return { handle, append };
+}
+
+/** Without a checker nothing can be proved: each check is reported as failed, with a sentence that says so. */
+function noChecker(clock: Clock, cause: string): Checker {
+  return {
+    async run({ id: sessionId }, { checks, stop }, report) {
+      const base = (name: string) => ({ id: `${cause}:${name}`, sessionId, at: clock.now() });
+      for (const [index, { todoId, check }] of checks.entries()) {
+        await report({
+          ...base(`unchecked:${index}`),
+          type: 'check-finished',
+          todoId,
+          check,
+          result: 'failed',
+          flaky: false,
+          tail: 'This process has no checker, so the check could not be run.',
+          fingerprint: null,
+          final: stop !== null,
+          writes: null,
+        });
+      }
+      if (stop !== null)
+        await report({ ...base('unchecked:end'), type: 'final-run-ended', stop, edited: [] });
+    },
+  };
+}
+
+/** One load may fold several events that ask for checks: all of them are waited for, the last decision counts. */
+async function both(
+  first: Promise<Handled | null> | null,
+  second: Promise<Handled | null>,
+): Promise<Handled | null> {
+  const [earlier, later] = await Promise.all([first, second]);
+  return later ?? earlier;
+}
+
+/** Looked at only before a turn is called done: it reads the whole plan (V4). */
+async function recordDamage(
+  reader: StoreReader,
+  { session }: Step,
+  hash: HashFunction,
+): Promise<string | null> {
+  const entries = await reader.ledger(session.planId);
+  const todos = await reader.todosOfPlan(session.planId);
+  return findDamage(entries, todos, session.counts, hash);
+}
+
+function damaged(session: Session, { id, at, sessionId }: Event, sentence: string, policy: Policy): Session {
+  const event = { id: `${id}:record`, sessionId, at, type: 'record-broken' as const, sentence };
+  return decide(session, noRows, event, policy).session;
 }
 
 const rollBack = new Error('refused as a whole');

@@ -11,6 +11,7 @@ import { createPolicy, type Policy } from '../core/config/policy.ts';
 import { type Problem, problemSentence } from '../core/config/problem.ts';
 import { type ConfigResult, validateConfig } from '../core/config/validate.ts';
 import { reasonForDistrust, trustedOwners } from './config-trust.ts';
+import { digestFile } from './digest-file.ts';
 
 export const configFileName = 'untildone.json';
 
@@ -70,7 +71,10 @@ export function readPolicy(sources: PolicySources): PolicyResult {
     };
     const { settings, origins } = mergeSettings(layers);
     const created = createPolicy(settings);
-    if (created.ok) return { ok: true, policy: created.policy, origins, warnings, files };
+    if (created.ok) {
+      const sources = files.map(({ path }) => ({ path, digest: digestFile(path) }));
+      return { ok: true, policy: { ...created.policy, sources }, origins, warnings, files };
+    }
     const problems = created.problems.map((problem) => ({
       ...problem,
       file: fileThatSaid(problem.path, origins, files),

@@ -45,7 +45,7 @@ const stopAttempt = (sessionId: string, at: number) =>
   }) as const;
 
 const passing: Checker = {
-  async run(session, checks, _final, report) {
+  async run(session, { checks, stop }, report) {
     for (const { todoId, check } of checks) {
       await report({
         type: 'check-finished',
@@ -58,8 +58,13 @@ const passing: Checker = {
         flaky: false,
         tail: null,
         fingerprint: 'tree-1',
+        final: true,
+        writes: null,
       });
     }
+    if (stop === null) return;
+    const base = { id: `end-${stop}-${session.updatedAt}`, sessionId: session.id, at: session.updatedAt + 1 };
+    await report({ ...base, type: 'final-run-ended', stop, edited: [] });
   },
 };
 

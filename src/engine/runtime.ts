@@ -1,6 +1,7 @@
 // Puts engine, delivery and timers together: what a host adapter, a loop or the command line holds in its hand.
 import type { Event } from '../core/events.ts';
 import type { ToldHost } from '../ports/host.ts';
+import type { Store } from '../ports/store.ts';
 import { createDelivery } from './delivery.ts';
 import { createEngine, type Engine, type EngineOptions, type Handled } from './engine.ts';
 import { isHolderAlive, processHolder } from './process-holder.ts';
@@ -52,7 +53,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     const first = await engine.handle(event);
     if (first.checks === null) return first;
     const finished = await beforeDeadline(first.checks, deadlineAt);
-    if (finished !== null) return finished;
+    if (finished !== 'late') return finished ?? (await answeredElsewhere(store, first));
     const id = identifiers.next();
     const overdue = await engine.handle({
       type: 'checks-overdue',
@@ -63,9 +64,12 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     return overdue.decision === null ? first : overdue;
   }
 
-  function beforeDeadline(checks: Promise<Handled | null>, deadlineAt: number): Promise<Handled | null> {
+  function beforeDeadline(
+    checks: Promise<Handled | null>,
+    deadlineAt: number,
+  ): Promise<Handled | null | 'late'> {
     return new Promise((resolve, reject) => {
-      const cancel = clock.wake(deadlineAt, () => resolve(null));
+      const cancel = clock.wake(deadlineAt, () => resolve('late'));
       checks.then(
         (handled) => {
           cancel();
@@ -87,6 +91,26 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     fireDue: timers.fireDue,
     detach: timers.detach,
   };
+}
+
+/** Another process folded the last result and with it decided this stop attempt: its answer is ours. */
+async function answeredElsewhere(store: Store, first: Handled): Promise<Handled> {
+  return store.read(async (reader) => {
+    const session = await reader.session(first.session.id);
+    const [last] = await reader.decisions(first.session.id, 1);
+    if (session === null || last === undefined) return first;
+    const { decision } = last;
+    const text = decision.answer === 'continue' ? await reader.outboxRow(session.id, decision.epoch) : null;
+    const answer: Handled['answer'] = {
+      type: 'answer',
+      answer: decision.answer,
+      epoch: decision.epoch,
+      text: text?.text ?? null,
+      message: decision.answer === 'let-go' && decision.outcome !== 'done' ? decision.sentence : null,
+      dueAt: decision.dueAt,
+    };
+    return { ...first, session, decision, answer, checks: null };
+  });
 }
 
 async function tell(

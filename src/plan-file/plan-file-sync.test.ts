@@ -66,10 +66,19 @@ describe('file → plan', () => {
   it('V1: a tick is a claim that its checks must pass; a failing check empties the box again', async () => {
     let result: 'passed' | 'failed' = 'failed';
     const checker: Checker = {
-      run: async (session, checks, _final, report) => {
+      run: async (session, { checks }, report) => {
         for (const { todoId, check } of checks) {
           const id = `${todoId}-${session.updatedAt}`;
-          const seen = { todoId, check, result, flaky: false, tail: 'no', fingerprint: null };
+          const seen = {
+            todoId,
+            check,
+            result,
+            flaky: false,
+            tail: 'no',
+            fingerprint: null,
+            final: true,
+            writes: null,
+          };
           await report({ type: 'check-finished', id, sessionId: session.id, at: session.updatedAt, ...seen });
         }
       },

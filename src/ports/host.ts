@@ -1,5 +1,6 @@
 // The host port: what the engine may ask of the host that a session runs in. An adapter implements it and decides
 // nothing. No method may throw for an expected outcome; a rejection counts as a failed send.
+import type { RunChecksCommand } from '../core/commands.ts';
 import type { Event } from '../core/events.ts';
 import type { Session } from '../core/session.ts';
 
@@ -27,12 +28,14 @@ export interface ToldHost {
   ): Promise<void>;
 }
 
-/** Runs checks outside any transaction; each result comes back through `report` as an event. Must not throw. */
+/**
+ * Runs checks outside any transaction; each result comes back through `report` as an event. For a stop attempt
+ * (`stop` is not null) it also runs again what has gone stale, and ends with `final-run-ended`. Must not throw.
+ */
 export interface Checker {
   run(
     session: Session,
-    checks: readonly { readonly todoId: string | null; readonly check: string }[],
-    final: boolean,
+    request: Pick<RunChecksCommand, 'checks' | 'stop'>,
     report: (event: Event) => Promise<void>,
   ): Promise<void>;
 }

@@ -7,6 +7,7 @@ import type { LedgerEntry } from '../core/ledger.ts';
 import type { Needs, Rows } from '../core/rows.ts';
 import type { Session, SessionTimer } from '../core/session.ts';
 import type { Todo, TodoStatus } from '../core/todo.ts';
+import type { CheckQueueReader, CheckQueueWriter } from './check-queue.ts';
 import type { TranscriptReader, TranscriptWriter } from './transcript.ts';
 
 /** Embedded stores answer at once, others with a promise; callers always await. */
@@ -80,7 +81,7 @@ export interface TodoWriter {
   updateTodo(todo: Todo): Awaitable<void>;
 }
 
-export interface StoreReader extends TodoReader, TranscriptReader {
+export interface StoreReader extends TodoReader, TranscriptReader, CheckQueueReader {
   session(id: string): Awaitable<Session | null>;
   /** Newest first. */
   sessions(filter: SessionFilter): Awaitable<Session[]>;
@@ -107,7 +108,7 @@ export interface StoreReader extends TodoReader, TranscriptReader {
   usage(sessionId: string): Awaitable<UsageRow[]>;
 }
 
-export interface StoreTransaction extends StoreReader, TodoWriter, TranscriptWriter {
+export interface StoreTransaction extends StoreReader, TodoWriter, TranscriptWriter, CheckQueueWriter {
   saveSession(session: Session): Awaitable<void>;
   /** Puts an event into the inbox. False: its id is known, nothing was written. Brings an archived session back. */
   addEvent(event: Event): Awaitable<boolean>;

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../ports/store.ts';
 import { describeArchive } from './store-contract/archive-contract.ts';
+import { describeChecks } from './store-contract/check-contract.ts';
 import { describeDelivery } from './store-contract/delivery-contract.ts';
 import { describeDurability } from './store-contract/durability-contract.ts';
 import { describeEvents } from './store-contract/event-contract.ts';
@@ -51,6 +52,7 @@ export function describeStore(name: string, open: () => Promise<OpenedStore>): v
     describeRecords(underTest);
     describeDelivery(underTest);
     describeTranscript(underTest);
+    describeChecks(underTest);
     describeArchive(underTest);
     describeHostileValues(underTest);
     describeDurability(underTest);

@@ -3,6 +3,7 @@ import type { PlanReply, Refusal } from '../core/commands.ts';
 import type { PlanWritten, TodoCompleted, TodosCreated, TodoUpdated } from '../core/events.ts';
 import type { Session } from '../core/session.ts';
 import { UntildoneError } from '../core/untildone-error.ts';
+import type { Handled } from '../engine/engine.ts';
 import { failed, type ToolCallContext, type ToolResult } from './todo-tool.ts';
 
 type PlanEvent = TodosCreated | PlanWritten | TodoUpdated | TodoCompleted;
@@ -18,6 +19,8 @@ export interface ChangedPlan {
   /** As it was saved with the change. */
   readonly session: Session;
   readonly at: number;
+  /** Of what this change claimed; null: it needs none. */
+  readonly checks: Handled['checks'];
 }
 
 export async function changePlan(context: ToolCallContext, change: PlanChange): Promise<ChangedPlan> {
@@ -34,7 +37,7 @@ export async function changePlan(context: ToolCallContext, change: PlanChange): 
   checks?.catch(() => null);
   if (reply === null)
     throw new UntildoneError('invalid-event', 'The engine gave no reply to a change of the plan.');
-  return { reply, session, at };
+  return { reply, session, at, checks };
 }
 
 /** Refused as a whole: nothing was applied and the last plan stays (T6). */

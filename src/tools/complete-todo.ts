@@ -1,7 +1,10 @@
 // complete_todo (M3): a todo ends, with the words that say how. Completing is a claim until its checks pass (V1).
+
+import type { Todo } from '../core/todo.ts';
 import { changePlan, wholeRefusal } from './change-plan.ts';
-import { defineTodoTool, failed, succeeded } from './todo-tool.ts';
-import { remaining, shownNote, shownTitle, shownVerification } from './todo-view.ts';
+import { defineTodoTool, failed, succeeded, type ToolCallContext, type ToolResult } from './todo-tool.ts';
+import { readPlan, remaining, shownNote, shownTitle, shownVerification } from './todo-view.ts';
+import { checkPatienceMs, viewChecked, waitForChecks } from './wait-for-checks.ts';
 
 export const completeTodo = defineTodoTool({
   name: 'complete_todo',
@@ -21,12 +24,17 @@ export const completeTodo = defineTodoTool({
     additionalProperties: false,
   },
   async run({ todoId, outcome, status = 'completed' }, context) {
-    const { reply, session } = await changePlan(context, { type: 'todo-completed', todoId, status, outcome });
+    const change = { type: 'todo-completed', todoId, status, outcome } as const;
+    const { reply, session, checks } = await changePlan(context, change);
     const refusal = wholeRefusal(reply);
     if (refusal !== null) return refusal;
     const [todo] = reply.changed;
     if (todo === undefined)
       return failed('unchanged', 'The todo was in this state already. Nothing changed.');
+    if (checks !== null) {
+      await waitForChecks(checks, context.checkPatienceMs ?? checkPatienceMs);
+      return checkedResult(todo, reply.notices, context);
+    }
     const output = {
       id: todo.id,
       title: shownTitle(todo),
@@ -39,3 +47,21 @@ export const completeTodo = defineTodoTool({
     return succeeded(output, reply.notices);
   },
 });
+
+/** What the checks made of the claim: passed, still running, or open again with what failed. */
+async function checkedResult(
+  claimed: Todo,
+  notices: readonly string[],
+  context: ToolCallContext,
+): Promise<ToolResult> {
+  const plan = await readPlan(context);
+  const todo = plan?.todos.find((placed) => placed.todo.id === claimed.id)?.todo ?? claimed;
+  const output = {
+    ...viewChecked(todo),
+    outcome: shownNote(todo.outcome),
+    completedAt: todo.completedAt,
+    remaining: plan === null ? 0 : remaining(plan.session),
+  };
+  const open = todo.verification === 'failed' ? ['Its check failed, so the todo is open again.'] : [];
+  return succeeded(output, [...notices, ...open]);
+}

@@ -16,6 +16,8 @@ export interface ToolCallContext {
   readonly identifiers: Identifiers;
   /** Names of the checks that a human allowed todos to carry (V3); none by default. */
   readonly allowedChecks?: readonly string[];
+  /** How long a call that claims a todo or asks for results waits for checks; default 45 s, 0: not at all. */
+  readonly checkPatienceMs?: number;
   /** From what the model proposed to the id of an allowed check; null: no human allowed it. Default: by name. */
   readonly resolveCheck?: (proposal: string) => string | null;
 }

@@ -4,6 +4,7 @@ import { parseEvent } from '../core/parse-event.ts';
 import type { Todo } from '../core/todo.ts';
 import type { Engine } from '../engine/engine.ts';
 import { sha256 } from '../engine/system.ts';
+import type { Checker } from '../ports/host.ts';
 import { createMemoryStore } from '../stores/memory/memory-store.ts';
 import { createScriptedHost } from '../testing/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
@@ -13,12 +14,24 @@ import { createTodoTools, todoToolsFor } from './todo-tools.ts';
 type Output = Record<string, unknown>;
 
 /** A session in an asked host, with the real engine and the tools of its agent. */
-async function openSession(settings: Partial<Settings> = {}, context: Partial<ToolCallContext> = {}) {
+async function openSession(
+  settings: Partial<Settings> = {},
+  context: Partial<ToolCallContext> = {},
+  checker?: Checker,
+) {
   const clock = createSimulatedClock();
   const identifiers = createSequentialIdentifiers();
   const store = createMemoryStore();
   const policy = () => ({ settings: { ...defaultSettings, ...settings }, goalChecks: [] });
-  const host = createScriptedHost({ mode: 'asked', store, clock, identifiers, hash: sha256, policy });
+  const host = createScriptedHost({
+    mode: 'asked',
+    store,
+    clock,
+    identifiers,
+    hash: sha256,
+    policy,
+    ...(checker === undefined ? {} : { checker }),
+  });
   await host.open();
   await host.says('Please do the work.');
   // Whatever the tools send, an inbox would take it too.
@@ -244,8 +257,14 @@ describe('list_todo', () => {
   });
 
   it('T2: evidence of another state of the workspace is shown as stale, never stored so', async () => {
-    const { host, output, create, rows } = await openSession();
-    const [todoId] = await create('A');
+    const checker = { run: async () => {} };
+    const { host, output, rows } = await openSession(
+      {},
+      { allowedChecks: ['unit'], checkPatienceMs: 0 },
+      checker,
+    );
+    const made = await output('create_todo', { items: [{ title: 'A', check: 'unit' }] });
+    const [{ id: todoId } = { id: '' }] = made['created'] as { id: string }[];
     await output('complete_todo', { todoId, outcome: 'done' });
     await host.happens({ type: 'workspace-seen', fingerprint: 'tree-1' });
     const result = {
@@ -255,7 +274,13 @@ describe('list_todo', () => {
       flaky: false,
       tail: null,
     } as const;
-    await host.happens({ ...result, todoId: todoId ?? null, fingerprint: 'tree-1' });
+    await host.happens({
+      ...result,
+      todoId: todoId ?? null,
+      fingerprint: 'tree-1',
+      final: true,
+      writes: null,
+    });
     expect(await output('list_todo', { status: 'all' })).toMatchObject({
       items: [{ verification: 'passed' }],
     });
@@ -459,6 +484,7 @@ describe('the todo tools together', () => {
       'todo_write',
       'todo_read',
       'todo_pause',
+      'todo_verify',
     ]);
     for (const { description, inputSchema } of tools) {
       expect(description.length).toBeLessThan(420);

@@ -5,6 +5,7 @@ import { listTodo } from './list-todo.ts';
 import { todoPause } from './todo-pause.ts';
 import { todoRead } from './todo-read.ts';
 import type { TodoTool, ToolCallContext, ToolResult } from './todo-tool.ts';
+import { todoVerify } from './todo-verify.ts';
 import { todoWrite } from './todo-write.ts';
 import { updateTodo } from './update-todo.ts';
 
@@ -16,6 +17,7 @@ const todoTools: readonly TodoTool[] = [
   todoWrite,
   todoRead,
   todoPause,
+  todoVerify,
 ];
 
 export function todoToolsFor(role: 'agent' | 'worker'): readonly TodoTool[] {

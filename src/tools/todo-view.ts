@@ -79,9 +79,15 @@ export function viewTodo({ todo, position }: PlacedTodo, session: Session): Todo
 /** Evidence from another state of the workspace is stale (T2, V2). */
 export function shownVerification(todo: Todo, session: Session): Verification | 'stale' {
   const { fingerprint } = session.work;
-  const outdated =
-    fingerprint !== null && todo.checkedFingerprint !== null && todo.checkedFingerprint !== fingerprint;
+  const outdated = todo.evidence.some(
+    (seen) => fingerprint !== null && isWholeWorkspace(seen.fingerprint) && seen.fingerprint !== fingerprint,
+  );
   return todo.verification === 'passed' && outdated ? 'stale' : todo.verification;
+}
+
+/** A check of some files only may have outlived a change of others; that is looked at when it matters. */
+function isWholeWorkspace(fingerprint: string | null): boolean {
+  return fingerprint !== null && !fingerprint.startsWith('files:');
 }
 
 /** What whole-list tools show: the shape that todo_write takes, so that it can be sent back as it is. */

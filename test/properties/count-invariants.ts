@@ -16,7 +16,16 @@ const countNames = Object.keys(noCounts) as (keyof PlanCounts)[];
 /** Counted from the words of session.ts, not with the code that keeps the counts in step. */
 function countRows(todos: readonly Todo[]): PlanCounts {
   const counts: { -readonly [name in keyof PlanCounts]: number } = { ...noCounts };
-  for (const { status, verification, checks, droppedAt, droppedNamedAt, reason, idleEnd } of todos) {
+  for (const {
+    status,
+    verification,
+    checks,
+    evidence,
+    droppedAt,
+    droppedNamedAt,
+    reason,
+    idleEnd,
+  } of todos) {
     if (status === 'pending') counts.pending += 1;
     else if (status === 'in_progress') counts.inProgress += 1;
     else counts[status] += 1;
@@ -29,6 +38,7 @@ function countRows(todos: readonly Todo[]): PlanCounts {
       if (checks.length === 0) counts.uncovered += 1;
       else if (verification === 'passed') counts.passed += 1;
       else counts.unverified += 1;
+      if (evidence.some(({ flaky }) => flaky)) counts.flaky += 1;
     } else if (status === 'cancelled' && reason === null) counts.unexplained += 1;
     if (idleEnd && status === 'completed') counts.idleClaims += 1;
     else if (idleEnd) counts.idleEnds += 1;

@@ -170,7 +170,21 @@ function finish(digits: Digits, world: World): Happening {
   const result = digits(3) === 2 ? 'failed' : 'passed';
   const tail = result === 'failed' ? 'expected 1, got 2' : null;
   const flaky = result === 'passed' && digits(8) === 7;
-  return { type: 'check-finished', ...check(digits, world), result, flaky, tail, fingerprint: null };
+  return {
+    type: 'check-finished',
+    ...check(digits, world),
+    result,
+    flaky,
+    tail,
+    fingerprint: null,
+    final: true,
+    writes: null,
+  };
+}
+
+function endRun(digits: Digits, { session }: World): Happening {
+  const stop = digits(8) === 7 ? 'another stop' : (session.finalRun?.stop ?? 'no stop');
+  return { type: 'final-run-ended', stop, edited: digits(8) === 7 ? ['untildone.json'] : [] };
 }
 
 function fail(digits: Digits, world: World): Happening {
@@ -241,6 +255,14 @@ const makers: readonly (readonly [number, Maker])[] = [
   [12, complete],
   [2, (digits, world) => ({ type: 'check-started', ...check(digits, world) })],
   [6, finish],
+  [8, endRun],
+  [
+    1,
+    (digits, world) => ({
+      type: 'verification-asked',
+      todoId: digits(2) === 0 ? null : check(digits, world).todoId,
+    }),
+  ],
   [1, () => ({ type: 'checks-overdue' })],
   [3, (digits, world) => ({ type: 'workspace-seen', fingerprint: someTree(digits, world) })],
   [1, () => ({ type: 'recovery-started' })],

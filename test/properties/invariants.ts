@@ -231,24 +231,27 @@ function checkWaiting({ reference, before, event, step, todos }: Moment): void {
     reference.permissions.size + reference.questions.size > 0 ||
     decision.reason === 'repeated-question' ||
     hasRunningCheck(reference, todos) ||
-    step.commands.some((command) => command.type === 'run-checks' && command.checks.length > 0);
+    step.commands.some((command) => command.type === 'run-checks');
   must(ends, 'a wait without a timer has a cause that can end', decision);
 }
 
 /** A turn is settled on evidence: not while a check of its final run is out. */
-function checkSettled({ reference, step: { decision }, todos }: Moment): void {
+function checkSettled({ reference, step: { decision, session }, todos }: Moment): void {
   if (decision?.answer !== 'let-go' || decision.reason !== 'nothing-open') return;
   const completed = new Set(
     todos.filter(({ status }) => status === 'completed').map(({ id }) => `${id}:own`),
   );
-  const out = [...reference.unreported].filter((key) => key.startsWith('null:') || completed.has(key));
+  const out = [...reference.unreported].filter(
+    (key) => key.startsWith('null:') || key === `end:${session.lastStop?.eventId}` || completed.has(key),
+  );
   must(out.length === 0, 'a turn is not settled while its final checks are out', out);
 }
 
 function noteRun({ reference, step: { commands } }: Moment): void {
   for (const command of commands) {
-    if (command.type !== 'run-checks' || !command.final) continue;
+    if (command.type !== 'run-checks' || command.stop === null) continue;
     reference.unreported.clear();
+    reference.unreported.add(`end:${command.stop}`);
     for (const { todoId, check } of command.checks) {
       reference.unreported.add(`${todoId}:${check}`);
       if (todoId === null) reference.goal.set(check, 'running');

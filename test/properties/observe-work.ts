@@ -84,10 +84,12 @@ export function rowsChanged(
 export function checks(reference: Reference, event: Event): boolean {
   if (event.type === 'check-started' && event.todoId === null) reference.goal.set(event.check, 'running');
   if (event.type === 'checks-overdue') reference.overdue = true;
+  if (event.type === 'final-run-ended') reference.unreported.delete(`end:${event.stop}`);
   if (event.type !== 'check-finished') return false;
   reference.unreported.delete(`${event.todoId}:${event.check}`);
   if (event.todoId !== null) return false;
-  reference.goal.set(event.check, event.result);
+  if (event.result === 'waiting') reference.goal.delete(event.check);
+  else reference.goal.set(event.check, event.result);
   const key = `goal:${event.check}`;
   const first = event.result === 'passed' && !reference.passes.has(key);
   if (first) reference.passes.add(key);

@@ -2,6 +2,7 @@ import { driverStart } from './core-driver.ts';
 import { headless, letGo, type RuleCase, silent, wait } from './rule-case.ts';
 import { all, withCounts, withGoal, withSession, withSettings, withStop, withTurn } from './rule-context.ts';
 
+const endedRun = { stop: 'stop-1', ended: true, overdue: false, writes: 0 };
 const limited = all(withStop({ end: 'error' }), withSession({ rateLimitedUntil: driverStart + 1 }));
 
 export const planCases: readonly RuleCase[] = [
@@ -96,12 +97,12 @@ export const planCases: readonly RuleCase[] = [
       },
       wait(
         'the checks of this stop still run',
-        all(withCounts({ completed: 1, unverified: 1, running: 1 }), withSession({ finalRun: 'stop-1' })),
+        all(withCounts({ completed: 1, unverified: 1, running: 1 }), withSession({ finalRun: endedRun })),
       ),
       letGo(
         'every check of its own passed',
         'done',
-        all(withCounts({ completed: 1, passed: 1 }), withSession({ finalRun: 'stop-1' })),
+        all(withCounts({ completed: 1, passed: 1 }), withSession({ finalRun: endedRun })),
       ),
       letGo(
         'the goal check passed and covers what has none',
@@ -109,13 +110,13 @@ export const planCases: readonly RuleCase[] = [
         all(
           withCounts({ completed: 2, uncovered: 2 }),
           withGoal('passed'),
-          withSession({ finalRun: 'stop-1' }),
+          withSession({ finalRun: endedRun }),
         ),
       ),
       letGo(
         'the goal check passed only at the second try',
         'claimed',
-        all(withCounts({ completed: 1 }), withGoal('passed', true), withSession({ finalRun: 'stop-1' })),
+        all(withCounts({ completed: 1 }), withGoal('passed', true), withSession({ finalRun: endedRun })),
       ),
       letGo('everything was cancelled', 'claimed', withCounts({ cancelled: 2 })),
       letGo(
@@ -137,13 +138,13 @@ export const planCases: readonly RuleCase[] = [
       ),
       silent(
         'the goal check failed',
-        all(withCounts({ completed: 1 }), withGoal('failed'), withSession({ finalRun: 'stop-1' })),
+        all(withCounts({ completed: 1 }), withGoal('failed'), withSession({ finalRun: endedRun })),
       ),
       silent(
         'the deadline of the host came before the checks ended',
         all(
           withCounts({ completed: 1, unverified: 1, running: 1 }),
-          withSession({ finalRun: 'stop-1', checksOverdue: true }),
+          withSession({ finalRun: endedRun, checksOverdue: true }),
         ),
       ),
       silent('the step failed before there was a plan', all(withCounts({}), withStop({ end: 'error' }))),

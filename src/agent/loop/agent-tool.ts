@@ -16,7 +16,7 @@ export interface AgentTool {
   call(input: unknown, signal: AbortSignal): Promise<ToolCallResult>;
 }
 
-const readingTodoTools = new Set(['list_todo', 'todo_read']);
+const readingTodoTools = new Set(['list_todo', 'todo_read', 'todo_verify']);
 
 export function fromTodoTool(tool: SessionTodoTool): AgentTool {
   return {

@@ -65,6 +65,6 @@ function describeSession(directory: string): SessionDescriptor {
     immediate: false,
     everyAgentWrites: false,
     seesTools: true,
-    tools: { pause: 'todo_pause', verify: null },
+    tools: { pause: 'todo_pause', verify: 'todo_verify' },
   };
 }

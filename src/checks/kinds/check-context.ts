@@ -10,8 +10,8 @@ export interface CheckContext {
   readonly now: () => number;
   /** Marks the processes of a command as beneath this session, so that none of them can approve anything. */
   readonly session?: string;
-  /** Ids of the checks that a human approved. */
-  readonly approvals?: ReadonlySet<string>;
+  /** What stood under protected paths at the human's message, by its key; null: nothing is kept under it. */
+  readonly readBaseline?: (key: string) => Promise<string | null>;
 }
 
 /** What one kind saw. Sentence and tail are plain text, and no secret of the environment stands in them. */

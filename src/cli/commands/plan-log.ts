@@ -25,6 +25,7 @@ const words: Readonly<Record<LedgerChange, string>> = {
   'end-idle': 'ended without any work since it was added',
   toggled: 'set back and forth',
   'duplicate-write': 'wrote the same list again',
+  'checks-edited': 'the files that say what is checked were edited',
   'check-passed': 'saw the check pass for',
   'check-failed': 'saw the check fail for',
   refused: 'was refused',
@@ -75,7 +76,10 @@ function titleOf({ detail, todoId }: LedgerEntry, todos: ReadonlyMap<string, Tod
   return todoId === null ? null : (todos.get(todoId)?.title ?? todoId);
 }
 
+/** Shown elsewhere in the line, or for machines only. */
+const unlisted = new Set(['title', 'from', 'state']);
+
 function detailOf({ detail }: LedgerEntry): string {
-  const named = Object.entries(detail).filter(([name]) => name !== 'title' && name !== 'from');
+  const named = Object.entries(detail).filter(([name]) => !unlisted.has(name));
   return named.map(([name, value]) => `${shown(name, 30)} ${shown(String(value), 120)}`).join(', ');
 }

@@ -20,17 +20,28 @@ function planned(options: DriverOptions, ...items: Parameters<CoreDriver['plans'
 interface Details {
   readonly flaky?: boolean;
   readonly tail?: string;
+  readonly check?: string;
+  readonly final?: boolean;
+  readonly writes?: number | null;
 }
 
 function reports(
   driver: CoreDriver,
   todoId: string | null,
-  result: 'passed' | 'failed',
+  result: 'passed' | 'failed' | 'waiting',
   details: Details = {},
 ) {
   const check = todoId === null ? 'unit' : 'own';
-  const defaults = { flaky: false, tail: null, fingerprint: 'tree-1' };
+  const defaults = { flaky: false, tail: null, fingerprint: 'tree-1', final: true, writes: null };
   return driver.happens({ type: 'check-finished', todoId, check, result, ...defaults, ...details });
+}
+
+function ends(driver: CoreDriver) {
+  return driver.happens({
+    type: 'final-run-ended',
+    stop: driver.session.finalRun?.stop ?? 'none',
+    edited: [],
+  });
 }
 
 describe('a check of a todo', () => {
@@ -40,7 +51,7 @@ describe('a check of a todo', () => {
     expect(claimed.commands).toContainEqual({
       type: 'run-checks',
       checks: [{ todoId: first, check: 'own' }],
-      final: false,
+      stop: null,
     });
     expect(driver.todo(first)).toMatchObject({ status: 'completed', verification: 'claimed', finalAt: null });
     driver.happens({ type: 'check-started', todoId: first, check: 'own' });
@@ -49,7 +60,7 @@ describe('a check of a todo', () => {
     reports(driver, first, 'passed');
     expect(driver.todo(first)).toMatchObject({
       verification: 'passed',
-      checkedFingerprint: 'tree-1',
+      evidence: [{ check: 'own', fingerprint: 'tree-1', flaky: false }],
       passedAt: driver.now,
       finalAt: driver.now,
     });
@@ -128,13 +139,14 @@ describe('the final stop', () => {
         { todoId: second, check: 'own' },
         { todoId: null, check: 'unit' },
       ],
-      final: true,
+      stop: driver.session.parked?.eventId,
     });
     expect(stopped.decision).toMatchObject({ answer: 'wait', reason: 'nothing-open' });
     expect(driver.session.parked).not.toBeNull();
     expect(reports(driver, first, 'passed').decision?.answer).toBe('wait');
     expect(reports(driver, null, 'passed').decision?.answer).toBe('wait');
-    const last = reports(driver, second, 'passed');
+    expect(reports(driver, second, 'passed').decision?.answer, 'what is stale comes last').toBe('wait');
+    const last = ends(driver);
     expect(last.decision).toMatchObject({ answer: 'let-go', reason: 'nothing-open', outcome: 'done' });
     expect(answerOf(last)?.message, 'a plain done needs no words').toBeNull();
   });
@@ -148,6 +160,7 @@ describe('the final stop', () => {
       driver.completes(first);
       driver.stops();
       reports(driver, null, 'passed', { flaky });
+      ends(driver);
       expect(driver.session.settled?.outcome).toBe(outcome);
     }
   });
@@ -156,13 +169,15 @@ describe('the final stop', () => {
     const { driver, first } = planned({ goalChecks: ['unit'] }, 'parse');
     driver.completes(first);
     driver.stops();
-    const failed = reports(driver, null, 'failed', { tail: 'two tests failed' });
+    reports(driver, null, 'failed', { tail: 'two tests failed' });
+    const failed = ends(driver);
     expect(failed.decision).toMatchObject({ answer: 'continue', textKind: 'failed-check' });
     expect(textOf(failed)).toContain('| two tests failed');
     expect(driver.stops().commands).toContainEqual(
-      expect.objectContaining({ type: 'run-checks', final: true }),
+      expect.objectContaining({ type: 'run-checks', stop: driver.session.parked?.eventId }),
     );
     reports(driver, null, 'passed');
+    ends(driver);
     expect(driver.session.settled?.outcome).toBe('done');
   });
 
@@ -178,11 +193,167 @@ describe('the final stop', () => {
     expect(textOf(failed)).toContain('Go on with the next todo: “test”.');
   });
 
-  it('V1: todos whose checks have passed before are settled without an empty run', () => {
+  it('V2: todos whose checks have passed before are looked at again before they settle anything', () => {
     const { driver, first } = planned({}, { title: 'parse', ...own });
     driver.completes(first);
     reports(driver, first, 'passed');
-    expect(driver.stops().decision).toMatchObject({ answer: 'let-go', outcome: 'done' });
+    const stopped = driver.stops();
+    expect(stopped.decision).toMatchObject({ answer: 'wait', reason: 'nothing-open' });
+    expect(stopped.commands).toContainEqual(expect.objectContaining({ type: 'run-checks', checks: [] }));
+    expect(ends(driver).decision).toMatchObject({ answer: 'let-go', outcome: 'done' });
+  });
+
+  it('V2: one that fails when it is run again reopens its todo', () => {
+    const { driver, first } = planned({}, { title: 'parse', ...own });
+    driver.completes(first);
+    reports(driver, first, 'passed');
+    driver.stops();
+    const failed = reports(driver, first, 'failed', { tail: 'broken since' });
+    expect(failed.decision).toMatchObject({ answer: 'continue', textKind: 'failed-check' });
+    expect(driver.todo(first)).toMatchObject({ status: 'in_progress', evidence: [] });
+  });
+
+  it('V1: a todo with two checks is final only when both have passed', () => {
+    const { driver, first } = planned({}, { title: 'parse', checks: ['own', 'other'] });
+    const claimed = driver.completes(first);
+    expect(claimed.commands).toContainEqual(
+      expect.objectContaining({
+        checks: [
+          { todoId: first, check: 'own' },
+          { todoId: first, check: 'other' },
+        ],
+      }),
+    );
+    reports(driver, first, 'passed');
+    expect(driver.todo(first)).toMatchObject({ verification: 'claimed', finalAt: null });
+    reports(driver, first, 'passed', { check: 'other' });
+    expect(driver.todo(first)).toMatchObject({ verification: 'passed', finalAt: driver.now });
+    reports(driver, first, 'passed', { check: 'nobody asked for this' });
+    expect(driver.todo(first).evidence).toHaveLength(2);
+  });
+
+  it('V2: evidence from a time in which something could write is no proof of any state', () => {
+    const cases = [
+      { writes: 1, meanwhile: 'nothing', proves: 'tree-1' },
+      { writes: null, meanwhile: 'nothing', proves: null },
+      { writes: 1, meanwhile: 'a call ended', proves: null },
+      { writes: 1, meanwhile: 'a call began', proves: null },
+    ] as const;
+    for (const { writes, meanwhile, proves } of cases) {
+      const { driver, first } = planned({}, { title: 'parse', ...own });
+      const tool = { tool: 'write', access: 'write' } as const;
+      driver.happens({ type: 'tool-started', ...tool });
+      driver.happens({ type: 'tool-ended', ...tool, error: null });
+      const started = driver.session.work.writes;
+      driver.session = { ...driver.session, work: { ...driver.session.work, started } };
+      driver.completes(first);
+      if (meanwhile !== 'nothing') driver.happens({ type: 'tool-started', ...tool });
+      if (meanwhile === 'a call ended') driver.happens({ type: 'tool-ended', ...tool, error: null });
+      reports(driver, first, 'passed', { final: false, writes: writes === null ? null : started });
+      expect(driver.todo(first).evidence[0]?.fingerprint, meanwhile).toBe(proves);
+    }
+  });
+
+  it('V1: a flaky check of a todo is at best claimed', () => {
+    const { driver, first } = planned({}, { title: 'parse', ...own });
+    driver.completes(first);
+    reports(driver, first, 'passed', { flaky: true });
+    driver.stops();
+    ends(driver);
+    expect(driver.session.settled?.outcome).toBe('claimed');
+    expect(driver.decisions.at(-1)?.sentence).toContain('failed before it passed');
+  });
+
+  it('V1: a check that waits for a human pauses a session without a terminal, and fails nothing', () => {
+    for (const todoId of ['first', null]) {
+      const setting = { goalChecks: todoId === null ? ['unit'] : [], descriptor: { headless: true } };
+      const { driver, first } = planned(setting, { title: 'parse', ...(todoId === null ? {} : own) });
+      driver.completes(first);
+      driver.stops();
+      reports(driver, todoId === null ? null : first, 'waiting');
+      expect(driver.session.settled).toMatchObject({ outcome: 'paused', reason: 'question-pending' });
+      expect(driver.todo(first).status).toBe('completed');
+      const requestId = todoId === null ? 'approve unit' : 'approve own';
+      driver.happens({ type: 'question-answered', requestId, rejected: false });
+      driver.stops();
+      reports(driver, todoId === null ? null : first, 'passed');
+      ends(driver);
+      expect(driver.session.settled?.outcome).toBe('done');
+    }
+  });
+
+  it('M8: asking for results runs what is claimed, and waits for what runs on the goal', () => {
+    const { driver, first, second } = planned(
+      { goalChecks: ['unit'] },
+      { title: 'parse', ...own },
+      { title: 'test', ...own },
+    );
+    driver.completes(first);
+    driver.completes(second);
+    const asked = { type: 'verification-asked', todoId: first } as const;
+    expect(driver.happens(asked).commands).toEqual([
+      { type: 'run-checks', checks: [{ todoId: first, check: 'own' }], stop: null },
+    ]);
+    driver.stops();
+    driver.happens({ type: 'checks-overdue' });
+    expect(driver.happens({ ...asked, todoId: null }).commands).toEqual([
+      {
+        type: 'run-checks',
+        checks: [
+          { todoId: first, check: 'own' },
+          { todoId: second, check: 'own' },
+          { todoId: null, check: 'unit' },
+        ],
+        stop: null,
+      },
+    ]);
+    for (const todoId of [first, second, null]) reports(driver, todoId, 'passed');
+    expect(driver.happens({ ...asked, todoId: null }).commands).toEqual([]);
+  });
+
+  it('M8: what passed after the deadline counts at the next stop, unless something was written since', () => {
+    for (const wrote of [false, true]) {
+      const { driver, first } = planned({ goalChecks: ['unit'] }, 'parse');
+      driver.completes(first);
+      driver.stops();
+      driver.happens({ type: 'checks-overdue' });
+      reports(driver, null, 'passed');
+      if (wrote) driver.works('write');
+      const again = driver.stops();
+      expect(again.commands).toContainEqual(
+        expect.objectContaining({ checks: wrote ? [{ todoId: null, check: 'unit' }] : [] }),
+      );
+      if (wrote) reports(driver, null, 'passed');
+      ends(driver);
+      expect(driver.session.settled?.outcome).toBe('done');
+    }
+  });
+
+  it('V2: edits of the files that say what is checked are on the record', () => {
+    const { driver, first } = planned({ goalChecks: ['unit'] }, 'parse');
+    driver.completes(first);
+    driver.stops();
+    reports(driver, null, 'passed');
+    driver.happens({
+      type: 'final-run-ended',
+      stop: driver.session.finalRun?.stop ?? '',
+      edited: ['untildone.json'],
+    });
+    expect(driver.ledger).toContain('checks-edited');
+    expect(driver.session.settled?.outcome).toBe('done');
+  });
+
+  it('V4: a record that was changed from outside makes done impossible', () => {
+    const { driver, first } = planned({ goalChecks: ['unit'] }, 'parse');
+    driver.completes(first);
+    driver.stops();
+    reports(driver, null, 'passed');
+    driver.happens({ type: 'record-broken', sentence: 'a row is gone' });
+    ends(driver);
+    expect(driver.session.settled?.outcome).toBe('claimed');
+    expect(driver.decisions.at(-1)?.sentence).toContain('a row is gone');
+    driver.says('go on');
+    expect(driver.session.recordBroken).toBeNull();
   });
 
   it('G6: the first pass of a goal check is progress, later ones are not', () => {
@@ -211,7 +382,7 @@ describe('the final stop', () => {
     driver.completes(first);
     driver.stops();
     expect(driver.stops().commands).toContainEqual(
-      expect.objectContaining({ type: 'run-checks', final: true }),
+      expect.objectContaining({ type: 'run-checks', stop: driver.session.parked?.eventId }),
     );
   });
 
@@ -254,6 +425,7 @@ describe('the final stop', () => {
     driver.completes(first, 'cancelled');
     driver.stops();
     reports(driver, null, 'passed');
+    ends(driver);
     expect(driver.session.settled).toMatchObject({ outcome: 'claimed', reason: 'nothing-open' });
   });
 });

@@ -38,6 +38,9 @@ export function humanSpoke(session: Session, event: HumanSpoke, rows: Rows, poli
     circuit: null,
     rateLimitedUntil: limitAfter(session, event.at),
     checksOverdue: false,
+    recordBroken: null,
+    // A call whose end was never seen does not run on into a new message.
+    work: { ...placed.work, started: placed.work.writes },
     usage: { ...session.usage, since: event.at, tokens: 0, cost: 0 },
     humanMessageIds:
       event.messageId === null

@@ -9,6 +9,7 @@ import { writeList } from '../plan/write-list.ts';
 import type { Rows } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { type Step, step } from '../step.ts';
+import { checksOf } from './apply-checks.ts';
 
 export type PlanEvent = TodosCreated | PlanWritten | TodoUpdated | TodoCompleted;
 
@@ -33,10 +34,10 @@ export function applyPlan(session: Session, event: PlanEvent, rows: Rows, policy
   // Refused as a whole: not even the turn has touched the plan.
   if (reply.refused.length > 0 && !reply.applied) return step(session, [{ type: 'reply', reply }]);
   const claimed = reply.changed.concat(reply.created).filter(isUncheckedClaim);
-  const checks = claimed.map((todo) => ({ todoId: todo.id, check: todo.checks[0] ?? '' }));
+  const checks = claimed.flatMap(checksOf);
   const run =
     checks.length > 0 && settings.mode === 'enforce'
-      ? [{ type: 'run-checks' as const, checks, final: false }]
+      ? [{ type: 'run-checks' as const, checks, stop: null }]
       : [];
   return { session: after, rowChanges, commands: [{ type: 'reply', reply }, ...run], decision: null };
 }

@@ -53,6 +53,16 @@ export function questionAsked(session: Session, event: QuestionAsked): Step {
   });
 }
 
+/** A check that a human answers is a question like any other; `approve` answers it. */
+export function waitForApproval(session: Session, check: string): Session {
+  const questions = add(session.waits.questions, approvalRequest(check));
+  return { ...session, waits: { ...session.waits, questions } };
+}
+
+export function approvalRequest(check: string): string {
+  return `approve ${check}`;
+}
+
 export function questionAnswered(session: Session, event: QuestionAnswered): Step {
   const questions = session.waits.questions.filter((id) => id !== event.requestId);
   const answered: Session = { ...session, waits: { ...session.waits, questions } };

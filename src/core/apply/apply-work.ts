@@ -37,8 +37,14 @@ export function limitAfter({ rateLimitedUntil }: Session, at: number): number | 
   return rateLimitedUntil !== null && at < rateLimitedUntil ? rateLimitedUntil : null;
 }
 
-export function toolStarted(session: Session, _event: ToolStarted): Step {
-  return step({ ...markActive(session), questions: 0 });
+export function toolStarted(session: Session, event: ToolStarted): Step {
+  const active = { ...markActive(session), questions: 0 };
+  if (!canWrite(event)) return step(active);
+  return step({ ...active, work: { ...active.work, started: active.work.started + 1 } });
+}
+
+function canWrite({ access }: ToolStarted | ToolEnded): boolean {
+  return access === 'write' || access === 'unknown';
 }
 
 export function toolEnded(session: Session, event: ToolEnded, policy: Policy): Step {
@@ -54,7 +60,7 @@ export function toolEnded(session: Session, event: ToolEnded, policy: Policy): S
     rateLimitedUntil: limitAfter(session, event.at),
   };
   if (event.access === 'todo') return step(active);
-  const writes = event.access === 'write' || event.access === 'unknown';
+  const writes = canWrite(event);
   const { turn, work } = active;
   return step({
     ...active,

@@ -14,6 +14,10 @@ export interface Policy {
   readonly checks?: Readonly<Record<string, CheckSpec>>;
   /** Patterns of paths whose change voids evidence. */
   readonly protect?: readonly string[];
+  /** Paths in the workspace that are no work: a change of the plan file makes no evidence stale. */
+  readonly exclude?: readonly string[];
+  /** Files that say what is checked, and what they held when this was taken; null: they were not there. */
+  readonly sources?: readonly { readonly path: string; readonly digest: string | null }[];
 }
 
 export type CreatedPolicy =

@@ -123,11 +123,16 @@ export const eventShapes: { readonly [Type in EventType]: Shape<Details<Type>> }
   'check-finished': {
     todoId: nullable(identifier),
     check: identifier,
-    result: choice('passed', 'failed'),
+    result: choice('passed', 'failed', 'waiting'),
     flaky: flag,
     tail: nullable(text),
     fingerprint: nullable(identifier),
+    final: flag,
+    writes: nullable(wholeNumber(0)),
   },
+  'verification-asked': { todoId: nullable(identifier) },
+  'final-run-ended': { stop: identifier, edited: list(text) },
+  'record-broken': { sentence: text },
   'checks-overdue': nothing,
   'workspace-seen': { fingerprint: identifier },
   'stop-attempted': {

@@ -36,7 +36,7 @@ export function newRow(seed: RowSeed, session: Session, at: number): Todo {
     verification: 'none',
     checks: seed.checks ?? [],
     failureTail: null,
-    checkedFingerprint: null,
+    evidence: [],
     droppedAt: null,
     droppedNamedAt: null,
     createdAt: at,

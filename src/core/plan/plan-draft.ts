@@ -7,6 +7,7 @@ import type { RowChanges } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { type Actor, isFinal, type Todo } from '../todo.ts';
 import { shiftCounts } from './tally.ts';
+import { rowState } from './verify-record.ts';
 
 export interface PlanDraft {
   readonly actor: Actor;
@@ -54,7 +55,7 @@ export function createPlanDraft(start: Session, actor: Actor, at: number): PlanD
       session = countRowProgress(session, before, row);
       if (before === null || created.has(row.id)) created.set(row.id, row);
       else updated.set(row.id, row);
-      log(change, row.id, detail);
+      log(change, row.id, { ...detail, state: rowState(row) });
       return row;
     },
     finish() {

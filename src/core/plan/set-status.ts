@@ -56,6 +56,7 @@ function complete(
       outcome,
       reason: null,
       verification: 'claimed',
+      evidence: [],
       failureTail: null,
       startedAt: todo.startedAt ?? at,
       completedAt: at,

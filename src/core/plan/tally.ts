@@ -20,6 +20,7 @@ export function tally(todo: Todo): PlanCounts {
     unverified: on(completed && checked && todo.verification !== 'passed'),
     running: on(todo.verification === 'running'),
     passed: on(completed && checked && todo.verification === 'passed'),
+    flaky: on(completed && todo.evidence.some(({ flaky }) => flaky)),
     failed: on(isOpen(todo) && todo.verification === 'failed'),
     unexplained: on(todo.status === 'cancelled' && todo.reason === null),
     idleClaims: on(todo.idleEnd && completed),

@@ -113,14 +113,24 @@ export const nothingOpen: Rule = {
 };
 
 function checksRunning(context: StopContext): boolean {
-  return context.session.counts.running > 0 || goalStates(context).includes('running');
+  const { counts, finalRun } = context.session;
+  if (counts.running > 0 || goalStates(context).includes('running')) return true;
+  return finalRun !== null && finalRun.stop === context.stop.eventId && !finalRun.ended;
 }
 
-/** Once per stop attempt: what is unverified, and the human's goal checks always (V2). Never an empty run: nobody would report its end. */
+/** Once per stop attempt: what is unverified or stale, and the human's goal checks always (V2). */
 function finalRunDue(context: StopContext): boolean {
   const { session, stop } = context;
-  const any = goalChecksDue(context) || session.counts.unverified > 0;
-  return any && session.finalRun !== stop.eventId;
+  const { unverified, passed } = session.counts;
+  const any = goalChecksDue(context) || unverified > 0 || passed > 0;
+  return any && session.finalRun?.stop !== stop.eventId;
+}
+
+/** The agent was told to wait for the checks and has written nothing since: what has passed meanwhile still counts. */
+export function isFinalRunTakenUp({ session }: StopContext): boolean {
+  const { finalRun, work, descriptor } = session;
+  if (finalRun === null || !finalRun.overdue || !descriptor.seesTools) return false;
+  return finalRun.writes === work.writes;
 }
 
 function settledOutcome(context: StopContext): Outcome {
@@ -128,7 +138,8 @@ function settledOutcome(context: StopContext): Outcome {
   const { counts } = session;
   const goalPassed = goalChecksDue(context) && goalStates(context).every((state) => state === 'passed');
   const flaky = goalChecks.some((check) => session.goal[check]?.flaky);
-  if (counts.unexplained > 0 || counts.unverified > 0 || flaky || onlyCancelled(counts)) return 'claimed';
+  if (counts.unexplained > 0 || counts.unverified > 0 || counts.flaky > 0 || flaky || onlyCancelled(counts))
+    return 'claimed';
   return counts.uncovered === 0 || goalPassed ? 'done' : 'claimed';
 }
 
@@ -142,6 +153,8 @@ function describeSettled(context: StopContext): string {
   if (onlyCancelled(counts)) return 'Nothing is open, but every todo was cancelled.';
   if (counts.unexplained > 0)
     return `Nothing is open, but ${counts.unexplained} todos were cancelled without a reason.`;
+  const unsure = context.goalChecks.some((check) => context.session.goal[check]?.flaky) || counts.flaky > 0;
+  if (unsure) return 'Nothing is open, but a check failed before it passed: it cannot be relied on.';
   return `Nothing is open; ${counts.uncovered + counts.unverified} todos rest on the agent's word alone.`;
 }
 

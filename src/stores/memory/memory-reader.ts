@@ -4,6 +4,7 @@ import type { LedgerEntry } from '../../core/ledger.ts';
 import type { Needs, Rows } from '../../core/rows.ts';
 import type { Session } from '../../core/session.ts';
 import type { Todo, TodoStatus } from '../../core/todo.ts';
+import type { CheckRun, EvidenceRow } from '../../ports/check-queue.ts';
 import type {
   DueTimer,
   OutboxRow,
@@ -44,6 +45,20 @@ export class MemoryReader implements StoreReader {
   unsettledCalls(sessionId: string): CallRow[] {
     const calls = this.state.sessions.get(sessionId)?.calls.values() ?? [];
     return [...calls].filter(({ settled }) => !settled).map(({ settled: _, ...call }) => call);
+  }
+
+  checkRun(id: string): CheckRun | null {
+    return this.state.checkRuns.get(id) ?? null;
+  }
+
+  activeCheckRuns(directory: string): CheckRun[] {
+    return [...this.state.checkRuns.values()].filter(
+      (run) => run.directory === directory && (run.state === 'asked' || run.state === 'running'),
+    );
+  }
+
+  evidence(sessionId: string, limit: number): EvidenceRow[] {
+    return (this.state.sessions.get(sessionId)?.evidence ?? []).slice(-limit).reverse();
   }
 
   findTodo(id: string): Todo | null {

@@ -4,6 +4,7 @@ import type { Event } from '../../core/events.ts';
 import type { LedgerEntry } from '../../core/ledger.ts';
 import type { Session } from '../../core/session.ts';
 import type { Todo } from '../../core/todo.ts';
+import type { CheckRun, EvidenceRow } from '../../ports/check-queue.ts';
 import type { DueTimer, OutboxRow, StoredDecision, UsageRow } from '../../ports/store.ts';
 import type { CallRow, MessageRow } from '../../ports/transcript.ts';
 import type { TimerList } from './timer-list.ts';
@@ -18,6 +19,7 @@ export interface SessionRecord {
   readonly fingerprints: Set<string>;
   readonly outbox: Map<number, OutboxRow>;
   readonly usage: UsageRow[];
+  readonly evidence: EvidenceRow[];
   readonly messages: MessageRow[];
   /** By id, in the order in which they started; settled ones stay. */
   readonly calls: Map<string, CallRow & { readonly settled: boolean }>;
@@ -41,6 +43,8 @@ export interface MemoryState {
   /** Every event id there ever was, archived ones too: an event is applied once for good. */
   readonly eventIds: Set<string>;
   readonly policies: Map<string, string>;
+  /** By id, in order of arrival. */
+  readonly checkRuns: Map<string, CheckRun>;
   readonly leases: Map<string, { readonly holder: string; readonly until: number }>;
   readonly timers: Map<string, { readonly instance: string; readonly timer: DueTimer }>;
   readonly timersOfInstance: Map<string, TimerList>;
@@ -58,6 +62,7 @@ export function createMemoryState(): MemoryState {
     plansOfTurn: new Map(),
     eventIds: new Set(),
     policies: new Map(),
+    checkRuns: new Map(),
     leases: new Map(),
     timers: new Map(),
     timersOfInstance: new Map(),
@@ -74,6 +79,7 @@ export function createSessionRecord(): SessionRecord {
     fingerprints: new Set(),
     outbox: new Map(),
     usage: [],
+    evidence: [],
     messages: [],
     calls: new Map(),
   };

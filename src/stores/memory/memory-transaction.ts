@@ -3,6 +3,7 @@ import type { Event } from '../../core/events.ts';
 import type { LedgerEntry } from '../../core/ledger.ts';
 import type { Session, SessionTimer } from '../../core/session.ts';
 import type { Todo } from '../../core/todo.ts';
+import type { CheckRun, EvidenceRow } from '../../ports/check-queue.ts';
 import type { OutboxRow, StoredDecision, StoreTransaction, UsageRow } from '../../ports/store.ts';
 import type { CallRow, MessageRow } from '../../ports/transcript.ts';
 import { alreadyApplied, ledgerForked, todoExists, todoMissing } from '../refused-writes.ts';
@@ -150,6 +151,14 @@ export class MemoryTransaction extends MemoryReader implements StoreTransaction 
       if (call.stepId === stepId && !call.settled)
         this.#undo.set(calls, call.callId, { ...call, settled: true });
     }
+  }
+
+  saveCheckRun(run: CheckRun): void {
+    this.#undo.set(this.state.checkRuns, run.id, run);
+  }
+
+  addEvidence(row: EvidenceRow): void {
+    this.#undo.push(this.#record(row.sessionId).evidence, row);
   }
 
   takeLease(instance: string, holder: string, now: number, until: number): boolean {

@@ -1,13 +1,14 @@
 // Brings a store to the layout that this program knows: forward only, all missing steps in one transaction, so
 // that any number of processes may open a new store at once. A newer store, or another program's, is refused.
 import { UntildoneError } from '../../core/untildone-error.ts';
+import { checkSchema } from './check-schema.ts';
 import type { Connection } from './connection.ts';
 import { firstSchema } from './schema.ts';
 import { transcriptSchema } from './transcript-schema.ts';
 import { type LockPatience, waitForLock } from './wait-for-lock.ts';
 
 /** The SQL that leads from version n to version n + 1 stands at index n. Entries are only ever appended. */
-export const migrations: readonly string[] = [firstSchema, transcriptSchema];
+export const migrations: readonly string[] = [firstSchema, transcriptSchema, checkSchema];
 
 /** "untd": tells our files from those of other programs. */
 const applicationId = 0x756e7464;

@@ -2,6 +2,7 @@
 import type { Event } from '../../core/events.ts';
 import type { LedgerEntry } from '../../core/ledger.ts';
 import type { Session, SessionTimer } from '../../core/session.ts';
+import type { CheckRun, EvidenceRow } from '../../ports/check-queue.ts';
 import type {
   DueTimer,
   OutboxRow,
@@ -37,6 +38,18 @@ export class SqliteReader extends SqliteTodoReader implements StoreReader {
 
   unsettledCalls(sessionId: string): CallRow[] {
     return this.scope.all('unsettledCalls', toColumn(sessionId)).map(callOf);
+  }
+
+  checkRun(id: string): CheckRun | null {
+    return this.scope.body('checkRun', toColumn(id));
+  }
+
+  activeCheckRuns(directory: string): CheckRun[] {
+    return this.scope.bodies('activeCheckRuns', toColumn(directory));
+  }
+
+  evidence(sessionId: string, limit: number): EvidenceRow[] {
+    return this.scope.bodies('evidenceOf', toColumn(sessionId), limit);
   }
 
   hasEvent(eventId: string): boolean {

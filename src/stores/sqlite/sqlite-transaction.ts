@@ -3,6 +3,7 @@ import type { Event } from '../../core/events.ts';
 import type { LedgerEntry } from '../../core/ledger.ts';
 import type { Session, SessionTimer } from '../../core/session.ts';
 import type { Todo } from '../../core/todo.ts';
+import type { CheckRun, EvidenceRow } from '../../ports/check-queue.ts';
 import type { OutboxRow, StoredDecision, StoreTransaction, UsageRow } from '../../ports/store.ts';
 import type { CallRow, MessageRow } from '../../ports/transcript.ts';
 import { alreadyApplied, ledgerForked, todoExists, todoMissing } from '../refused-writes.ts';
@@ -116,6 +117,16 @@ export class SqliteTransaction extends SqliteReader implements StoreTransaction 
 
   settleCalls(sessionId: string, stepId: string): void {
     this.scope.run('settleCalls', toColumn(sessionId), toColumn(stepId));
+  }
+
+  saveCheckRun(run: CheckRun): void {
+    this.scope.run('saveCheckRun', toColumn(run.id), toColumn(run.directory), run.state, JSON.stringify(run));
+  }
+
+  addEvidence(row: EvidenceRow): void {
+    const { sessionId, fingerprint, at, todoId, check, result, tail } = row;
+    const columns = [toColumn(sessionId), fingerprint ?? '', at, toNullableColumn(todoId), toColumn(check)];
+    this.scope.run('addEvidence', ...columns, result, toColumn(tail), JSON.stringify(row));
   }
 
   takeLease(instance: string, holder: string, now: number, until: number): boolean {

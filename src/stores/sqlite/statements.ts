@@ -1,6 +1,7 @@
 // Every statement of the store by name, so that each is prepared once per connection and tests can ask SQLite
 // how it would run each of them. SQL is never put together from values.
 import { archiveStatements } from './archive-statements.ts';
+import { checkStatements } from './check-statements.ts';
 import { deliveryStatements } from './delivery-statements.ts';
 import { sessionStatements } from './session-statements.ts';
 import { todoStatements } from './todo-statements.ts';
@@ -11,6 +12,7 @@ export const statements = {
   ...sessionStatements,
   ...deliveryStatements,
   ...transcriptStatements,
+  ...checkStatements,
   ...archiveStatements,
   storeVersion: 'PRAGMA user_version',
   /** Reads one page, so that a reader's snapshot begins here and not at its first question. */

@@ -18,7 +18,7 @@ export function describeTodos({ store }: StoreUnderTest): void {
         verification: 'passed',
         checks: ['unit', 'lint'],
         failureTail: 'tail',
-        checkedFingerprint: 'tree',
+        evidence: [{ check: 'unit', fingerprint: 'tree', flaky: false }],
         droppedAt: 1,
         droppedNamedAt: 2,
         startedAt: 3,

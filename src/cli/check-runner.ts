@@ -1,0 +1,14 @@
+// How a command gets the queue of checks worked through: by a process of its own that outlives it, or, where this
+// program cannot be started again (in tests), within this process.
+import { runQueue } from '../checks/queue/run-queue.ts';
+import { startDetachedRunner } from '../checks/queue/start-runner.ts';
+import type { Store } from '../ports/store.ts';
+import type { Io } from './io.ts';
+
+export function createRunnerStart(io: Io, store: Store): (directory: string, holder: string) => void {
+  return (directory, holder) => {
+    if (io.program !== null) return startDetachedRunner(io.program, directory, holder, io.env);
+    // Whoever waits sees that the lease ran out, and starts another.
+    runQueue({ store, clock: io.clock, directory, holder, environment: io.env }).catch(() => {});
+  };
+}

@@ -1,0 +1,171 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../engine/system.ts';
+import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
+import { createInstallBench, type InstallBench } from '../install-bench.ts';
+
+let bench: InstallBench;
+
+beforeEach(async () => {
+  bench = createInstallBench({ git: true });
+  bench.addProgram('claude', '2.1.325 (Claude Code)');
+});
+
+afterEach(() => bench.close());
+
+const settings = 'project/.claude/settings.local.json';
+
+interface Finding {
+  readonly name: string;
+  readonly level: string;
+  readonly sentence: string;
+  readonly mend: string | null;
+}
+
+/** Everything that is not fine. */
+async function findings(): Promise<Finding[]> {
+  const { out } = await bench.doctor('--json');
+  const { hosts, general } = JSON.parse(out);
+  const all: Finding[] = [...hosts.flatMap((host: { findings: Finding[] }) => host.findings), ...general];
+  return all.filter(({ level }) => level !== 'ok');
+}
+
+async function expectOnly(name: string, level: string, sentence: string, mend: string | null): Promise<void> {
+  expect(await findings()).toEqual([{ name, level, sentence: expect.stringContaining(sentence), mend }]);
+  expect((await bench.doctor()).code).toBe(level === 'broken' ? 1 : 0);
+}
+
+describe('doctor', () => {
+  it('C3: a fresh install is healthy: exit code 0, and no store is made by looking', async () => {
+    await bench.init('claude-code');
+    const { code, out, err } = await bench.doctor();
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('ok      Claude Code 2.1.325 at');
+    expect(out).toContain('ok      Installed for this project: 11 hooks, complete.');
+    expect(out).toContain('note    No event has come from Claude Code yet');
+    expect(out.endsWith('Nothing is broken.\n')).toBe(true);
+    expect(existsSync(join(bench.state, 'untildone.db'))).toBe(false);
+  });
+
+  it('C3: where nothing is installed it names the command', async () => {
+    const { code, out } = await bench.doctor();
+    expect(code).toBe(1);
+    expect(out).toContain('broken  No host is watched from here.\n          → untildone init claude-code\n');
+    expect(out).toContain('1 thing is broken.');
+    expect(existsSync(bench.state)).toBe(false);
+  });
+
+  it('C3: a host that is missing or of another version is told', async () => {
+    await bench.init('claude-code');
+    bench.addProgram('claude', '9.9.9 (Claude Code)');
+    await expectOnly('host', 'note', 'Claude Code 9.9.9 at', null);
+    bench.addProgram('claude', 'what?');
+    await expectOnly('host', 'note', 'does not say its version', null);
+    rmSync(join(bench.root, 'programs/claude'));
+    await expectOnly(
+      'host',
+      'broken',
+      'was not found on PATH',
+      'npm install --global @anthropic-ai/claude-code',
+    );
+  });
+
+  it('C3: a hook that is gone, damaged or of another version is told with the command that mends it', async () => {
+    const mend = 'untildone init claude-code';
+    await bench.init('claude-code');
+    const hook = join(bench.state, 'bin/0.0.0-source/hook.js');
+    writeFileSync(hook, 'half of it');
+    await expectOnly('hook-file', 'broken', `the hook is not the one of this version: ${hook}`, mend);
+    rmSync(hook);
+    await expectOnly('hook-file', 'broken', `the hook itself is gone: ${hook}`, mend);
+    await bench.init('claude-code');
+    expect(await findings()).toEqual([]);
+    const old = bench.read(settings).replaceAll('0.0.0-source', '0.0.1');
+    bench.write(settings, old);
+    mkdirSync(join(bench.state, 'bin/0.0.1'));
+    writeFileSync(join(bench.state, 'bin/0.0.1/hook.js'), '');
+    await expectOnly('hook-version', 'note', 'by untildone 0.0.1; this is 0.0.0-source', mend);
+    bench.write(settings, old.replaceAll(process.execPath, '/gone/node'));
+    await expectOnly('hook-file', 'broken', 'the Node that runs the hook is gone: /gone/node', mend);
+  });
+
+  it('C3: an install that somebody took a piece out of is told', async () => {
+    await bench.init('claude-code', '--user');
+    const path = 'home/.claude/settings.json';
+    const value = JSON.parse(bench.read(path));
+    delete value.hooks.PreCompact;
+    bench.write(path, JSON.stringify(value));
+    await expectOnly(
+      'hooks',
+      'broken',
+      `"hooks.PreCompact" in ${join(bench.root, path)} is missing`,
+      'untildone init claude-code --user',
+    );
+  });
+
+  it('C3: settings that the host cannot read, or that switch hooks off, are told', async () => {
+    await bench.init('claude-code');
+    const shared = join(bench.project, '.claude/settings.json');
+    writeFileSync(shared, '{ /* c */ }');
+    await expectOnly('trust', 'broken', `ignores ${shared} as a whole`, `make ${shared} plain JSON`);
+    writeFileSync(shared, '{ "disableAllHooks": true }');
+    await expectOnly(
+      'trust',
+      'broken',
+      `switched off in ${shared}`,
+      `take "disableAllHooks" out of ${shared}`,
+    );
+  });
+
+  it('C3: todo tools that are off or hidden are told', async () => {
+    bench.write(settings, '{ "env": { "CLAUDE_CODE_ENABLE_TODO_TOOLS": "0" } }');
+    await bench.init('claude-code');
+    await expectOnly('todo-tools', 'broken', 'The todo tools are off', 'untildone init claude-code');
+    await bench.init('claude-code', '--uninstall');
+    bench.write(settings, '{ "env": { "ENABLE_TOOL_SEARCH": "true" } }');
+    await bench.init('claude-code');
+    await expectOnly('todo-tools', 'note', 'has to search for them', 'untildone init claude-code');
+  });
+
+  it('C3: a server that is not registered or gone is told', async () => {
+    await bench.init('claude-code');
+    rmSync(join(bench.state, 'bin/0.0.0-source/host-commands.js'));
+    await expectOnly('server', 'broken', 'its program is gone', 'untildone init claude-code');
+    rmSync(join(bench.home, '.claude.json'));
+    expect((await findings()).map(({ name }) => name)).toEqual(['hooks', 'server']);
+  });
+
+  it('C3: grants that the host does not take are told', async () => {
+    bench.write(settings, '{}');
+    execFileSync('git', ['-C', bench.project, 'add', '-f', '.claude'], { env: bench.env });
+    await bench.init('claude-code');
+    await expectOnly('grants', 'note', 'is tracked by git', 'git rm --cached .claude/settings.local.json');
+    await bench.init('claude-code', '--uninstall');
+    await bench.init('claude-code', '--shared');
+    await expectOnly('grants', 'note', 'Grants in a committed file', 'untildone init claude-code');
+  });
+
+  it('C3: a damaged store and a wrong configuration are told', async () => {
+    await bench.init('claude-code');
+    writeFileSync(
+      join(bench.state, 'untildone.db'),
+      'not a database, but long enough to be taken for one'.repeat(9),
+    );
+    bench.write('project/untildone.json', '{ "maxStagnant": "x" }');
+    const found = await findings();
+    expect(found.map(({ name, level }) => [name, level])).toEqual([
+      ['configuration', 'broken'],
+      ['store', 'broken'],
+    ]);
+    expect((await bench.doctor()).code).toBe(1);
+  });
+
+  it('C3: a store that is whole says so', async () => {
+    await bench.init('claude-code');
+    const store = await openSqliteStore({ path: join(bench.state, 'untildone.db'), clock: systemClock });
+    await store.close();
+    expect((await bench.doctor()).out).toContain('opens and is whole.');
+  });
+});

@@ -1,0 +1,112 @@
+// `untildone doctor`: does it work here, and if not, what is missing and the command that mends it. It looks at the
+// hosts, their settings, the configuration and the store, and changes nothing. Exit code 1: something is broken.
+
+import { policyProblemSentence } from '../../engine/policy-source.ts';
+import { examineHost, type HostReport } from '../../hosts/install/examine-install.ts';
+import { broken, type Finding, note, ok } from '../../hosts/install/finding.ts';
+import { installerTable } from '../../hosts/install/installer-table.ts';
+import { shippedFolder } from '../../hosts/install/program-files.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { formatAge } from '../describe-time.ts';
+import { examineStore, type StoreReport } from '../examine-store.ts';
+import { installBasis } from '../install-request.ts';
+import type { Io } from '../io.ts';
+import { readPolicyFor } from '../open-runtime.ts';
+import { count, createPaint, printJson, printLines, shown } from '../print.ts';
+
+/** @param shipped the folder with the programs of this package */
+export function createDoctor(shipped: () => string): Command {
+  return {
+    usage: 'doctor [--json]',
+    about: [
+      'Says for every host whether it is there and of a version known to work, whether hooks are installed, complete and\nallowed, whether the model has todo tools, and whether the store is whole; and for what is broken, the command that\nmends it. Exit code 1: something is broken.',
+    ],
+    options: jsonOption,
+    positionals: [0, 0],
+    async run(given, io) {
+      const basis = installBasis(io);
+      const hosts = installerTable.map((installer) => examineHost(installer, basis, shipped()));
+      const store = await examineStore(
+        io,
+        hosts.map(({ host }) => host),
+      );
+      const general = [...examineInstalls(hosts), examineConfiguration(io), store.finding];
+      const all = [...hosts.flatMap(({ findings }) => findings), ...general];
+      const brokenCount = all.filter(({ level }) => level === 'broken').length;
+      if (given.has('json')) {
+        printJson(io, {
+          ...{ healthy: brokenCount === 0, version: basis.version, node: process.versions.node },
+          hosts: hosts.map((host) => ({ ...host, lastSeen: store.lastSeen[host.host] ?? null })),
+          ...{ store: store.path, general },
+        });
+      } else printLines(io, lines(hosts, general, store, brokenCount, basis.version, io));
+      return brokenCount === 0 ? 0 : 1;
+    },
+  };
+}
+
+export const doctor = createDoctor(shippedFolder);
+
+function examineInstalls(hosts: readonly HostReport[]): Finding[] {
+  if (hosts.some(({ scopes }) => scopes.length > 0)) return [];
+  const candidate = hosts.find(({ program }) => program !== null) ?? hosts[0];
+  return [
+    broken('installed', 'No host is watched from here.', `untildone init ${candidate?.host ?? '<host>'}`),
+  ];
+}
+
+function examineConfiguration(io: Io): Finding {
+  const result = readPolicyFor(io, io.cwd);
+  if (!result.ok) {
+    const [first] = result.problems;
+    const sentence = first === undefined ? 'is wrong' : policyProblemSentence(first);
+    return broken('configuration', `The configuration is wrong: ${sentence}`, 'untildone config');
+  }
+  const { mode, enabled } = result.policy.settings;
+  if (mode === 'off' || !enabled)
+    return note('configuration', 'untildone is switched off here.', 'untildone config');
+  return mode === 'observe'
+    ? note('configuration', 'The mode is observe: decisions are recorded, and nothing is changed.')
+    : ok('configuration', 'The configuration holds.');
+}
+
+function lines(
+  hosts: readonly HostReport[],
+  general: readonly Finding[],
+  { lastSeen }: StoreReport,
+  brokenCount: number,
+  version: string,
+  io: Io,
+): string[] {
+  const seen = (host: HostReport): Finding[] => {
+    const at = lastSeen[host.host];
+    if (at !== undefined) return [ok('events', `The last event came ${formatAge(at, io.clock.now())}.`)];
+    if (host.scopes.length === 0) return [];
+    return [
+      note('events', `No event has come from ${host.title} yet: give it something to do in this directory.`),
+    ];
+  };
+  return [
+    `untildone ${version} on Node ${process.versions.node}`,
+    ...hosts.flatMap((host) => [
+      '',
+      host.title,
+      ...[...host.findings, ...seen(host)].flatMap((one) => describe(one, io)),
+    ]),
+    '',
+    'In general',
+    ...general.flatMap((finding) => describe(finding, io)),
+    '',
+    brokenCount === 0
+      ? 'Nothing is broken.'
+      : `${count(brokenCount, 'thing')} ${brokenCount === 1 ? 'is' : 'are'} broken.`,
+  ];
+}
+
+const colours = { ok: 'green', note: 'yellow', broken: 'red' } as const;
+
+function describe({ level, sentence, mend }: Finding, io: Io): string[] {
+  const paint = createPaint(io);
+  const line = `  ${paint(colours[level], level.padEnd(6))}  ${shown(sentence, 500)}`;
+  return mend === null || level === 'ok' ? [line] : [line, `          → ${shown(mend, 300)}`];
+}

@@ -1,0 +1,235 @@
+// `untildone init`: does all that a host needs, or takes it away again. Everything is worked out before anything is
+// written; what is written has a way back. It needs no network and runs no program of the host.
+import { closestName } from '../../core/config/closest-name.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
+import type { FileChange } from '../../hosts/install/file-change.ts';
+import { findProgram } from '../../hosts/install/find-program.ts';
+import { backupPath, type Scope } from '../../hosts/install/install-record.ts';
+import type { HostInstaller, InstallRequest } from '../../hosts/install/installer.ts';
+import { installerTable } from '../../hosts/install/installer-table.ts';
+import { diffTexts } from '../../hosts/install/line-diff.ts';
+import { performChanges } from '../../hosts/install/perform-changes.ts';
+import { planChanges, recordedInstalls } from '../../hosts/install/plan-changes.ts';
+import {
+  copyPrograms,
+  removePrograms,
+  shippedFolder,
+  whyNotShipped,
+} from '../../hosts/install/program-files.ts';
+import { errorCode } from '../../hosts/install/settings-file.ts';
+import type { Arguments, Command } from '../command.ts';
+import { installBasis } from '../install-request.ts';
+import type { Io } from '../io.ts';
+import { complain, printLines, refuse, shown } from '../print.ts';
+
+const knownHosts = installerTable.map(({ name }) => name).join(', ');
+
+/** @param shipped the folder with the programs that hosts are to start */
+export function createInit(shipped: () => string): Command {
+  return {
+    usage: 'init <host>|--all [--project|--user] [--shared] [--uninstall] [--dry-run]',
+    about: [
+      `Writes what a host needs into its settings: hooks, switches, grants, the MCP server. Known hosts: ${knownHosts}.`,
+      'For this project, in files that are not committed, unless --shared or --user says otherwise. The hook is copied\ninto the state directory. A second run changes nothing; --uninstall puts every file back as it was, or, where\nsomebody edited it since, takes out only what is ours.',
+    ],
+    options: {
+      all: { summary: 'Every known host that is on PATH.' },
+      project: { summary: 'For this project, only for you (the default).' },
+      user: { summary: 'For all your projects.' },
+      shared: { summary: 'For this project, in files to commit, with a command that works on any machine.' },
+      uninstall: { summary: 'Take it away again.' },
+      'dry-run': { summary: 'Show the difference, and change nothing.' },
+    },
+    positionals: [0, 1],
+    async run(given, io) {
+      const request = { ...installBasis(io), scope: scopeOf(given) };
+      const installers = installersOf(given, io);
+      return given.has('uninstall')
+        ? uninstall(installers, request, given, io)
+        : install(installers, request, shipped(), given, io);
+    },
+  };
+}
+
+export const init = createInit(shippedFolder);
+
+function scopeOf(given: Arguments): Scope {
+  const wanted = ['project', 'user'].filter((name) => given.has(name));
+  if (wanted.length > 1) throw new UntildoneError('usage', 'Say --project or --user, not both.');
+  if (given.has('user') && given.has('shared')) {
+    throw new UntildoneError('usage', '--shared writes files of a project; it does not go with --user.');
+  }
+  return given.has('shared') ? 'shared' : given.has('user') ? 'user' : 'project';
+}
+
+function installersOf(given: Arguments, { env }: Io): readonly HostInstaller[] {
+  const name = given.positional(0);
+  if (given.has('all')) {
+    if (name !== null) throw new UntildoneError('usage', 'Name a host or say --all, not both.');
+    const found = installerTable.filter(
+      ({ program }) => given.has('uninstall') || findProgram(program, env) !== null,
+    );
+    if (found.length > 0) return found;
+    throw new UntildoneError('usage', `No known host is on PATH. Name one all the same: ${knownHosts}.`);
+  }
+  if (name === null)
+    throw new UntildoneError('usage', `Name a host, or say --all. Known hosts: ${knownHosts}.`);
+  const installer = installerTable.find((one) => one.name === name);
+  if (installer !== undefined) return [installer];
+  const closest = closestName(
+    name,
+    installerTable.map((one) => one.name),
+  );
+  const hint = closest === null ? '' : ` Did you mean "${closest}"?`;
+  throw new UntildoneError(
+    'usage',
+    `There is no host "${shown(name, 40)}".${hint} Known hosts: ${knownHosts}.`,
+  );
+}
+
+interface Planned {
+  readonly installer: HostInstaller;
+  readonly project: string | null;
+  readonly changes: readonly FileChange[];
+  readonly notes: readonly string[];
+}
+
+type PlannedAll =
+  | { readonly ok: true; readonly planned: readonly Planned[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** One problem in one file of one host, and nothing is written anywhere. */
+function planAll(
+  installers: readonly HostInstaller[],
+  request: InstallRequest,
+  action: 'install' | 'uninstall',
+): PlannedAll {
+  const planned: Planned[] = [];
+  const problems: string[] = [];
+  for (const installer of installers) {
+    const plan = planChanges(installer, request, action);
+    if (!plan.ok) {
+      problems.push(...plan.problems);
+      continue;
+    }
+    const { layout, changes } = plan;
+    const notes = [...layout.notes, ...changes.flatMap((change) => change.notes)];
+    planned.push({ installer, project: layout.project, changes, notes });
+  }
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, planned };
+}
+
+function install(
+  installers: readonly HostInstaller[],
+  request: InstallRequest,
+  shipped: string,
+  given: Arguments,
+  io: Io,
+): number {
+  const incomplete = whyNotShipped(shipped);
+  if (incomplete !== null) return refuse(io, incomplete);
+  const plan = planAll(installers, request, 'install');
+  if (!plan.ok) return refuseAll(io, plan.problems);
+  const { planned } = plan;
+  if (given.has('dry-run')) return showDifference(planned, io);
+  const changes = planned.flatMap((one) => one.changes);
+  try {
+    copyPrograms(shipped, request.stateDirectory, request.version);
+  } catch (error) {
+    // Safe: no file of a host was touched yet.
+    return refuse(
+      io,
+      `The hook cannot be copied to ${request.stateDirectory} (${errorCode(error)}). Nothing was changed.`,
+    );
+  }
+  const problem = performChanges(changes, request.stateDirectory);
+  if (problem !== null) return refuse(io, problem);
+  for (const one of planned) report(one, request, io);
+  printLines(io, ['`untildone doctor` says whether it works.']);
+  return 0;
+}
+
+function uninstall(
+  installers: readonly HostInstaller[],
+  request: InstallRequest,
+  given: Arguments,
+  io: Io,
+): number {
+  const plan = planAll(installers, request, 'uninstall');
+  if (!plan.ok) return refuseAll(io, plan.problems);
+  const { planned } = plan;
+  if (given.has('dry-run')) return showDifference(planned, io);
+  const problem = performChanges(
+    planned.flatMap(({ changes }) => changes),
+    request.stateDirectory,
+  );
+  if (problem !== null) return refuse(io, problem);
+  for (const { installer, project, changes } of planned) {
+    const changed = changes.filter(({ before, after }) => before !== after);
+    const where = placeName(request, project);
+    if (changed.length === 0) printLines(io, [`Nothing of untildone is in ${installer.title} ${where}.`]);
+    else
+      printLines(io, [`${installer.title} ${where} is free of untildone:`, ...changed.map(describeRemoval)]);
+  }
+  const left = recordedInstalls(request.stateDirectory);
+  if (left.length === 0) removePrograms(request.stateDirectory);
+  else
+    printLines(io, [
+      'Still installed:',
+      ...left.map(({ host, scope, project }) =>
+        `  ${host} (${scope}) ${shown(project ?? '', 300)}`.trimEnd(),
+      ),
+    ]);
+  return 0;
+}
+
+function refuseAll(io: Io, problems: readonly string[]): number {
+  for (const problem of problems) complain(io, shown(problem, 500));
+  return refuse(io, 'Nothing was changed.');
+}
+
+function showDifference(planned: readonly Planned[], io: Io): number {
+  const lines = planned.flatMap(({ changes }) =>
+    changes.flatMap(({ shownPath, before, after }) => diffTexts(shownPath, before, after)),
+  );
+  printLines(io, lines.length === 0 ? ['Nothing would change.'] : lines.map((line) => safeLine(line)));
+  for (const note of planned.flatMap(({ notes }) => notes)) complain(io, shown(note, 500));
+  return 0;
+}
+
+/** Blanks at the front of a line mean something here, so `shown` is not for it. */
+function safeLine(line: string): string {
+  const blanks = /^[ +-]?[ \t]*/.exec(line)?.[0] ?? '';
+  return `${blanks}${shown(line.slice(blanks.length), 400)}`;
+}
+
+function report({ installer, project, changes, notes }: Planned, request: InstallRequest, io: Io): void {
+  const changed = changes.filter(({ before, after }) => before !== after);
+  const where = placeName(request, project);
+  if (changed.length === 0)
+    printLines(io, [`${installer.title} is installed ${where} already; nothing changed.`]);
+  else {
+    printLines(io, [
+      `${installer.title} is installed ${where}:`,
+      ...changed.map((change) => describeChange(change, request)),
+      installer.afterInstall,
+    ]);
+  }
+  for (const note of notes) complain(io, shown(note, 500));
+}
+
+function placeName({ scope }: InstallRequest, project: string | null): string {
+  return scope === 'user' ? 'for this user' : `for ${shown(project ?? 'this project', 300)}`;
+}
+
+function describeChange({ shownPath, path, before }: FileChange, { stateDirectory }: InstallRequest): string {
+  return before === null
+    ? `  made     ${shown(shownPath, 300)}`
+    : `  changed  ${shown(shownPath, 300)} (backup: ${shown(backupPath(stateDirectory, path), 300)})`;
+}
+
+function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {
+  const isWhole = after === null || after === recordBefore?.original;
+  const how = after === null ? 'removed ' : isWhole ? 'restored' : 'cleaned ';
+  return `  ${how} ${shown(shownPath, 300)}`;
+}

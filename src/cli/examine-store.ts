@@ -1,0 +1,63 @@
+// What `doctor` can say of the store: is it there, can it be opened, is it whole, and when did each host last speak.
+// It creates no store.
+import { existsSync } from 'node:fs';
+import { UntildoneError } from '../core/untildone-error.ts';
+import { broken, type Finding, ok } from '../hosts/install/finding.ts';
+import { openDatabase } from '../stores/sqlite/open-database.ts';
+import { storePath } from '../stores/state-directory.ts';
+import { noSessionsYet } from './find-session.ts';
+import type { Io } from './io.ts';
+import { withStore } from './open-runtime.ts';
+
+export interface StoreReport {
+  readonly path: string;
+  readonly finding: Finding;
+  /** When a session of each host last changed, in milliseconds; only of hosts that were ever seen. */
+  readonly lastSeen: Readonly<Record<string, number>>;
+}
+
+export async function examineStore(io: Io, hosts: readonly string[]): Promise<StoreReport> {
+  const path = storePath(io.env);
+  if (!existsSync(path)) {
+    const sentence = `There is no store yet; the first event of a host makes ${path}. ${noSessionsYet}`;
+    return { path, finding: ok('store', sentence), lastSeen: {} };
+  }
+  try {
+    const lastSeen =
+      (await withStore(io, (store) =>
+        store.read(async (reader) => {
+          const seen: Record<string, number> = {};
+          for (const host of hosts) {
+            const [newest] = await reader.sessions({ host, limit: 1 });
+            if (newest !== undefined) seen[host] = newest.updatedAt;
+          }
+          return seen;
+        }),
+      )) ?? {};
+    const damage = await findDamage(path);
+    const finding =
+      damage === null
+        ? ok('store', `The store at ${path} opens and is whole.`)
+        : broken(
+            'store',
+            `The store at ${path} is damaged: ${damage}.`,
+            `move ${path} (with its -wal and -shm files) away, or put a backup in its place`,
+          );
+    return { path, finding, lastSeen };
+  } catch (error) {
+    if (!(error instanceof UntildoneError)) throw error;
+    return { path, finding: broken('store', error.message, 'see the sentence above'), lastSeen: {} };
+  }
+}
+
+/** Null: none. */
+async function findDamage(path: string): Promise<string | null> {
+  const database = await openDatabase(path);
+  try {
+    const [row] = database.prepare('PRAGMA quick_check(1)').all();
+    const answer = String(Object.values(row ?? {})[0] ?? '');
+    return answer === 'ok' ? null : answer;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,16 @@
+// The part of a hook that most calls never need: the engine, the checks, and what lies in layers that hosts do not
+// reach. The build keeps it apart, so that it costs nothing before it is asked for; see scripts/late-modules.ts.
+import { endsInQuestion } from '../agent/guard/ends-in-question.ts';
+import { answerCall } from '../hosts/hook/answer-call.ts';
+import { appendFailure } from '../hosts/hook/hook-log.ts';
+import type { HookProcess, LatePart } from '../hosts/hook/run-hook.ts';
+import { bindReceipt } from '../mcp/bind-receipt.ts';
+
+export { runQueueProcess } from './queue-process.ts';
+
+const parts = { bindReceipt, endsInQuestion };
+
+export const latePart: LatePart = {
+  answerCall: (host, hook: HookProcess, call) => answerCall(host, hook, call, parts),
+  appendFailure,
+};

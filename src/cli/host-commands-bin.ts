@@ -1,0 +1,28 @@
+// The commands that a host starts by itself, in one file that can be copied anywhere: the MCP server, the runner of
+// checks that it starts, and what the slash commands of a host's plugin show. Our own agent is not in it.
+import { UntildoneError } from '../core/untildone-error.ts';
+import { type Command, readArguments } from './command.ts';
+import { checkRunner } from './commands/check-runner.ts';
+import { mcp } from './commands/mcp.ts';
+import { pause } from './commands/pause.ts';
+import { status } from './commands/status.ts';
+import { why } from './commands/why.ts';
+import { processIo } from './io.ts';
+import { shown } from './print.ts';
+import { reportFailure } from './report-failure.ts';
+
+const commands: Readonly<Record<string, Command>> = { mcp, 'check-runner': checkRunner, status, why, pause };
+
+const [name = '', ...rest] = process.argv.slice(2);
+const io = processIo();
+try {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) {
+    const known = Object.keys(commands).join(', ');
+    throw new UntildoneError('usage', `There is no command "${shown(name, 40)}" here, only ${known}.`);
+  }
+  process.exitCode = await command.run(readArguments(command, rest), io);
+} catch (error) {
+  // Safe: a command that failed has committed whole transactions or nothing; all that is left is to say so.
+  process.exitCode = reportFailure(error, io);
+}

@@ -1,0 +1,259 @@
+// What one file becomes by installing or uninstalling: the text before and after, and the record to keep. It decides
+// and writes nothing. A file that nobody edited since goes back byte for byte; else only what is ours is taken out.
+import { isDeepStrictEqual } from 'node:util';
+import type { Edit, Edited, JsonEdit, KeyPath, LineEdit } from './edit.ts';
+import { type FileRecord, type Install, isSameInstall, readRecord } from './install-record.ts';
+import { hasJsonPath, isPlainJson } from './json-document.ts';
+import { applyJsonEdits, removeJsonEdits } from './json-edits.ts';
+import { applyLineEdits, removeLineEdits } from './line-edits.ts';
+import { hashText, readSettingsFile, whyNotWritable } from './settings-file.ts';
+
+/** A file of a host, with what an install wants in it. */
+export interface FileTarget {
+  readonly path: string;
+  readonly format: 'json' | 'lines';
+  /** The host reads plain JSON only and ignores a file with comments as a whole. */
+  readonly refusesComments?: true;
+  /** Only its owner may read it, should it be made. */
+  readonly isPrivate?: true;
+  readonly edits: readonly Edit[];
+}
+
+export interface FileChange {
+  /** As the target names it. */
+  readonly shownPath: string;
+  /** Behind links. */
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly isPrivate: boolean;
+  readonly recordBefore: FileRecord | null;
+  /** Null: nothing of ours is left in the file. */
+  readonly recordAfter: FileRecord | null;
+  /** Sentences for people. */
+  readonly notes: readonly string[];
+}
+
+export type PlannedChange =
+  | { readonly ok: true; readonly change: FileChange }
+  | { readonly ok: false; readonly problem: string };
+
+type Identity = Omit<Install, 'edits'>;
+
+export function planInstall(target: FileTarget, identity: Identity, stateDirectory: string): PlannedChange {
+  const file = readSettingsFile(target.path);
+  if (!file.ok) return problem(target, file.sentence);
+  const record = readRecord(stateDirectory, file.path);
+  const standing = standingOf(file.text, record, target, identity);
+  if (!standing.ok) return problem(target, standing.sentence);
+  const { original, start, isRebuilt, installs, stale } = standing;
+  const cleared = remove(start, stale, target, identity.host, original);
+  if (!cleared.ok) return problem(target, cleared.sentence);
+  // In the order of the record, so that installing once more gives the same text. What a person took out of an
+  // edited file of another install is not put back.
+  const wanted = isRebuilt
+    ? installs.flatMap((install) => (isSameInstall(install, identity) ? target.edits : install.edits))
+    : target.edits;
+  const next = applyEdits(cleared.text, wanted, target, identity.host);
+  if (!next.ok) return problem(target, next.sentence);
+  const owned = ownEdits(original, target, identity.host);
+  const mine = { ...identity, edits: owned };
+  const installsAfter = installs
+    .map((install) => (isSameInstall(install, identity) ? mine : install))
+    .filter(({ edits }) => edits.length > 0);
+  const after = next.text === '' && file.text === null ? null : next.text;
+  const notWritable = after === file.text ? null : whyNotWritable(file.path);
+  if (notWritable !== null) return problem(target, notWritable);
+  const recordAfter = {
+    path: file.path,
+    original,
+    writtenHash: hashText(next.text),
+    folders: record?.original === null && file.text !== null ? record.folders : file.missingFolders,
+    installs: installsAfter,
+  };
+  return {
+    ok: true,
+    change: {
+      ...{
+        shownPath: target.path,
+        path: file.path,
+        before: file.text,
+        after,
+        isPrivate: target.isPrivate === true,
+      },
+      ...{ recordBefore: record, recordAfter: installsAfter.length === 0 ? null : recordAfter },
+      notes: notesOn(target, next.text, next.kept),
+    },
+  };
+}
+
+export function planUninstall(target: FileTarget, identity: Identity, stateDirectory: string): PlannedChange {
+  const file = readSettingsFile(target.path);
+  if (!file.ok) return problem(target, file.sentence);
+  const record = readRecord(stateDirectory, file.path);
+  const others = record?.installs.filter((install) => !isSameInstall(install, identity)) ?? [];
+  const mine = record?.installs.find((install) => isSameInstall(install, identity));
+  const after =
+    file.text === null ? null : withoutInstall(file.text, record, mine, others, target, identity.host);
+  if (after !== null && typeof after !== 'string') return problem(target, after.sentence);
+  const notWritable = after === file.text ? null : whyNotWritable(file.path);
+  if (notWritable !== null) return problem(target, notWritable);
+  const isOver = record === null || others.length === 0 || after === null;
+  return {
+    ok: true,
+    change: {
+      ...{
+        shownPath: target.path,
+        path: file.path,
+        before: file.text,
+        after,
+        isPrivate: target.isPrivate === true,
+      },
+      recordBefore: record,
+      recordAfter: isOver ? null : { ...record, writtenHash: hashText(after), installs: others },
+      notes: [],
+    },
+  };
+}
+
+/** Null: the file goes. */
+function withoutInstall(
+  text: string,
+  record: FileRecord | null,
+  mine: Install | undefined,
+  others: readonly Install[],
+  target: FileTarget,
+  host: string,
+): string | null | { readonly sentence: string } {
+  if (record !== null && hashText(text) === record.writtenHash) {
+    if (others.length === 0) return record.original;
+    const rebuilt = applyEdits(
+      record.original ?? '',
+      others.flatMap(({ edits }) => edits),
+      target,
+      host,
+    );
+    return rebuilt.ok ? rebuilt.text : rebuilt;
+  }
+  // Without a record, what we would add is taken out where our own mark shows that it was us who added it.
+  const edits = mine?.edits ?? (hasOurMark(text, target, host) ? target.edits : []);
+  const left = remove(text, edits, target, host, record === null ? undefined : record.original);
+  if (!left.ok) return left;
+  return isBare(left.text) && record?.original === null && others.length === 0 ? null : left.text;
+}
+
+type Standing =
+  | {
+      readonly ok: true;
+      /** Without anything of ours. */
+      readonly original: string | null;
+      /** What the new text is made from. */
+      readonly start: string;
+      /** It is made from the original: nobody edited the file. */
+      readonly isRebuilt: boolean;
+      /** All installs in the file, this one among them. */
+      readonly installs: readonly Install[];
+      /** Of an earlier install of ours, and no longer wanted. */
+      readonly stale: readonly Edit[];
+    }
+  | { readonly ok: false; readonly sentence: string };
+
+function standingOf(
+  text: string | null,
+  record: FileRecord | null,
+  target: FileTarget,
+  identity: Identity,
+): Standing {
+  const mine: Install = { ...identity, edits: target.edits };
+  if (text === null) {
+    return { ok: true, original: null, start: '', isRebuilt: true, installs: [mine], stale: [] };
+  }
+  const recorded = record?.installs ?? [];
+  const earlier = recorded.find((install) => isSameInstall(install, identity));
+  const installs = earlier === undefined ? [...recorded, mine] : recorded;
+  if (record !== null && hashText(text) === record.writtenHash) {
+    const { original } = record;
+    return { ok: true, original, start: original ?? '', isRebuilt: true, installs, stale: [] };
+  }
+  // Edited since, or never ours, or the record is lost and only our mark in the file tells.
+  const isOurs = record === null && hasOurMark(text, target, identity.host);
+  const known = isOurs ? target.edits : recorded.flatMap(({ edits }) => edits);
+  const bare = remove(text, known, target, identity.host, record === null ? undefined : record.original);
+  if (!bare.ok) return bare;
+  const stale = (earlier?.edits ?? []).filter((old) => !target.edits.some((edit) => replaces(edit, old)));
+  // A file that was made for us and holds nothing else is not a person's, whoever rewrote it since.
+  const original = isBare(bare.text) && record?.original === null ? null : bare.text;
+  return { ok: true, original, start: text, isRebuilt: false, installs, stale };
+}
+
+function isBare(text: string): boolean {
+  return /^\uFEFF?\s*(?:\{\s*\})?\s*$/.test(text);
+}
+
+/** Equal, or put in the old one's very place. */
+function replaces(edit: Edit, old: Edit): boolean {
+  if (isDeepStrictEqual(edit, old)) return true;
+  if (edit.kind === 'line' || old.kind === 'line' || !isDeepStrictEqual(edit.path, old.path)) return false;
+  return (edit.kind === 'hook' && old.kind === 'hook') || (edit.kind === 'member' && edit.named === true);
+}
+
+/** Those that change the file as it is without us. */
+function ownEdits(original: string | null, target: FileTarget, host: string): Edit[] {
+  return target.edits.filter((edit) => {
+    const applied = applyEdits(original ?? '', [edit], target, host);
+    return applied.ok && applied.text !== (original ?? '');
+  });
+}
+
+export function applyEdits(
+  text: string,
+  edits: readonly Edit[],
+  { format }: FileTarget,
+  host: string,
+): Edited {
+  return format === 'json'
+    ? applyJsonEdits(text, edits as readonly JsonEdit[], host)
+    : applyLineEdits(text, edits as readonly LineEdit[]);
+}
+
+/** @param original what says whether an emptied object was there before us; undefined: nobody knows, and it goes */
+function remove(
+  text: string,
+  edits: readonly Edit[],
+  { format }: FileTarget,
+  host: string,
+  original: string | null | undefined,
+): Edited {
+  if (format === 'lines') return removeLineEdits(text, edits as readonly LineEdit[]);
+  const mayEmpty = (path: KeyPath) =>
+    original === undefined || original === null || !hasJsonPath(original, path);
+  return removeJsonEdits(text, edits as readonly JsonEdit[], host, mayEmpty);
+}
+
+/** A hook command or a key with our name: signs that no person would have written by chance. */
+function hasOurMark(text: string, target: FileTarget, host: string): boolean {
+  const marks = target.edits.filter((edit) => edit.kind === 'hook' || (edit.kind === 'member' && edit.named));
+  const bare = remove(text, marks, target, host, text);
+  return bare.ok && bare.text !== text;
+}
+
+function notesOn(target: FileTarget, text: string, kept: readonly Edit[]): string[] {
+  const notes = kept.flatMap((edit) =>
+    edit.kind === 'member'
+      ? [
+          `${target.path} keeps its own value of "${edit.path.join('.')}"; ours would be ${JSON.stringify(edit.value)}.`,
+        ]
+      : [],
+  );
+  const isIgnored = target.refusesComments && !isPlainJson(text);
+  return isIgnored
+    ? [
+        ...notes,
+        `${target.path} has comments or trailing commas, and the host ignores such a file as a whole: take them out.`,
+      ]
+    : notes;
+}
+
+function problem({ path }: FileTarget, sentence: string): PlannedChange {
+  return { ok: false, problem: `${path} ${sentence}.` };
+}

@@ -1,0 +1,270 @@
+// The server over the wire, in both forms of the protocol that clients speak today; twice as the real process.
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Policy } from '../core/config/policy.ts';
+import { defaultSettings, type Settings } from '../core/config/settings.ts';
+import { createRuntime } from '../engine/runtime.ts';
+import { createIdentifiers, sha256, systemClock } from '../engine/system.ts';
+import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts';
+import { todoToolsFor } from '../tools/todo-tools.ts';
+import { bindReceipt } from './bind-receipt.ts';
+import { startProcess, startWithin, type WireClient } from './wire-client.ts';
+
+let home: string;
+let cwd: string;
+let client: WireClient;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'untildone-mcp-home-'));
+  cwd = mkdtempSync(join(tmpdir(), 'untildone-mcp-cwd-'));
+});
+
+afterEach(async () => {
+  await client.end();
+  for (const line of client.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+  for (const directory of [home, cwd]) rmSync(directory, { recursive: true, force: true });
+});
+
+function openStore() {
+  return openSqliteStore({ path: join(home, 'untildone.db'), clock: systemClock });
+}
+
+function policyOf(settings: Partial<Settings> = {}) {
+  return { settings: { ...defaultSettings, ...settings }, goalChecks: [] };
+}
+
+function within(policy: () => Policy, meta?: object): WireClient {
+  const checker = () => ({ run: async () => {} });
+  return startWithin({ openStore, clock: systemClock, policy, checker, directory: cwd }, meta);
+}
+
+/** As clients of 2025 open a connection. */
+async function initialize(given: WireClient = within(() => policyOf())): Promise<WireClient> {
+  client = given;
+  const { result } = await client.request('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'wire test', version: '1' },
+  });
+  expect(result).toMatchObject({ serverInfo: { name: 'untildone' }, capabilities: { tools: {} } });
+  client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  return client;
+}
+
+/** As clients of 2026 do: every request says who asks. */
+function connectModern(): WireClient {
+  client = within(() => policyOf(), {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'modern wire test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  });
+  return client;
+}
+
+describe('the MCP server', () => {
+  it('M1–M8: offers every todo tool as it is, and nothing that only a human may do', async () => {
+    const { result } = await (await initialize()).request('tools/list');
+    const offered = result.tools as { name: string; annotations: object }[];
+    expect(offered).toMatchObject(
+      todoToolsFor('agent').map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+    );
+    expect(offered).toHaveLength(todoToolsFor('agent').length);
+    expect(offered.filter(({ name }) => /approve|resume/.test(name))).toEqual([]);
+    const hints = Object.fromEntries(offered.map(({ name, annotations }) => [name, annotations]));
+    expect(hints).toMatchObject({
+      list_todo: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
+      todo_read: { readOnlyHint: true },
+      create_todo: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+      complete_todo: { readOnlyHint: false, idempotentHint: true },
+    });
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  it('M1–M6: a plan from creation to its last todo', async () => {
+    const { call } = await initialize();
+    const created = JSON.parse(
+      (await call('create_todo', { items: [{ title: 'A' }, { title: 'B' }] })).words,
+    );
+    const [a, b] = created.created as { id: string }[];
+    expect(created).toMatchObject({ created: [{ title: 'A' }, { title: 'B' }], totalPending: 2 });
+    await call('update_todo', { todoId: a?.id, status: 'in_progress' });
+    const done = JSON.parse((await call('complete_todo', { todoId: a?.id, outcome: 'Done.' })).words);
+    expect(done).toMatchObject({ status: 'completed', remaining: 1 });
+    await call('complete_todo', { todoId: b?.id, outcome: 'Done.' });
+    expect(JSON.parse((await call('list_todo')).words)).toMatchObject({
+      items: [],
+      summary: { completed: 2 },
+    });
+    expect(JSON.parse((await call('todo_pause', { reason: 'Look at it.' })).words)).toMatchObject({
+      paused: true,
+    });
+  });
+
+  it('T6: bad input is a sentence, and nothing of it is applied', async () => {
+    const { call, request } = await initialize();
+    const cases = [
+      ['create_todo', { items: 'no' }, '"items" must be a list, got "no".'],
+      ['create_todo', undefined, '"items" is missing: The todos to add, in order.'],
+      ['create_todo', { items: [], session: 'x' }, 'There is no field "session" here; send items'],
+      ['complete_todo', { todoId: 'nope', outcome: 'x' }, 'There is no todo with the id "nope" in this plan'],
+      ['update_todo', { todoId: 7 }, '"todoId" must be a text, got 7.'],
+    ] as const;
+    for (const [name, input, sentence] of cases) {
+      const { ok, words } = await call(name, input);
+      expect({ ok, words }, name).toEqual({ ok: false, words: expect.stringContaining(sentence) });
+    }
+    expect(await request('tools/call', { name: 'approve' })).toMatchObject({
+      error: { message: 'Tool approve not found' },
+    });
+    expect(JSON.parse((await call('list_todo', { status: 'all' })).words)).toMatchObject({ items: [] });
+  });
+
+  it('M7: plan and outcome are resources', async () => {
+    const { call, request } = await initialize();
+    const read = async (uri: string) =>
+      (await request('resources/read', { uri })).result.contents[0] as { mimeType: string; text: string };
+    expect((await request('resources/list')).result.resources).toMatchObject([
+      { uri: 'untildone://plan', mimeType: 'text/markdown' },
+      { uri: 'untildone://plan.json', mimeType: 'application/json' },
+      { uri: 'untildone://outcome', mimeType: 'application/json' },
+    ]);
+    expect((await read('untildone://plan')).text).toBe('# Plan\n\nThere are no todos yet.');
+    expect(JSON.parse((await read('untildone://outcome')).text)).toMatchObject({
+      session: null,
+      outcome: null,
+    });
+    await call('todo_write', {
+      todos: [
+        { content: 'Hostile \u001b[2J title', status: 'completed' },
+        { content: 'B', status: 'pending' },
+      ],
+    });
+    expect((await read('untildone://plan')).text).toBe(
+      '# Plan\n\n1 of 2 completed, 1 open.\n\n- [x] Hostile title\n- [ ] B',
+    );
+    expect(JSON.parse((await read('untildone://plan.json')).text)).toMatchObject({
+      host: 'mcp',
+      summary: { total: 2, completed: 1 },
+      todos: [{ title: 'Hostile title', status: 'completed' }, { title: 'B' }],
+    });
+    expect(JSON.parse((await read('untildone://outcome')).text)).toMatchObject({
+      outcome: null,
+      remaining: 1,
+    });
+    expect((await request('resources/read', { uri: 'untildone://secrets' })).error?.message).toContain(
+      'not found',
+    );
+  });
+
+  it('M7: a subscriber is told of a change, and nobody else is', async () => {
+    const { call, request, notified, lines } = await initialize();
+    await call('create_todo', { items: [{ title: 'A' }] });
+    expect(lines.filter((line) => line.includes('notifications/'))).toEqual([]);
+    await request('resources/subscribe', { uri: 'untildone://plan' });
+    await call('create_todo', { items: [{ title: 'B' }] });
+    expect((await notified('notifications/resources/updated')).params).toEqual({ uri: 'untildone://plan' });
+    await request('resources/unsubscribe', { uri: 'untildone://plan' });
+    await call('create_todo', { items: [{ title: 'C' }] });
+    expect(lines.filter((line) => line.includes('notifications/'))).toHaveLength(1);
+    expect((await request('resources/subscribe', { uri: 'untildone://other' })).error).toBeDefined();
+  });
+
+  it('M7: the real process survives garbage, prints nothing but the protocol, and ends when the client closes its end', async () => {
+    client = startProcess(home, cwd);
+    for (const line of ['garbage {', '', '[]', 'null', '{"jsonrpc":"2.0","id":77}', '\u0000\u0001', '"x"'])
+      client.send(line);
+    const { request, send, call, end } = client;
+    const params = {
+      protocolVersion: '1999-01-01',
+      capabilities: {},
+      clientInfo: { name: 'wire test', version: '1' },
+    };
+    expect((await request('initialize', params)).result.protocolVersion).toMatch(/^20/);
+    send('{"jsonrpc":"2.0","method":"notifications/nobody-knows"}');
+    send('more garbage');
+    expect((await request('tools/list')).result.tools.length).toBeGreaterThan(5);
+    expect((await request('no/such-method')).error).toMatchObject({ code: -32601 });
+    await call('create_todo', { items: [{ title: 'A' }] });
+    expect(await end()).toBe(0);
+    const store = await openStore();
+    const [session] = await store.read(async (reader) => reader.sessions({ host: 'mcp', limit: 5 }));
+    expect(session).toMatchObject({
+      descriptor: { host: 'mcp', directory: realpathSync(cwd) },
+      agent: { name: 'wire test' },
+      counts: { pending: 1 },
+    });
+    await store.close();
+  });
+
+  it('C1: a broken configuration is told on standard error, and the tools that were asked for work', async () => {
+    writeFileSync(join(cwd, 'untildone.json'), '{ "maxTodos": "many" }');
+    const { call, request, complaints } = await initialize(
+      startProcess(home, cwd, '--tools', 'todo_pause,create_todo'),
+    );
+    expect((await call('create_todo', { items: [{ title: 'A' }] })).ok).toBe(true);
+    const { tools } = (await request('tools/list')).result as { tools: { name: string }[] };
+    expect(tools.map(({ name }) => name)).toEqual(['create_todo', 'todo_pause']);
+    expect(complaints.join('')).toContain(
+      'the configuration is broken, so the default settings are used here',
+    );
+  });
+
+  it('V3: a check counts only if it was allowed when the session began, whatever the files say later', async () => {
+    const checks = { unit: { command: ['true'] }, lint: { command: ['true'] } };
+    const allowChecks = ['unit'];
+    const { call } = await initialize(within(() => policyOf({ checks, allowChecks: [...allowChecks] })));
+    const create = (check: string) => call('create_todo', { items: [{ title: `With ${check}`, check }] });
+    expect((await create('unit')).ok).toBe(true);
+    expect((await create('lint')).words).toContain('which no human allowed');
+    allowChecks.push('lint');
+    expect((await create('lint')).words).toContain('which no human allowed');
+  });
+
+  it('C2: a store that cannot be opened is a sentence in the result, and the server stays', async () => {
+    writeFileSync(
+      join(home, 'untildone.db'),
+      'this is no database, and it is long enough to be looked at '.repeat(40),
+    );
+    const { request } = await initialize();
+    const { result } = await request('tools/call', { name: 'list_todo', arguments: {} });
+    expect(result).toMatchObject({ isError: true });
+    expect(result.content[0].text).toContain('list_todo could not be carried out and nothing changed.');
+    expect((await request('tools/list')).result.tools.length).toBeGreaterThan(5);
+  });
+
+  it('M7: a server that runs is bound through the store, and its next call works there', async () => {
+    const { call } = await initialize();
+    const { words, receipt } = await call('create_todo', { items: [{ title: 'A' }] });
+    const store = await openStore();
+    const identifiers = createIdentifiers();
+    const policy = () => policyOf();
+    const engine = createRuntime({ store, clock: systemClock, identifiers, hash: sha256, policy });
+    await bindReceipt(store, engine, { receipt, sessionId: 'host-1', at: Date.now() });
+    const { id } = JSON.parse(words).created[0];
+    expect((await call('complete_todo', { todoId: id, outcome: 'Done.' })).ok).toBe(true);
+    const session = await store.read(async (reader) => reader.session('host-1'));
+    expect(session?.counts).toMatchObject({ completed: 1, pending: 0 });
+    await store.close();
+  });
+
+  it('M7: the newer protocol gets the same tools, receipts and subscriptions', async () => {
+    const { request, call, send, notified, lines } = connectModern();
+    expect((await request('server/discover')).result).toMatchObject({ supportedVersions: ['2026-07-28'] });
+    expect((await request('tools/list')).result.tools).toHaveLength(todoToolsFor('agent').length);
+    const listening = request('subscriptions/listen', {
+      notifications: { resourceSubscriptions: ['untildone://plan'] },
+    });
+    await notified('notifications/subscriptions/acknowledged');
+    expect((await call('create_todo', { items: [{ title: 'A' }] })).receipt).toMatch(/^udr_[0-9a-f]{32}$/);
+    expect((await notified('notifications/resources/updated')).params).toMatchObject({
+      uri: 'untildone://plan',
+    });
+    expect(lines.filter((line) => line.includes('untildone://outcome'))).toEqual([]);
+    send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } });
+    void listening;
+    const { result } = await request('resources/read', { uri: 'untildone://plan.json' });
+    expect(JSON.parse(result.contents[0].text)).toMatchObject({ todos: [{ title: 'A' }] });
+  });
+});

@@ -1,0 +1,38 @@
+// Ids that the model learned before the server was bound to the host's session. A moved todo is found by its old id;
+// one that was the same as a todo of the host has none of its own there, and is found by its title.
+import { isObject } from '../core/config/read-value.ts';
+import { noNeeds } from '../core/rows.ts';
+import type { Store, StoreReader } from '../ports/store.ts';
+
+/** The input with each such id replaced; anything else is left to the tool, which says what is wrong with it. */
+export async function translateIds(store: Store, sessionId: string, input: unknown): Promise<unknown> {
+  if (!isObject(input)) return input;
+  const { todoId, todos } = input;
+  if (typeof todoId !== 'string' && !Array.isArray(todos)) return input;
+  return store.read(async (reader) => {
+    const translate = async (id: unknown): Promise<unknown> =>
+      typeof id === 'string' ? translated(reader, sessionId, id) : id;
+    const changed: Record<string, unknown> = { ...input };
+    if (typeof todoId === 'string') changed['todoId'] = await translate(todoId);
+    if (Array.isArray(todos)) changed['todos'] = await Promise.all(todos.map(withId(translate)));
+    return changed;
+  });
+}
+
+function withId(translate: (id: unknown) => Promise<unknown>) {
+  return async (todo: unknown): Promise<unknown> =>
+    isObject(todo) && typeof todo['id'] === 'string' ? { ...todo, id: await translate(todo['id']) } : todo;
+}
+
+async function translated(reader: StoreReader, sessionId: string, id: string): Promise<string> {
+  const old = await reader.findTodo(id);
+  // Only our own provisional sessions hand out ids that are looked for elsewhere: sessions never leak (G6).
+  if (old === null || old.sessionId === sessionId || !old.sessionId.startsWith('mcp-')) return id;
+  const session = await reader.session(sessionId);
+  if (session === null) return id;
+  const { byId, byTitle } = await reader.rows(session, { ...noNeeds, ids: [id], titleKeys: [old.titleKey] });
+  if (byId.length > 0) return id;
+  if (byTitle[0] !== undefined) return byTitle[0].id;
+  const plan = await reader.todosOfPlan(session.planId);
+  return plan.find(({ titleKey }) => titleKey === old.titleKey)?.id ?? id;
+}
