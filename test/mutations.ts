@@ -3,6 +3,7 @@
 import { countersMutations } from './mutations/counters-mutations.ts';
 import { deliveryMutations } from './mutations/delivery-mutations.ts';
 import { engineMutations } from './mutations/engine-mutations.ts';
+import { evidenceMutations } from './mutations/evidence-mutations.ts';
 import { humanMutations } from './mutations/human-mutations.ts';
 import { limitsMutations } from './mutations/limits-mutations.ts';
 import type { Mutation } from './mutations/mutation.ts';
@@ -20,6 +21,7 @@ export const mutations: readonly Mutation[] = [
   ...humanMutations,
   ...workMutations,
   ...deliveryMutations,
+  ...evidenceMutations,
   ...planMutations,
   ...textsMutations,
   ...engineMutations,

@@ -86,9 +86,6 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
   async function applyAll(transaction: StoreTransaction, event: Event): Promise<Applied> {
     const before = (await transaction.session(event.sessionId)) ?? createSession(event.sessionId, event.at);
     const waiting = await transaction.pendingEvents(event.sessionId);
-    const inInbox = waiting.some(({ id }) => id === event.id);
-    if (!inInbox && (await transaction.hasEvent(event.id)))
-      return { known: true, first: before, session: before, steps: [] };
     const stamped = await stamp(transaction, before, event);
     const others = waiting.filter(({ id }) => id !== event.id);
     const batch = [...others, stamped].sort((a, b) => a.at - b.at);
@@ -100,12 +97,14 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
         await transaction.markApplied(next);
         continue;
       }
+      // False only for the event itself: what waits in the inbox was never applied.
+      if (!(await transaction.markApplied(next))) continue;
       const step = await applyOne(transaction, session, next);
       steps.push({ event: next, step, own: next.id === event.id });
       session = step.session;
     }
-    await transaction.saveSession(session);
-    return { known: false, first: before, session, steps };
+    if (steps.length > 0) await transaction.saveSession(session);
+    return { known: !steps.some(({ own }) => own), first: before, session, steps };
   }
 
   async function applyOne(transaction: StoreTransaction, session: Session, event: Event): Promise<Step> {
@@ -119,7 +118,6 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
       decided.decision?.outcome === 'done' ? await recordDamage(transaction, decided, hash) : null;
     const step =
       damage === null ? decided : decide(damaged(governed, event, damage, policy), rows, event, policy);
-    await transaction.markApplied(event);
     await saveStep(transaction, session, step, event, hash);
     return step;
   }

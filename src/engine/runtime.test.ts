@@ -5,6 +5,7 @@ import type { Store } from '../ports/store.ts';
 import { createMemoryStore } from '../stores/memory/memory-store.ts';
 import { createScriptedHost, type ScriptedHostOptions } from '../testing/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
+import type { Engine } from './engine.ts';
 import { sha256 } from './system.ts';
 
 function setUp(
@@ -355,5 +356,83 @@ describe('the runtime with a told host', () => {
     expect(host.injected).toHaveLength(2);
     const session = await store.read(async (reader) => reader.session(host.sessionId));
     expect(session?.counters.total).toBe(2);
+  });
+});
+
+describe('checks that several processes hear of', () => {
+  /** Tells another runtime first, as the runner of the checks does through the inbox. */
+  function toldElsewhereFirst(other: () => Promise<Pick<Engine, 'handle'>>): Checker {
+    return {
+      run: (session, request, report) =>
+        passing.run(session, request, async (event) => {
+          await (await other()).handle(event);
+          await report(event);
+        }),
+    };
+  }
+
+  it.each([
+    ['let go', [] as string[], { answer: 'let-go', text: null }],
+    ['continue', ['one more'], { answer: 'continue', text: expect.stringContaining('one more') }],
+  ])(
+    'V5: a stop attempt that another process decided is answered with its decision: %s',
+    async (_name, more, answer) => {
+      const sharedStore = createMemoryStore();
+      const { host: other } = setUp({ sharedStore, goalChecks: ['unit'] });
+      const checker = toldElsewhereFirst(async () => {
+        if (more.length > 0) {
+          const items = more.map((title) => ({ id: title, title }));
+          await other.happens({ type: 'todos-created', actor: 'human', items });
+        }
+        return other.runtime;
+      });
+      const { host, clock } = setUp({ sharedStore, goalChecks: ['unit'], checker });
+      await host.open();
+      await host.says('build it');
+      const [first = ''] = await host.plans('parse');
+      await host.works();
+      await host.completes(first);
+      const event = stopAttempt(host.sessionId, clock.now());
+      const handled = await host.runtime.ask(event, clock.now() + 60_000);
+      expect(handled.answer).toMatchObject(answer);
+      expect(handled.decision?.answer).toBe(answer.answer);
+    },
+  );
+
+  it('V1: one load that folds two claims waits for the checks of both', async () => {
+    const finish: (() => void)[] = [];
+    const checker: Checker = {
+      run: async (session, request, report) => {
+        await new Promise<void>((resolve) => finish.push(resolve));
+        await passing.run(session, request, report);
+      },
+    };
+    const { host, store, clock } = setUp({ checker });
+    await host.open();
+    await host.says('build it');
+    const items = ['one', 'two'].map((id) => ({ id, title: id, checks: ['unit'] }));
+    await host.happens({ type: 'todos-created', actor: 'agent', items });
+    const base = { sessionId: host.sessionId, at: clock.now(), actor: 'agent', outcome: 'it works' } as const;
+    for (const id of ['one', 'two']) {
+      await host.runtime.append({
+        ...base,
+        type: 'todo-completed',
+        id: `c-${id}`,
+        todoId: id,
+        status: 'completed',
+      });
+    }
+    const handled = await host.happens({ type: 'activity-seen' });
+    let ended = false;
+    const both = handled.checks?.then(() => {
+      ended = true;
+    });
+    finish[1]?.();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(ended, 'the first one still runs').toBe(false);
+    finish[0]?.();
+    await both;
+    const todos = await store.read(async (reader) => reader.todosOfPlan(host.sessionId));
+    expect(todos.map(({ verification }) => verification)).toEqual(['passed', 'passed']);
   });
 });

@@ -114,9 +114,10 @@ export interface StoreTransaction extends StoreReader, TodoWriter, TranscriptWri
   addEvent(event: Event): Awaitable<boolean>;
   /**
    * Records that the event was applied to its session now, after all that were applied before, in the form in
-   * which it is given here. An event that was never in the inbox is taken in by the same call.
+   * which it is given here. An event that was never in the inbox is taken in by the same call. False: it was applied
+   * before, nothing was written.
    */
-  markApplied(event: Event): Awaitable<void>;
+  markApplied(event: Event): Awaitable<boolean>;
   addDecision(decision: Omit<StoredDecision, 'sequence'>): Awaitable<void>;
   addLedgerEntries(entries: readonly LedgerEntry[]): Awaitable<void>;
   addFingerprint(sessionId: string, fingerprint: string, at: number): Awaitable<void>;

@@ -10,10 +10,6 @@ export function todoMissing(id: string): UntildoneError {
   return refused(`there is no todo with the id ${JSON.stringify(id)} to update`);
 }
 
-export function alreadyApplied(eventId: string): UntildoneError {
-  return refused(`the event ${JSON.stringify(eventId)} was applied before`);
-}
-
 export function ledgerForked(planId: string, sequence: number): UntildoneError {
   return refused(`the ledger of plan ${JSON.stringify(planId)} has an entry ${sequence} already`);
 }

@@ -349,7 +349,7 @@ export const countersMutations: readonly Mutation[] = [
   {
     id: 'ledger-entry-missing',
     file: 'src/core/plan/plan-draft.ts',
-    find: '      log(change, row.id, detail);\n',
+    find: '      log(change, row.id, { ...detail, state: rowState(row) });\n',
     replace: '',
     why: 'changes leave no trace',
   },

@@ -40,16 +40,15 @@ export const deliveryMutations: readonly Mutation[] = [
   {
     id: 'check-late-result',
     file: 'src/core/apply/apply-checks.ts',
-    find: "if (todo === undefined || todo.status !== 'completed') return step(session);\n  const draft = createPlanDraft(session, 'system', event.at);\n  if (event.result",
-    replace:
-      "if (todo === undefined) return step(session);\n  const draft = createPlanDraft(session, 'system', event.at);\n  if (event.result",
+    find: "if (todo?.status !== 'completed' || !todo.checks.includes(event.check)) return step(session);",
+    replace: 'if (todo === undefined || !todo.checks.includes(event.check)) return step(session);',
     why: 'a late result settles a todo that is open again',
   },
   {
     id: 'check-fail-stays',
     file: 'src/core/apply/apply-checks.ts',
-    find: "        status: 'in_progress',\n        verification: 'failed',",
-    replace: "        verification: 'failed',",
+    find: "      status: 'in_progress' as const,\n",
+    replace: '',
     why: 'a failed check does not reopen',
   },
   {

@@ -84,8 +84,8 @@ export const engineMutations: readonly Mutation[] = [
   {
     id: 'engine-duplicate-applied',
     file: 'src/engine/engine.ts',
-    find: 'if (!inInbox && (await transaction.hasEvent(event.id)))',
-    replace: 'if (false)',
+    find: 'if (!(await transaction.markApplied(next))) continue;',
+    replace: 'await transaction.markApplied(next);',
     why: 'an event that is delivered twice counts twice',
   },
   {
@@ -105,8 +105,8 @@ export const engineMutations: readonly Mutation[] = [
   {
     id: 'engine-not-marked',
     file: 'src/engine/engine.ts',
-    find: '    await transaction.markApplied(event);\n    await saveStep',
-    replace: '    await saveStep',
+    find: 'if (!(await transaction.markApplied(next))) continue;',
+    replace: '',
     why: 'replay has nothing to replay',
   },
   {
@@ -245,7 +245,7 @@ export const engineMutations: readonly Mutation[] = [
   {
     id: 'ask-forgets-checks',
     file: 'src/engine/runtime.ts',
-    find: 'if (finished !== null) return finished;',
+    find: "if (finished !== 'late') return finished ?? (await answeredElsewhere(store, first));",
     replace: '',
     why: 'the result of the checks is not the answer',
   },

@@ -138,14 +138,14 @@ export const planMutations: readonly Mutation[] = [
   {
     id: 'final-run-todo-checks',
     file: 'src/core/stop.ts',
-    find: "        ...rows.unverified.map((todo) => ({ todoId: todo.id, check: todo.checks[0] ?? '' })),\n",
+    find: '        ...rows.unverified.flatMap(checksOf),\n',
     replace: '',
     why: 'claims are never checked at the end',
   },
   {
     id: 'final-run-goal-checks',
     file: 'src/core/stop.ts',
-    find: '        ...context.goalChecks.map((check) => ({ todoId: null, check })),\n',
+    find: '        ...goalChecksToRun(context).map((check) => ({ todoId: null, check })),\n',
     replace: '',
     why: 'the goal is never checked at the end',
   },

@@ -299,14 +299,14 @@ export const rulesMutations: readonly Mutation[] = [
   {
     id: 'rule-nothing-open-no-final-run',
     file: 'src/core/rules/plan-rules.ts',
-    find: 'return any && session.finalRun !== stop.eventId;',
+    find: 'return any && session.finalRun?.stop !== stop.eventId;',
     replace: 'return false;',
     why: 'the checks of the human are never run',
   },
   {
     id: 'rule-nothing-open-run-for-ever',
     file: 'src/core/rules/plan-rules.ts',
-    find: 'return any && session.finalRun !== stop.eventId;',
+    find: 'return any && session.finalRun?.stop !== stop.eventId;',
     replace: 'return any;',
     why: 'the final checks are run again and again',
   },

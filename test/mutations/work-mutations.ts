@@ -26,8 +26,8 @@ export const workMutations: readonly Mutation[] = [
   {
     id: 'tool-start-question',
     file: 'src/core/apply/apply-work.ts',
-    find: 'return step({ ...markActive(session), questions: 0 });',
-    replace: 'return step(markActive(session));',
+    find: 'const active = { ...markActive(session), questions: 0 };',
+    replace: 'const active = markActive(session);',
     why: 'an agent that works is taken for one that asks',
   },
   {
@@ -61,7 +61,7 @@ export const workMutations: readonly Mutation[] = [
   {
     id: 'reads-count-as-writes',
     file: 'src/core/apply/apply-work.ts',
-    find: "event.access === 'write' || event.access === 'unknown'",
+    find: "access === 'write' || access === 'unknown'",
     replace: 'true',
     why: 'reading counts as writing',
   },

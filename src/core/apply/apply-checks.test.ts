@@ -254,6 +254,44 @@ describe('the final stop', () => {
     }
   });
 
+  it('V1: a todo that was reopened needs new proof', () => {
+    const { driver, first } = planned({}, { title: 'parse', ...own });
+    driver.completes(first);
+    reports(driver, first, 'passed');
+    driver.updates(first, { status: 'in_progress' });
+    const again = driver.completes(first);
+    expect(driver.todo(first)).toMatchObject({ verification: 'claimed', evidence: [] });
+    expect(again.commands).toContainEqual(
+      expect.objectContaining({ type: 'run-checks', checks: [{ todoId: first, check: 'own' }] }),
+    );
+  });
+
+  it('V2: a call whose end was lost voids nothing once the human has spoken again', () => {
+    const { driver, first } = planned({}, { title: 'parse', ...own });
+    driver.happens({ type: 'tool-started', tool: 'write', access: 'write' });
+    driver.says('go on', 'message-2');
+    driver.completes(first);
+    reports(driver, first, 'passed', { final: false, writes: driver.session.work.writes });
+    expect(driver.todo(first).evidence[0]?.fingerprint).toBe('tree-1');
+  });
+
+  it('V2: the end of the run for another stop settles nothing', () => {
+    const { driver, first } = planned({}, { title: 'parse', ...own });
+    driver.completes(first);
+    reports(driver, first, 'passed');
+    driver.stops();
+    const other = driver.happens({ type: 'final-run-ended', stop: 'another stop', edited: [] });
+    expect(other.decision?.answer).toBe('wait');
+    expect(driver.session.finalRun?.ended).toBe(false);
+  });
+
+  it('M8: what has passed is not run again because someone asks', () => {
+    const { driver, first } = planned({}, { title: 'parse', ...own });
+    driver.completes(first);
+    reports(driver, first, 'passed');
+    expect(driver.happens({ type: 'verification-asked', todoId: first }).commands).toEqual([]);
+  });
+
   it('V1: a flaky check of a todo is at best claimed', () => {
     const { driver, first } = planned({}, { title: 'parse', ...own });
     driver.completes(first);

@@ -6,7 +6,7 @@ import type { Todo } from '../../core/todo.ts';
 import type { CheckRun, EvidenceRow } from '../../ports/check-queue.ts';
 import type { OutboxRow, StoredDecision, StoreTransaction, UsageRow } from '../../ports/store.ts';
 import type { CallRow, MessageRow } from '../../ports/transcript.ts';
-import { alreadyApplied, ledgerForked, todoExists, todoMissing } from '../refused-writes.ts';
+import { ledgerForked, todoExists, todoMissing } from '../refused-writes.ts';
 import { archiveSessions, restoreSession } from './memory-archive.ts';
 import { MemoryReader } from './memory-reader.ts';
 import {
@@ -46,13 +46,14 @@ export class MemoryTransaction extends MemoryReader implements StoreTransaction 
     return true;
   }
 
-  markApplied(event: Event): void {
+  markApplied(event: Event): boolean {
     const record = this.#record(event.sessionId);
     const inbox = record.inbox.filter((waiting) => waiting.id !== event.id);
     if (inbox.length < record.inbox.length) this.#undo.assign(record, 'inbox', inbox);
-    else if (this.state.eventIds.has(event.id)) throw alreadyApplied(event.id);
+    else if (this.state.eventIds.has(event.id)) return false;
     this.#undo.add(this.state.eventIds, event.id);
     this.#undo.push(record.applied, event);
+    return true;
   }
 
   addDecision(decision: Omit<StoredDecision, 'sequence'>): void {

@@ -36,8 +36,7 @@ export const sessionStatements = {
   ledger: 'SELECT body FROM ledger WHERE plan_id = ? ORDER BY sequence',
   lastLedgerEntry: 'SELECT body FROM ledger WHERE plan_id = ? ORDER BY sequence DESC LIMIT 1',
   /** An entry that does not come after the last one is not written. */
-  addLedgerEntry: `INSERT INTO ledger (plan_id, sequence, body) SELECT ?1, ?2, ?3
-    WHERE ?2 > coalesce((SELECT max(sequence) FROM ledger WHERE plan_id = ?1), 0)`,
+  addLedgerEntry: 'INSERT INTO ledger (plan_id, sequence, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
 
   hasFingerprint: `SELECT 1 AS found FROM evidence
     WHERE session_id = ? AND kind = 'workspace' AND fingerprint = ? LIMIT 1`,

@@ -6,7 +6,7 @@ import type { Todo } from '../../core/todo.ts';
 import type { CheckRun, EvidenceRow } from '../../ports/check-queue.ts';
 import type { OutboxRow, StoredDecision, StoreTransaction, UsageRow } from '../../ports/store.ts';
 import type { CallRow, MessageRow } from '../../ports/transcript.ts';
-import { alreadyApplied, ledgerForked, todoExists, todoMissing } from '../refused-writes.ts';
+import { ledgerForked, todoExists, todoMissing } from '../refused-writes.ts';
 import { hasFailedCheck, isUnnamedDrop, isUnverified, nextRank } from '../todo-marks.ts';
 import { fromColumn, toColumn, toNullableColumn } from './column-text.ts';
 import type { Value } from './open-database.ts';
@@ -46,8 +46,8 @@ export class SqliteTransaction extends SqliteReader implements StoreTransaction 
     return this.scope.run('addEvent', ...eventValues(event)) === 1;
   }
 
-  markApplied(event: Event): void {
-    if (this.scope.run('markApplied', ...eventValues(event)) === 0) throw alreadyApplied(event.id);
+  markApplied(event: Event): boolean {
+    return this.scope.run('markApplied', ...eventValues(event)) === 1;
   }
 
   addDecision(decision: Omit<StoredDecision, 'sequence'>): void {
