@@ -44,7 +44,7 @@ export function continueStop(context: StopContext, rows: Rows): Step {
     // It goes on: what the human says meanwhile joins this turn (T3).
     turn: session.turn === null ? null : { ...session.turn, ended: false },
     epoch,
-    counters: countContinuation(session.counters, kind),
+    counters: countContinuation(session.counters, kind, context.stop),
     challenged: challengedAfter(session, kind),
     loopTold: session.loopTold || kind === 'loop',
     // Alarms from before it was told are forgiven with the telling (P25).
@@ -84,10 +84,13 @@ function observe({ session }: StopContext, decision: Decision): Step {
   return { ...step(ended, commands), decision };
 }
 
-/** Waiting for checks is not the agent's fault, and an output limit is not a lack of progress (G6, P13). */
-function countContinuation(counters: Counters, kind: TextKind): Counters {
+/**
+ * Waiting for checks or for a limit of the provider is not the agent's fault, and an output limit is not a lack of
+ * progress (G6, G9, P13).
+ */
+function countContinuation(counters: Counters, kind: TextKind, { end }: StopContext['stop']): Counters {
   const total = counters.total + 1;
-  if (kind === 'checks-running') return { ...counters, total };
+  if (kind === 'checks-running' || end === 'error') return { ...counters, total };
   const continuations = counters.continuations + 1;
   if (kind === 'output-limit') return { ...counters, total, continuations };
   return { total, continuations, stagnant: counters.stagnant + 1 };

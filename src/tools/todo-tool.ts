@@ -26,7 +26,13 @@ export interface ToolCallContext {
 export type ToolOutput = Readonly<Record<string, unknown>>;
 
 export type ToolResult =
-  | { readonly ok: true; readonly output: ToolOutput; readonly notices: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly output: ToolOutput;
+      readonly notices: readonly string[];
+      /** A whole-list write that changed nothing (I5). */
+      readonly duplicate?: boolean;
+    }
   | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
 
 export interface TodoTool {

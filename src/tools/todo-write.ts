@@ -52,7 +52,8 @@ export const todoWrite = defineTodoTool({
       refused,
       notices: all,
     };
-    return succeeded(leftOut === 0 ? output : { ...output, leftOut }, all);
+    const result = succeeded(leftOut === 0 ? output : { ...output, leftOut }, all);
+    return { ...result, duplicate: reply.duplicate };
   },
 });
 

@@ -26,7 +26,7 @@ export const countersMutations: readonly Mutation[] = [
   {
     id: 'count-checks-running-free',
     file: 'src/core/continue-stop.ts',
-    find: "  if (kind === 'checks-running') return { ...counters, total };\n",
+    find: "  if (kind === 'checks-running' || end === 'error') return { ...counters, total };\n",
     replace: '',
     why: 'waiting for checks counts against the agent',
   },

@@ -112,7 +112,7 @@ export const engineMutations: readonly Mutation[] = [
   {
     id: 'engine-session-not-saved',
     file: 'src/engine/engine.ts',
-    find: '    await transaction.saveSession(session);\n',
+    find: 'if (steps.length > 0) await transaction.saveSession(session);\n',
     replace: '',
     why: 'the state of a session is lost',
   },

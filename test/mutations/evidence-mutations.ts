@@ -26,14 +26,14 @@ export const evidenceMutations: readonly Mutation[] = [
   {
     id: 'calm-ignores-running-calls',
     file: 'src/core/apply/apply-checks.ts',
-    find: '(event.writes === work.writes && work.started === work.writes)',
+    find: 'event.writes === work.writes && work.started === work.writes',
     replace: 'event.writes === work.writes',
     why: 'a call that still writes does not void evidence',
   },
   {
     id: 'calm-ignores-ended-calls',
     file: 'src/core/apply/apply-checks.ts',
-    find: '(event.writes === work.writes && work.started === work.writes)',
+    find: 'event.writes === work.writes && work.started === work.writes',
     replace: 'work.started === work.writes',
     why: 'a call that wrote does not void evidence',
   },
@@ -204,5 +204,12 @@ export const evidenceMutations: readonly Mutation[] = [
     find: 'checks = both(checks, runChecks(session, command, event));',
     replace: 'checks = runChecks(session, command, event);',
     why: 'the checks of an earlier event are not waited for',
+  },
+  {
+    id: 'limit-is-stagnation',
+    file: 'src/core/continue-stop.ts',
+    find: "kind === 'checks-running' || end === 'error'",
+    replace: "kind === 'checks-running'",
+    why: 'an hour of rate limits ends an honest agent',
   },
 ];

@@ -50,10 +50,11 @@ function countRows(todos: readonly Todo[]): PlanCounts {
 export function checkCounters({ reference, seen, before, step }: Moment, continued: boolean): void {
   const { counters } = step.session;
   const kind = step.decision?.textKind;
+  const excused = kind === 'checks-running' || reference.stopEnd === 'error';
   if (seen.firstFinalOrPass) reference.continuations = 0;
   if (continued) {
     reference.total += 1;
-    if (kind !== 'checks-running') reference.continuations += 1;
+    if (!excused) reference.continuations += 1;
   }
   must(counters.total === reference.total, 'the ceiling counts every continuation since the human', counters);
   must(
@@ -61,7 +62,7 @@ export function checkCounters({ reference, seen, before, step }: Moment, continu
     'the second counter falls only with the human, a first final or a first pass',
     { counters, expected: reference.continuations },
   );
-  const added = continued && kind !== 'checks-running' && kind !== 'output-limit' ? 1 : 0;
+  const added = continued && !excused && kind !== 'output-limit' ? 1 : 0;
   const strong = seen.human || seen.firstFinalOrPass || seen.newTree;
   const kept = before.counters.stagnant + added;
   const mayBeWeak = seen.weak && reference.weakResets < 2 && !reference.weakSinceContinuation;

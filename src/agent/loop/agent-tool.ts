@@ -28,8 +28,7 @@ export function fromTodoTool(tool: SessionTodoTool): AgentTool {
     async call(input) {
       const result = await tool.call(input);
       if (!result.ok) return { ok: false, output: result.error.message, duplicate: false };
-      const duplicate = result.notices.some((notice) => notice.includes('equals the current one'));
-      return { ok: true, output: JSON.stringify(result.output), duplicate };
+      return { ok: true, output: JSON.stringify(result.output), duplicate: result.duplicate === true };
     },
   };
 }
@@ -48,13 +47,20 @@ export function fromWorkspaceTool(
     async call(input, signal) {
       const permission = decidePermission({ name: tool.name, access: tool.access }, input, policy);
       if (permission !== 'allow') return { ok: false, output: permission.deny, duplicate: false };
-      try {
-        const outcome = await tool.call(input, { ...context, signal });
-        return { ok: outcome.ok, output: outcome.ok ? outcome.output : outcome.error, duplicate: false };
-      } catch (error) {
-        // A tool that breaks its promise must not end the run: the model is told and can go another way.
-        return { ok: false, output: `${tool.name} failed unexpectedly: ${String(error)}`, duplicate: false };
-      }
+      const once = async (): Promise<ToolCallResult | Error> => {
+        try {
+          const outcome = await tool.call(input, { ...context, signal });
+          return { ok: outcome.ok, output: outcome.ok ? outcome.output : outcome.error, duplicate: false };
+        } catch (error) {
+          // A tool that breaks its promise must not end the run: the model is told and can go another way.
+          return error instanceof Error ? error : new Error(String(error));
+        }
+      };
+      const first = await once();
+      // Only what reads may be called again by itself (S6): anything else may have done half its work.
+      const last = first instanceof Error && tool.access === 'read' && !signal.aborted ? await once() : first;
+      if (!(last instanceof Error)) return last;
+      return { ok: false, output: `${tool.name} failed unexpectedly: ${last.message}`, duplicate: false };
     },
   };
 }

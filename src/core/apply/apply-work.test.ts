@@ -120,7 +120,7 @@ describe('errors', () => {
       dueAt: driver.now + 60_000,
     });
     expect(injectionOf(driver.fires())).not.toBeNull();
-    expect(driver.session.counters).toEqual({ stagnant: 1, continuations: 1, total: 1 });
+    expect(driver.session.counters).toEqual({ stagnant: 0, continuations: 0, total: 1 });
     expect(driver.session.circuit).toBeNull();
     expect(driver.session.rateLimitedUntil).toBeNull();
   });
@@ -290,5 +290,24 @@ describe('budgets and alarms', () => {
       answer: 'let-go',
       message: 'The agent paused: I need a key',
     });
+  });
+});
+
+describe('a limit of the provider that lasts', () => {
+  it('G9: however often it is waited for, it is neither stagnation nor a spent continuation', () => {
+    const driver = createCoreDriver({ settings: { maxStagnant: 2, maxContinuations: 2 } });
+    driver.says();
+    driver.plans('parse');
+    for (let attempt = 1; attempt <= 6; attempt += 1) {
+      const limit = { kind: 'rate-limit', signature: '429', message: 'slow down' } as const;
+      driver.happens({ type: 'error-occurred', ...limit, retryAt: driver.now + 1000 });
+      expect(driver.stops({ end: 'error' }).decision).toMatchObject({
+        answer: 'wait',
+        reason: 'rate-limited',
+      });
+      driver.now += 2000;
+      expect(driver.stops({ end: 'error' }).decision?.answer, `attempt ${attempt}`).toBe('continue');
+      expect(driver.session.counters).toEqual({ stagnant: 0, continuations: 0, total: attempt });
+    }
   });
 });
