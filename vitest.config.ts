@@ -18,6 +18,8 @@ export default defineConfig({
     fsModuleCache: !mutationId,
     // Forks, not threads: tests kill child processes, change directories and open SQLite files.
     pool: 'forks',
+    // All cores: most tests wait for processes, files and timers of their own.
+    maxWorkers: '100%',
     // Long enough for a property over thousands of sequences on a busy machine; a hung test still ends.
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -4,6 +4,7 @@
 import { isBuiltin } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { lazyBuiltins } from './lazy-builtins.ts';
 
 export function lateModules(options: BuildOptions): Plugin {
   return {
@@ -19,6 +20,7 @@ export function lateModules(options: BuildOptions): Plugin {
           ...options,
           entryPoints: [path],
           format: 'cjs',
+          plugins: [lazyBuiltins],
           splitting: false,
           write: false,
           metafile: true,

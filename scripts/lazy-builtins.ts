@@ -1,4 +1,4 @@
-// Lets a single file load Node's modules when the code that uses them first runs: a bundle in module format would
+// Lets a single file load each of Node's modules when something of it is first used: a bundle in module format would
 // import all of them before its first line, and the network modules alone cost a hook more than Node's own start.
 import { isBuiltin } from 'node:module';
 import type { Plugin } from 'esbuild';
@@ -10,7 +10,12 @@ export const lazyBuiltins: Plugin = {
       isBuiltin(path) ? { path, namespace: 'lazy-builtin' } : null,
     );
     build.onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+      // As a prototype, because the bundler copies the exports of a module and keeps only what it inherits alive.
+      contents: [
+        'let loaded;',
+        `const load = () => (loaded ??= process.getBuiltinModule(${JSON.stringify(path)}));`,
+        'module.exports = Object.create(new Proxy({}, { get: (_, name) => load()[name] }));',
+      ].join('\n'),
       loader: 'js',
     }));
   },

@@ -1,7 +1,7 @@
 // Makes the plugin for Claude Code: the folder plugin/ with the programs that it starts and the version of the package,
 // as dist/plugin. Nothing is installed for a plugin, so it has to carry all that it needs.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { programNames } from '../src/hosts/install/program-files.ts';
 
 export function writePlugin(root: string, output: string, version: string): void {
@@ -9,8 +9,8 @@ export function writePlugin(root: string, output: string, version: string): void
   cpSync(join(root, 'plugin'), folder, { recursive: true });
   mkdirSync(join(folder, 'programs'), { recursive: true });
   for (const name of programNames) copyFileSync(join(output, name), join(folder, 'programs', name));
-  for (const name of ['LICENSE', 'dist/THIRD_PARTY_LICENSES']) {
-    copyFileSync(join(root, name), join(folder, name.slice(name.lastIndexOf('/') + 1)));
+  for (const file of [join(root, 'LICENSE'), join(output, 'THIRD_PARTY_LICENSES')]) {
+    copyFileSync(file, join(folder, basename(file)));
   }
   const manifest = join(folder, '.claude-plugin', 'plugin.json');
   const { name, ...rest } = JSON.parse(readFileSync(manifest, 'utf8')) as { name: string };

@@ -8,6 +8,7 @@ import { isBudgetSpent, isContextFull } from '../core/rules/limit-rules.ts';
 import { openCount } from '../core/session.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { sha256 } from '../engine/system.ts';
+import type { PlanFileSync } from '../plan-file/plan-file-sync.ts';
 import type { Clock, Identifiers } from '../ports/clock.ts';
 import type { Checker } from '../ports/host.ts';
 import type { Store } from '../ports/store.ts';
@@ -20,6 +21,7 @@ import { beginRun, ownAgentName } from './loop/begin-run.ts';
 import { complexTurnsBefore } from './loop/complex-turns.ts';
 import { createContextWindow } from './loop/context-window.ts';
 import { type Control, createControl } from './loop/control.ts';
+import { followPlanFile } from './loop/follow-plan-file.ts';
 import { hearHuman, humanWords } from './loop/hear-human.ts';
 import { settleInterrupted } from './loop/interrupted-calls.ts';
 import { createIterationBudget } from './loop/iteration-budget.ts';
@@ -54,6 +56,8 @@ export interface AgentRunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly emit: Emit;
   readonly checker?: Checker;
+  /** The plan file that goes with this session, over the engine of the run. */
+  readonly planFile?: (engine: Runtime) => PlanFileSync;
   /** Fingerprint of the workspace now; null where none can be taken. */
   readonly fingerprint: () => Promise<string | null>;
   /** Hands the human's controls to the caller, which knows about signals and keys. */
@@ -120,6 +124,9 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
     await transcript.append([{ kind: 'note', message: { role: 'user', content } }]);
   }
   await hearHuman(runtime, transcript, options);
+  // Not before: what the human said may have begun a new plan.
+  const planFile = followPlanFile(runtime, options);
+  await planFile.begin();
   const opened = await session();
   turnId = opened?.turn?.id ?? null;
 
@@ -215,7 +222,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
     await showPlan();
     await runLoop({
       ...options,
-      runtime,
+      runtime: planFile.runtime,
       transcript,
       control,
       waits,
@@ -273,6 +280,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
           hint = null;
         }
         turnId = (await session())?.turn?.id ?? turnId;
+        await planFile.follow();
         await showPlan();
         return result;
       },
@@ -281,6 +289,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
     clearInterval(alive);
     control.close();
     await workspace.close();
+    await planFile.close();
   }
   const ended = await summariseRun({
     store,

@@ -9,6 +9,7 @@ import { defaultSettings } from '../core/config/settings.ts';
 import type { CheckFinished, Event } from '../core/events.ts';
 import type { Session } from '../core/session.ts';
 import { digestFile } from '../engine/digest-file.ts';
+import { policyKey } from '../engine/policies.ts';
 import { sha256, systemClock } from '../engine/system.ts';
 import type { Store } from '../ports/store.ts';
 import { createMemoryStore } from '../stores/memory/memory-store.ts';
@@ -31,8 +32,9 @@ const identifiers = createSequentialIdentifiers();
 
 async function sessionWith(policy: Partial<Policy>, changes: Partial<Session> = {}): Promise<Session> {
   const text = canonicalPolicy({ settings: defaultSettings, goalChecks: [], ...policy });
-  await store.transact(async (transaction) => transaction.savePolicy('policy', text));
-  const session = aSession({ policyHash: 'policy', ...changes });
+  const policyHash = policyKey(text, sha256);
+  await store.transact(async (transaction) => transaction.savePolicy(policyHash, text));
+  const session = aSession({ policyHash, ...changes });
   return { ...session, descriptor: { ...session.descriptor, directory } };
 }
 

@@ -4,6 +4,7 @@ import type { CheckSpec } from '../core/check-spec.ts';
 import type { Policy } from '../core/config/policy.ts';
 import type { Event } from '../core/events.ts';
 import type { Session } from '../core/session.ts';
+import { policyKey } from '../engine/policies.ts';
 import type { CheckAsker, CheckRun, CheckVerdict } from '../ports/check-queue.ts';
 import type { Checker } from '../ports/host.ts';
 import { editedSources } from './edited-sources.ts';
@@ -137,11 +138,13 @@ export function createChecker(options: CheckerOptions): Checker {
     async run(session, { checks, stop }, report) {
       const look = await lookAt(options, session);
       const base = () => ({ id: identifiers.next(), sessionId: session.id, at: clock.now() });
+      const { started, writes } = session.work;
       const asker = (todoId: string | null): CheckAsker => ({
         sessionId: session.id,
         todoId,
         final: stop !== null,
-        writes: session.work.started === session.work.writes ? session.work.writes : null,
+        // A call that was begun and never ended, such as a refused one, does not run on after a stop.
+        writes: stop !== null || started === writes ? writes : null,
       });
       const asked = new Map<string, CheckAsker[]>();
       const add = (todoId: string | null, check: string): void => {
@@ -169,10 +172,12 @@ export interface Look {
   readonly fingerprintOf: FingerprintOf;
 }
 
-async function lookAt({ store }: CheckerOptions, session: Session): Promise<Look> {
-  const hash = session.policyHash;
-  const text = hash === null ? null : await store.read(async (reader) => reader.policy(hash));
-  const policy: Look['policy'] = text === null ? {} : (JSON.parse(text) as Policy);
+async function lookAt({ store, hash }: CheckerOptions, session: Session): Promise<Look> {
+  const key = session.policyHash;
+  const text = key === null ? null : await store.read(async (reader) => reader.policy(key));
+  // A text that was edited in the store says nothing of what the human wants: then no check is known, and all fail.
+  const isWhole = text !== null && policyKey(text, hash) === key;
+  const policy: Look['policy'] = isWhole ? (JSON.parse(text) as Policy) : {};
   const directory = session.descriptor.directory ?? process.cwd();
   return { policy, directory, fingerprintOf: await lookAtFiles(directory, policy.exclude) };
 }

@@ -30,7 +30,9 @@ export async function humanVerdict(
 ): Promise<Verdict> {
   const { session, fingerprint } = state;
   const rows = await store.read(async (reader) => reader.evidence(session.id, remembered));
-  const known = rows.find((row) => row.check === spec.id && row.fingerprint === fingerprint);
+  const known = rows.find(
+    (row) => row.human === true && row.check === spec.id && row.fingerprint === fingerprint,
+  );
   if (known !== undefined && fingerprint !== null) return known;
   const answer = (await ask?.(spec.question)) ?? null;
   if (answer === null) {
@@ -54,7 +56,7 @@ export function humanEvidence(
   answer: HumanAnswer,
   at: number,
 ): EvidenceRow {
-  return { ...verdictOf(spec, fingerprint, answer, at), sessionId, todoId: null };
+  return { ...verdictOf(spec, fingerprint, answer, at), sessionId, todoId: null, human: true };
 }
 
 function verdictOf(

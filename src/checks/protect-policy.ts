@@ -1,13 +1,9 @@
 // Makes protected paths part of a policy: what stands there now is kept in the store, and one more check on the goal
 // compares with it (V2, P27). Called at a genuine human message, before the policy is snapshotted.
-import type { CheckSpec } from '../core/check-spec.ts';
+import { type CheckSpec, protectedPathsId } from '../core/check-spec.ts';
 import type { Policy } from '../core/config/policy.ts';
-import { sha256 } from '../engine/system.ts';
 import type { Store } from '../ports/store.ts';
-import { takeBaseline } from './protected-paths.ts';
-
-/** The id under which a change of protected paths fails the goal. */
-const protectedPaths = 'protected paths';
+import { baselineKey, takeBaseline } from './protected-paths.ts';
 
 const baselineTimeoutMs = 60_000;
 
@@ -25,11 +21,11 @@ export async function protectPolicy(
   const taken = await takeBaseline(directory, patterns);
   if (!taken.ok) return { ok: false, sentence: `The protected paths cannot be read: ${taken.sentence}` };
   const text = JSON.stringify(taken.baseline);
-  const baseline = `baseline ${sha256(text)}`;
+  const baseline = baselineKey(text);
   await store.transact(async (transaction) => transaction.savePolicy(baseline, text));
   const spec: CheckSpec = {
     kind: 'protected',
-    id: protectedPaths,
+    id: protectedPathsId,
     files: patterns,
     timeoutMs: baselineTimeoutMs,
     baseline,
@@ -38,8 +34,8 @@ export async function protectPolicy(
     ok: true,
     policy: {
       ...policy,
-      goalChecks: [...policy.goalChecks, protectedPaths],
-      checks: { ...policy.checks, [protectedPaths]: spec },
+      goalChecks: [...policy.goalChecks, protectedPathsId],
+      checks: { ...policy.checks, [protectedPathsId]: spec },
     },
   };
 }

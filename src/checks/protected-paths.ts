@@ -2,6 +2,7 @@
 // The rules about ignored files are those of the baseline too: an agent cannot hide a file by ignoring it.
 import { realpath } from 'node:fs/promises';
 import { createPathSet } from '../core/glob/path-set.ts';
+import { sha256 } from '../engine/system.ts';
 import { explainFileError } from './files/file-error.ts';
 import { type IgnoreText, readIgnoreText } from './files/walk.ts';
 import { compareFiles, type Listing, type ListingChanges, readListing } from './listing/listing.ts';
@@ -14,6 +15,11 @@ export interface ProtectedBaseline {
   readonly files: Readonly<Record<string, string>>;
   /** Folder → what its .gitignore said; folders without one are left out. */
   readonly ignored: Readonly<Record<string, string>>;
+}
+
+/** Where a baseline is kept; a text with another key was edited in the store (V4). */
+export function baselineKey(text: string): string {
+  return `baseline ${sha256(text)}`;
 }
 
 export interface ProtectedOptions {

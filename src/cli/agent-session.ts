@@ -1,6 +1,6 @@
 // Starts our own agent for a command: store, model, permissions, printer, Ctrl-C. The one place where a run meets
 // the process it lives in.
-import { mkdirSync } from 'node:fs';
+
 import { dirname } from 'node:path';
 import type { AgentEvent, RunEnded } from '../agent/agent-event.ts';
 import type { ResolvedModel } from '../agent/models/resolve-model.ts';
@@ -8,15 +8,18 @@ import { type HumanControl, runAgent } from '../agent/run-agent.ts';
 import type { PermissionPolicy } from '../agent/workspace/permission.ts';
 import { fingerprintWorkspace } from '../checks/fingerprint.ts';
 import type { Policy } from '../core/config/policy.ts';
+import { makeFolder } from '../engine/make-folder.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import type { Store } from '../ports/store.ts';
 import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts';
 import { storePath } from '../stores/state-directory.ts';
 import type { Io } from './io.ts';
+import { openPlanFileSync } from './plan-file-session.ts';
 import { prepareChecks } from './run-checks.ts';
 import { createJsonPrinter } from './run-output/json-printer.ts';
 import { createLinePrinter } from './run-output/line-printer.ts';
 import { isUnicodeLocale } from './run-output/unicode-locale.ts';
+import { planFileOf } from './run-plan.ts';
 
 // Remarks of the provider packages are for programmers; they would stand between the lines that people read.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
@@ -39,7 +42,7 @@ export interface AgentSession {
 /** Opens the user's store, and makes it if this is the first run. */
 export async function openOrCreateStore(io: Io): Promise<Store> {
   const path = storePath(io.env);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   return openSqliteStore({ path, clock: io.clock });
 }
 
@@ -78,6 +81,10 @@ export async function runSession(
   process.on('SIGTERM', onInterrupt);
   try {
     const { policy, checker } = await prepareChecks(io, store, session, emit, ending.signal);
+    const realPath = planFileOf(policy);
+    // V3: the agent can edit the file; only checks that the human's message froze are put on its new lines.
+    const isAllowed = (check: string): boolean => Object.hasOwn(policy.checks ?? {}, check);
+    const { sessionId } = session;
     return await runAgent({
       ...session,
       policy,
@@ -97,6 +104,11 @@ export async function runSession(
       onControl: (given) => {
         control = given;
       },
+      ...(realPath === null
+        ? {}
+        : {
+            planFile: (engine) => openPlanFileSync(io, store, engine, { realPath, sessionId, isAllowed }),
+          }),
     });
   } finally {
     process.off('SIGINT', onInterrupt);

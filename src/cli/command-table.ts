@@ -62,6 +62,16 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./commands/stop.ts')).stop,
   },
   {
+    name: 'verify',
+    summary: 'Run the checks now: of a session, a plan file or the goal',
+    load: async () => (await import('./commands/verify.ts')).verify,
+  },
+  {
+    name: 'approve',
+    summary: 'Answer a check for a human (a human at a terminal only)',
+    load: async () => (await import('./commands/approve.ts')).approve,
+  },
+  {
     name: 'plan show',
     summary: 'The plan of a session as a list',
     load: async () => (await import('./commands/plan-show.ts')).planShow,
@@ -95,6 +105,11 @@ export const commandTable: readonly CommandRow[] = [
     name: 'config init',
     summary: 'Write a small untildone.json into this directory',
     load: async () => (await import('./commands/config-init.ts')).configInit,
+  },
+  {
+    name: 'hook',
+    summary: 'Answers one hook call of a host; hosts call it',
+    load: async () => (await import('./commands/hook.ts')).hook,
   },
   {
     name: 'mcp',

@@ -6,7 +6,11 @@ import { appendFailure } from '../hosts/hook/hook-log.ts';
 import type { HookProcess, LatePart } from '../hosts/hook/run-hook.ts';
 import { bindReceipt } from '../mcp/bind-receipt.ts';
 
-export { runQueueProcess } from './queue-process.ts';
+/** The checks themselves bring Node's network along, which no call of a host needs. */
+export async function runQueueProcess(words: readonly string[]): Promise<void> {
+  const queue = await import('./queue-process.ts');
+  await queue.runQueueProcess(words);
+}
 
 const parts = { bindReceipt, endsInQuestion };
 

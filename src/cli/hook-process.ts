@@ -4,6 +4,7 @@ import { writeSync } from 'node:fs';
 import { claudeCode } from '../hosts/claude-code/claude-code.ts';
 import type { HookedHost } from '../hosts/hook/hook-request.ts';
 import { type HookProcess, runHook } from '../hosts/hook/run-hook.ts';
+import { stateDirectory } from '../stores/state-directory.ts';
 
 const hookedHosts: readonly HookedHost[] = [claudeCode];
 
@@ -12,26 +13,66 @@ export async function runHookProcess(hostName: string, options: readonly string[
   const host = hookedHosts.find(({ name }) => name === hostName);
   // Nothing else keeps the process alive while it waits: the clock's own timers do not.
   const alive = setInterval(() => {}, 60_000);
-  const line = host === undefined ? '{}' : await runHook(host, processOf(options));
+  const line = host === undefined ? await refuse(hostName) : await runHook(host, processOf(options));
   await print(`${line}\n`);
   clearInterval(alive);
   process.exit(0);
 }
 
+async function refuse(hostName: string): Promise<string> {
+  const { latePart } = await import('./hook-late.ts');
+  const names = hookedHosts.map(({ name }) => name).join(', ');
+  const message = `There is no host "${hostName.slice(0, 80)}" with hooks; known are ${names}.`;
+  const failure = { at: Date.now(), host: 'unknown', hook: null, sessionId: null, code: 'host', message };
+  latePart.appendFailure(stateDirectory(process.env), failure);
+  return '{}';
+}
+
 function processOf(options: readonly string[]): HookProcess {
-  const prefix = options.find((option) => option.startsWith('--tools='))?.slice('--tools='.length);
+  const prefix = optionValue(options, 'tools', /^\w{1,120}$/u);
+  const timeout = optionValue(options, 'timeout', /^\d{1,6}$/u);
+  const termination = createTermination();
   return {
     input: 0,
     environment: process.env,
     startedAt: Math.round(performance.timeOrigin),
-    toolPrefix: prefix !== undefined && /^\w{1,120}$/u.test(prefix) ? prefix : null,
+    toolPrefix: prefix,
+    timeout: timeout === null ? null : Number(timeout),
     program: [process.execPath, '--no-warnings', process.argv[1] ?? ''],
-    loadLate: async () => (await import('./hook-late.ts')).latePart,
-    onTermination: (listener) => {
-      process.on('SIGTERM', listener);
-      return () => process.off('SIGTERM', listener);
+    loadLate: async () => {
+      termination.listen();
+      return (await import('./hook-late.ts')).latePart;
+    },
+    onTermination: termination.on,
+  };
+}
+
+/** Heard from before the rest is loaded: an interrupt that comes meanwhile would end the process unrecorded. */
+function createTermination() {
+  let listener: (() => void) | null = null;
+  let heard = false;
+  return {
+    listen: (): void => {
+      process.on('SIGTERM', () => {
+        heard = true;
+        listener?.();
+      });
+    },
+    on: (wanted: () => void): (() => void) => {
+      listener = wanted;
+      if (heard) queueMicrotask(wanted);
+      return () => {
+        listener = null;
+      };
     },
   };
+}
+
+/** A value that makes no sense is left aside: a hook has nobody to complain to. */
+function optionValue(options: readonly string[], name: string, shape: RegExp): string | null {
+  const start = `--${name}=`;
+  const value = options.find((option) => option.startsWith(start))?.slice(start.length);
+  return value !== undefined && shape.test(value) ? value : null;
 }
 
 /** Without a stream, as the payload is read; a host that has gone away wants no answer. */

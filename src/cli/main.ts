@@ -2,7 +2,7 @@
 // It decides nothing and prints no stack trace unless UNTILDONE_DEBUG asks for one.
 import { closestName } from '../core/config/closest-name.ts';
 import { UntildoneError } from '../core/untildone-error.ts';
-import { readArguments } from './command.ts';
+import { type Command, readArguments } from './command.ts';
 import { type CommandRow, commandTable } from './command-table.ts';
 import { commandHelp, overview } from './help.ts';
 import { type Io, processIo } from './io.ts';
@@ -32,8 +32,20 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   if (words.length === 0) return print(io, overview());
   const { row, rest } = findCommand(words);
   const command = await row.load();
+  // A host reads exit code 2 as a refusal: whatever stands in its settings, a hook lets the agent go.
+  if (row.name === 'hook' && !asksForHelp && !wantsHelp(rest)) return runHook(command, rest, io);
   if (asksForHelp || wantsHelp(rest)) return print(io, commandHelp(row, command));
   return command.run(readArguments(command, rest), io);
+}
+
+async function runHook(command: Command, rest: readonly string[], io: Io): Promise<number> {
+  try {
+    return await command.run(readArguments(command, rest), io);
+  } catch {
+    // Safe: nothing was decided, so the agent may stop; `doctor` says what is wrong with the settings.
+    io.stdout.write('{}\n');
+    return 0;
+  }
 }
 
 function print(io: Io, lines: readonly string[]): number {

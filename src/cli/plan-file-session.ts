@@ -65,6 +65,7 @@ export function openPlanFileSync(
   const { realPath, sessionId, isAllowed } = place;
   return createPlanFileSync({
     path: realPath,
+    pinned: true,
     engine: runtime,
     store,
     sessionId,

@@ -42,6 +42,9 @@ export interface HumanCheck extends CheckBase {
   readonly question: string;
 }
 
+/** The id of the check that the system makes from `protect`. */
+export const protectedPathsId = 'protected paths';
+
 /** Paths that must be as they were at the human's message. Made by the system from `protect`. */
 export interface ProtectedCheck extends CheckBase {
   readonly kind: 'protected';

@@ -25,7 +25,13 @@ export function stripTerminalControls(text: string): string {
     .replace(strayControl, '');
 }
 
-const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
+/** Made when it is first needed: making it costs more than the start of a hook may. */
+let segmenter: Intl.Segmenter | null = null;
+
+function graphemesOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 /** One line of at most `maxLength` UTF-16 units, the closing … included; no character is cut in two. */
 export function oneLine(text: string, maxLength: number): string {
@@ -34,7 +40,7 @@ export function oneLine(text: string, maxLength: number): string {
   if (line.length <= maxLength) return line;
   if (maxLength < 1) return '';
   // Where a character ends depends on the code point after it and on nothing further right.
-  const reach = graphemes.segment(line.slice(0, maxLength + 2)).containing(maxLength - 1);
+  const reach = graphemesOf(line.slice(0, maxLength + 2)).containing(maxLength - 1);
   return `${line.slice(0, reach?.index ?? 0).trimEnd()}…`;
 }
 

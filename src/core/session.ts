@@ -40,6 +40,8 @@ export interface PlanCounts {
   readonly failed: number;
   /** Cancelled without a reason. */
   readonly unexplained: number;
+  /** Cancelled although a check of its own would have to pass: someone's wish is unproved. */
+  readonly unproved: number;
   /** Completed without any work since they were created (V4). */
   readonly idleClaims: number;
   /** Blocked or cancelled without any work since they were created (V4). */
@@ -187,6 +189,8 @@ export interface Session {
   readonly timer: SessionTimer | null;
   readonly injection: Injection | null;
   readonly settled: { readonly outcome: Outcome; readonly reason: string; readonly at: number } | null;
+  /** Hash of all the rest, written by the engine with each save: see engine/seal.ts. */
+  readonly seal?: string;
 }
 
 export const noCounts: PlanCounts = {
@@ -204,6 +208,7 @@ export const noCounts: PlanCounts = {
   flaky: 0,
   failed: 0,
   unexplained: 0,
+  unproved: 0,
   idleClaims: 0,
   idleEnds: 0,
 };

@@ -138,7 +138,7 @@ function startFinalRun({ session, stop }: StopContext): FinalRun {
 function goalChecksToRun(context: StopContext): readonly string[] {
   const { session, goalChecks } = context;
   if (!isFinalRunTakenUp(context)) return goalChecks;
-  return goalChecks.filter((check) => session.goal[check]?.state === 'running');
+  return goalChecks.filter((check) => session.goal[check]?.state !== 'passed');
 }
 
 function startGoalChecks(context: StopContext): Session['goal'] {

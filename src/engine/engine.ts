@@ -17,6 +17,7 @@ import type { Checker, ToldHost } from '../ports/host.ts';
 import type { Store, StoreReader, StoreTransaction } from '../ports/store.ts';
 import { type CurrentPolicy, createPolicies } from './policies.ts';
 import { saveStep } from './save-step.ts';
+import { checkSeal, seal } from './seal.ts';
 
 export interface EngineOptions {
   readonly store: Store;
@@ -84,7 +85,8 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
 
   /** The inbox first, by time; the event itself takes its place among the late ones. */
   async function applyAll(transaction: StoreTransaction, event: Event): Promise<Applied> {
-    const before = (await transaction.session(event.sessionId)) ?? createSession(event.sessionId, event.at);
+    const stored = await transaction.session(event.sessionId);
+    const before = stored === null ? createSession(event.sessionId, event.at) : checkSeal(stored, hash);
     const waiting = await transaction.pendingEvents(event.sessionId);
     const stamped = await stamp(transaction, before, event);
     const others = waiting.filter(({ id }) => id !== event.id);
@@ -103,15 +105,18 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
       steps.push({ event: next, step, own: next.id === event.id });
       session = step.session;
     }
-    if (steps.length > 0) await transaction.saveSession(session);
-    return { known: !steps.some(({ own }) => own), first: before, session, steps };
+    const sealed = seal(session, hash);
+    if (steps.length > 0) await transaction.saveSession(sealed);
+    return { known: !steps.some(({ own }) => own), first: before, session: sealed, steps };
   }
 
   async function applyOne(transaction: StoreTransaction, session: Session, event: Event): Promise<Step> {
     const key = (event.type === 'human-spoke' ? event.policyHash : null) ?? session.policyHash;
     const hashed = key ?? (await policies.snapshot(transaction, session));
-    const policy = (await policies.byHash(transaction, hashed)) ?? options.policy(session);
-    const governed = session.policyHash === null ? { ...session, policyHash: hashed } : session;
+    const snapshot = await policies.byHash(transaction, hashed);
+    const policy = snapshot ?? options.policy(session);
+    const known = snapshot === null ? damaged(session, event, lostSnapshot, policy) : session;
+    const governed = known.policyHash === null ? { ...known, policyHash: hashed } : known;
     const rows = await transaction.rows(governed, needs(governed, event));
     const decided = decide(governed, rows, event, policy);
     const damage =
@@ -228,6 +233,8 @@ function damaged(session: Session, { id, at, sessionId }: Event, sentence: strin
   const event = { id: `${id}:record`, sessionId, at, type: 'record-broken' as const, sentence };
   return decide(session, noRows, event, policy).session;
 }
+
+const lostSnapshot = 'what the human wanted checked is gone or was changed';
 
 const rollBack = new Error('refused as a whole');
 

@@ -10,6 +10,7 @@ export type CurrentPolicy = (session: Session) => Policy;
 export interface Policies {
   /** Stores the policy that holds now and returns its hash. */
   snapshot(transaction: StoreTransaction, session: Session): Promise<string>;
+  /** null: it is not there, or not as it was stored. */
   byHash(reader: StoreReader, hash: string): Promise<Policy | null>;
 }
 
@@ -19,7 +20,7 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction): Poli
     async snapshot(transaction, session) {
       const policy = current(session);
       const text = canonicalPolicy(policy);
-      const key = hash(text).slice(0, 32);
+      const key = policyKey(text, hash);
       if (!known.has(key) || (await transaction.policy(key)) === null)
         await transaction.savePolicy(key, text);
       known.set(key, policy);
@@ -29,10 +30,15 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction): Poli
       const cached = known.get(key);
       if (cached !== undefined) return cached;
       const text = await reader.policy(key);
-      if (text === null) return null;
+      if (text === null || policyKey(text, hash) !== key) return null;
       const policy = JSON.parse(text) as Policy;
       known.set(key, policy);
       return policy;
     },
   };
+}
+
+/** By what a snapshot is found; a text with another key was edited in the store (V4). */
+export function policyKey(text: string, hash: HashFunction): string {
+  return hash(text).slice(0, 32);
 }

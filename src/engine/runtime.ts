@@ -53,7 +53,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     const first = await engine.handle(event);
     if (first.checks === null) return first;
     const finished = await beforeDeadline(first.checks, deadlineAt);
-    if (finished !== 'late') return finished ?? (await answeredElsewhere(store, first));
+    if (finished !== 'late') return isSettled(finished) ? finished : answeredElsewhere(store, first);
     const id = identifiers.next();
     const overdue = await engine.handle({
       type: 'checks-overdue',
@@ -93,7 +93,12 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   };
 }
 
-/** Another process folded the last result and with it decided this stop attempt: its answer is ours. */
+/** Results may be folded together with another one: then the answer was given, but to none of the events we sent. */
+function isSettled(handled: Handled | null): handled is Handled {
+  return handled !== null && handled.decision?.answer !== 'wait';
+}
+
+/** Another process, or another event, folded the last result and decided this stop attempt: its answer is ours. */
 async function answeredElsewhere(store: Store, first: Handled): Promise<Handled> {
   return store.read(async (reader) => {
     const session = await reader.session(first.session.id);

@@ -18,7 +18,8 @@ export function readCheckLine(text: string): CheckLine {
   const value = text.trim();
   if (/^`*$/.test(value)) return { ok: false, sentence: 'this check is empty' };
   const span = codeSpan(value);
-  const name = span === null ? nameIn(value) : null;
+  // Names are compared without letter case, as all names in a configuration.
+  const name = span === null ? (nameIn(value)?.toLowerCase() ?? null) : null;
   const id = name ?? `${shellMark}${span ?? value}`;
   if (id === shellMark) return { ok: false, sentence: 'this check is empty' };
   if (id.length <= longestCheckId) return { ok: true, id };

@@ -1,7 +1,8 @@
 // Keeps what is known of a plan file as one small file in the state directory, by the plan file's real path and the
 // session. It never throws: what cannot be kept or read is as if it were not there, which is safe.
-import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../engine/make-folder.ts';
 import { type PlanFileMemory, readKnownFiles } from './known-file.ts';
 import { hashText } from './text-file.ts';
 
@@ -21,7 +22,7 @@ export function createFileMemory(directory: string, path: string, sessionId: str
     async save(known) {
       const temporary = `${file}.${process.pid}.tmp`;
       try {
-        await mkdir(folder, { recursive: true, mode: 0o700 });
+        makeFolder(folder, 0o700);
         await writeFile(temporary, JSON.stringify(known), { mode: 0o600 });
         await rename(temporary, file);
       } catch {

@@ -138,6 +138,30 @@ describe('file → plan', () => {
     expect(await bench.todos()).toMatchObject([{}, {}, { status: 'cancelled', reason: null }]);
   });
 
+  it('V4: a line that stays out of an unchanged file is settled before a stop attempt, and not while work goes on', async () => {
+    write('- [ ] One', '- [ ] Two');
+    const bench = open();
+    await synced(bench);
+    write('- [ ] One');
+    await bench.sync.settle();
+    await bench.happens({ type: 'session-opened', descriptor: workingHost, agent: writer });
+    await bench.sync.settle();
+    expect(await shown(bench)).toEqual(['One: pending', 'Two: dropped']);
+    const stop = {
+      end: 'normal',
+      question: false,
+      fingerprint: null,
+      background: null,
+      toolError: null,
+    } as const;
+    await bench.happens({ type: 'stop-attempted', ...stop });
+    await synced(bench);
+    expect(await shown(bench)).toEqual(['One: pending', 'Two: dropped']);
+    expect(await bench.sync.settle()).toMatchObject({ ok: true, dropped: 1 });
+    expect(await bench.todos()).toMatchObject([{}, { status: 'cancelled', reason: null }]);
+    expect(await bench.sync.settle()).toMatchObject({ ok: true, dropped: 0 });
+  });
+
   it('T1: a new line takes its place between the todos of its neighbours', async () => {
     write('- [ ] One', '- [ ] Four');
     const bench = open();

@@ -2,7 +2,7 @@
 // happens to the todos is written back into the boxes and nowhere else. It watches nothing: call sync() as often as
 // you like. Its own writing is known by its hash, so that it never answers itself.
 import { basename } from 'node:path';
-import type { Todo } from '../core/todo.ts';
+import { isDropped, type Todo } from '../core/todo.ts';
 import type { Store } from '../ports/store.ts';
 import { boxStatuses } from './box-statuses.ts';
 import { compareItems } from './compare-items.ts';
@@ -16,6 +16,8 @@ import { boxFor, writeBoxes } from './write-boxes.ts';
 
 export interface PlanFileSyncOptions extends Sender {
   readonly path: string;
+  /** The path is a real one: what is reached through a link later is neither read nor written. */
+  readonly pinned?: boolean;
   readonly store: Pick<Store, 'read'>;
   /**
    * V3: which checks may be put on new todos. At a human's import all that stand in the file; while an agent works
@@ -35,6 +37,11 @@ export interface PlanFileSync {
   push(): Promise<SyncReport>;
   /** Both, in this order. Calls take turns. */
   sync(): Promise<SyncReport>;
+  /**
+   * Like sync, before a stop attempt: a todo that was named as dropped, and whose line is still missing, was left out
+   * again (V4). Not settled while the agent still works: it may be about to put the line back.
+   */
+  settle(): Promise<SyncReport>;
 }
 
 /** Somebody who writes the file more often than this within one call is left to the next one. */
@@ -52,7 +59,7 @@ interface StoredPlan {
 }
 
 export function createPlanFileSync(options: PlanFileSyncOptions): PlanFileSync {
-  const { path, store, sessionId, identifiers, isAllowed } = options;
+  const { path, store, sessionId, identifiers, isAllowed, pinned = false } = options;
   const memory = options.memory ?? createTransientMemory();
   let known: KnownFile | null | undefined;
   let parsed: Reading | null = null;
@@ -65,7 +72,7 @@ export function createPlanFileSync(options: PlanFileSyncOptions): PlanFileSync {
     });
 
   async function read(): Promise<Reading | readonly PlanFileProblem[]> {
-    const file = await readTextFile(path);
+    const file = await readTextFile(path, pinned);
     if (!file.ok) return [{ line: null, sentence: `the file ${file.sentence}` }];
     if (parsed?.hash === file.hash) return parsed;
     const result = parsePlanFile(file.text);
@@ -83,9 +90,13 @@ export function createPlanFileSync(options: PlanFileSyncOptions): PlanFileSync {
     return known?.planId === planId ? known : null;
   }
 
-  async function pull({ hash, plan }: Reading, { planId, todos }: StoredPlan): Promise<SyncTotals> {
+  async function pull(
+    { hash, plan }: Reading,
+    { planId, todos }: StoredPlan,
+    settles: boolean,
+  ): Promise<SyncTotals> {
     const base = await lastReading(hash, planId);
-    if (base?.hash === hash) return noTotals;
+    if (base?.hash === hash && !(settles && isLeftOutAgain(base, todos))) return noTotals;
     const { changes, items, removed, notices } = compareItems(plan.items, {
       known: base,
       plan: todos,
@@ -97,7 +108,8 @@ export function createPlanFileSync(options: PlanFileSyncOptions): PlanFileSync {
     known = { planId, hash, items, removed };
     await memory.save([known]);
     const warnings = plan.warnings.map(problemText);
-    return { ...sent, boxes: 0, notices: [...warnings, ...notices.map(problemText), ...refused] };
+    const sentences = [...warnings, ...notices.map(problemText), ...refused];
+    return { ...sent, refused: refused.length, boxes: 0, notices: sentences };
   }
 
   /** null: the file changed under our hands and nothing was written. */
@@ -112,7 +124,7 @@ export function createPlanFileSync(options: PlanFileSyncOptions): PlanFileSync {
     const next = base?.hash === hash ? ticked(base, hashText(written), wanted) : null;
     // What was intended is kept first: after a crash the file itself tells whether it was written.
     if (next !== null && base !== null) await memory.save([next, base]);
-    const replaced = await replaceTextFile(path, hash, written, options.beforeReplace);
+    const replaced = await replaceTextFile(path, hash, written, { before: options.beforeReplace, pinned });
     if (replaced === 'replaced' && next !== null) known = next;
     if (next !== null && known) await memory.save([known]);
     if (replaced === 'changed-meanwhile') return null;
@@ -121,13 +133,16 @@ export function createPlanFileSync(options: PlanFileSyncOptions): PlanFileSync {
     return { ...noTotals, boxes };
   }
 
-  async function run(pulls: boolean, pushes: boolean): Promise<SyncReport> {
+  async function run({ pulls, pushes, settles = false }: Direction): Promise<SyncReport> {
     let totals = noTotals;
     for (let attempt = 1; ; attempt += 1) {
       const reading = await read();
       if (!('plan' in reading)) return { ok: false, problems: reading };
-      if (pulls) totals = addTotals(totals, await pull(reading, await readStored()));
-      const stored = await readStored();
+      const before = await readStored();
+      const pulled = pulls ? await pull(reading, before, settles) : noTotals;
+      totals = addTotals(totals, pulled);
+      // A plan of thousands of todos is not read twice for nothing: this happens after every step.
+      const stored = pulled === noTotals ? before : await readStored();
       const pushed = pushes ? await push(reading, stored) : noTotals;
       if (pushed === null && attempt < mostAttempts) continue;
       const base = await lastReading(reading.hash, stored.planId);
@@ -136,18 +151,30 @@ export function createPlanFileSync(options: PlanFileSyncOptions): PlanFileSync {
     }
   }
 
-  function inTurn(pulls: boolean, pushes: boolean): Promise<SyncReport> {
-    const result = last.then(() => run(pulls, pushes));
+  function inTurn(direction: Direction): Promise<SyncReport> {
+    const result = last.then(() => run(direction));
     // Whoever made that call gets its failure; the next one starts afresh.
     last = result.catch(() => null);
     return result;
   }
 
   return {
-    pull: () => inTurn(true, false),
-    push: () => inTurn(false, true),
-    sync: () => inTurn(true, true),
+    pull: () => inTurn({ pulls: true, pushes: false }),
+    push: () => inTurn({ pulls: false, pushes: true }),
+    sync: () => inTurn({ pulls: true, pushes: true }),
+    settle: () => inTurn({ pulls: true, pushes: true, settles: true }),
   };
+}
+
+interface Direction {
+  readonly pulls: boolean;
+  readonly pushes: boolean;
+  readonly settles?: boolean;
+}
+
+function isLeftOutAgain({ removed }: KnownFile, todos: readonly Todo[]): boolean {
+  const missing = new Set(removed);
+  return todos.some((todo) => missing.has(todo.id) && isDropped(todo) && todo.droppedNamedAt !== null);
 }
 
 const givenUp: SyncTotals = {

@@ -5,6 +5,8 @@ export interface SyncTotals {
   readonly created: number;
   readonly changed: number;
   readonly dropped: number;
+  /** Changes of the file that the plan did not take; each has its sentence among the notices. */
+  readonly refused: number;
   /** Boxes that were ticked or emptied in the file. */
   readonly boxes: number;
   /** Sentences for the human: what was left out, refused or not written. */
@@ -26,6 +28,7 @@ export const noTotals: SyncTotals = {
   created: 0,
   changed: 0,
   dropped: 0,
+  refused: 0,
   boxes: 0,
   notices: [],
   checks: Promise.resolve(),
@@ -36,6 +39,7 @@ export function addTotals(one: SyncTotals, other: SyncTotals): SyncTotals {
     created: one.created + other.created,
     changed: one.changed + other.changed,
     dropped: one.dropped + other.dropped,
+    refused: one.refused + other.refused,
     boxes: one.boxes + other.boxes,
     notices: [...one.notices, ...other.notices],
     checks: Promise.all([one.checks, other.checks]).then(() => undefined),

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -38,17 +39,33 @@ describe('the plan file on the disk', () => {
 
   it('V1: writes nothing when somebody changed the file, or what the path means, meanwhile', async () => {
     writeFileSync(path, 'old');
-    const edited = replaceTextFile(path, hashText('old'), 'new', async () => writeFileSync(path, 'theirs'));
+    const edited = replaceTextFile(path, hashText('old'), 'new', {
+      before: async () => writeFileSync(path, 'theirs'),
+    });
     expect(await edited).toBe('changed-meanwhile');
     expect(readFileSync(path, 'utf8')).toBe('theirs');
-    const moved = replaceTextFile(path, hashText('theirs'), 'new', async () => {
-      rmSync(path);
-      writeFileSync(join(folder, 'other.md'), 'theirs');
-      symlinkSync('other.md', path);
+    const moved = replaceTextFile(path, hashText('theirs'), 'new', {
+      before: async () => {
+        rmSync(path);
+        writeFileSync(join(folder, 'other.md'), 'theirs');
+        symlinkSync('other.md', path);
+      },
     });
     expect(await moved).toBe('changed-meanwhile');
     expect(readFileSync(path, 'utf8')).toBe('theirs');
     expect(readdirSync(folder).sort()).toEqual(['PLAN.md', 'other.md']);
+  });
+
+  it('V1: a pinned path that leads elsewhere by now is neither read nor written', async () => {
+    const real = join(realpathSync(folder), 'PLAN.md');
+    writeFileSync(join(folder, 'theirs.md'), 'old');
+    symlinkSync('theirs.md', real);
+    expect(await readTextFile(real, true)).toMatchObject({ ok: false });
+    expect(await replaceTextFile(real, hashText('old'), 'new', { pinned: true })).toEqual({
+      sentence: 'is now reached through a link; it is left alone',
+    });
+    expect(readFileSync(join(folder, 'theirs.md'), 'utf8')).toBe('old');
+    expect(readdirSync(folder).sort()).toEqual(['PLAN.md', 'theirs.md']);
   });
 
   it('V1: leaves a read-only file alone', async () => {

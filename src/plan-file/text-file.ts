@@ -13,8 +13,10 @@ export type TextFile =
   | { readonly ok: true; readonly text: string; readonly hash: string }
   | { readonly ok: false; readonly sentence: string };
 
-export async function readTextFile(path: string): Promise<TextFile> {
+/** `pinned`: see ReplaceOptions. */
+export async function readTextFile(path: string, pinned = false): Promise<TextFile> {
   try {
+    if (pinned && (await realpath(path)) !== path) return { ok: false, sentence: becameLink };
     // Without blocking: a named pipe would hold us until someone writes to it.
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
@@ -48,19 +50,28 @@ export function hashText(text: string): string {
 
 export type Replaced = 'replaced' | 'changed-meanwhile' | { readonly sentence: string };
 
-/**
- * `before` is called when the new text is ready and the file was not looked at again yet. Between that last look and
- * the rename lies the one moment in which somebody else's write would be lost; no file system closes it.
- */
+export interface ReplaceOptions {
+  /**
+   * Called when the new text is ready and the file was not looked at again yet. Between that last look and the rename
+   * lies the one moment in which somebody else's write would be lost; no file system closes it.
+   */
+  readonly before?: (() => Promise<void>) | undefined;
+  /** The path is a real one, and a link in its place would lead out of what the human handed over. */
+  readonly pinned?: boolean;
+}
+
+const becameLink = 'is now reached through a link; it is left alone';
+
 export async function replaceTextFile(
   path: string,
   expectedHash: string,
   text: string,
-  before: () => Promise<void> = async () => {},
+  { before = async () => {}, pinned = false }: ReplaceOptions = {},
 ): Promise<Replaced> {
   let temporary: string | null = null;
   try {
     const target = await realpath(path);
+    if (pinned && target !== path) return { sentence: becameLink };
     const stats = await stat(target);
     if ((stats.mode & 0o222) === 0) return { sentence: 'is marked read-only' };
     temporary = join(dirname(target), `.untildone-${randomUUID()}.tmp`);

@@ -45,6 +45,8 @@ export interface EvidenceRow extends CheckResult {
   readonly todoId: string | null;
   readonly flaky: boolean;
   readonly fingerprint: string | null;
+  /** A human's answer: a check with the same name that a machine ran earlier is none. */
+  readonly human?: true;
 }
 
 export interface CheckQueueReader {

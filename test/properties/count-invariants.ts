@@ -39,7 +39,10 @@ function countRows(todos: readonly Todo[]): PlanCounts {
       else if (verification === 'passed') counts.passed += 1;
       else counts.unverified += 1;
       if (evidence.some(({ flaky }) => flaky)) counts.flaky += 1;
-    } else if (status === 'cancelled' && reason === null) counts.unexplained += 1;
+    } else if (status === 'cancelled') {
+      if (reason === null) counts.unexplained += 1;
+      if (checks.length > 0) counts.unproved += 1;
+    }
     if (idleEnd && status === 'completed') counts.idleClaims += 1;
     else if (idleEnd) counts.idleEnds += 1;
   }

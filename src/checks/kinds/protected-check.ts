@@ -1,7 +1,7 @@
 // Protected paths as a check (V2, P27): they are as they were at the human's message, or what the work proves is void.
 import type { ProtectedCheck } from '../../core/check-spec.ts';
 import { oneLine } from '../../core/safe-text.ts';
-import { changedSince, type ProtectedBaseline } from '../protected-paths.ts';
+import { baselineKey, changedSince, type ProtectedBaseline } from '../protected-paths.ts';
 import type { CheckContext, Observation } from './check-context.ts';
 
 /** Changed paths that are named; more would fill a continuation without helping. */
@@ -9,7 +9,8 @@ const namedPaths = 20;
 
 export async function runProtectedCheck(spec: ProtectedCheck, context: CheckContext): Promise<Observation> {
   const text = (await context.readBaseline?.(spec.baseline)) ?? null;
-  if (text === null) return failed('What stood under the protected paths is not on record.');
+  if (text === null || baselineKey(text) !== spec.baseline)
+    return failed('What stood under the protected paths is not on record, or was changed there.');
   const baseline = JSON.parse(text) as ProtectedBaseline;
   const changes = await changedSince(baseline, context.directory, { signal: context.signal });
   if (!changes.ok) return failed(changes.sentence);

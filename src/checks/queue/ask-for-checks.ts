@@ -1,5 +1,6 @@
 // Puts checks into the queue of their folder. Whoever asks for what already waits or runs shares that run; a stop
 // attempt shares only with stop attempts, because a claim is checked while its agent may still be writing (V2).
+// The other way round is fine: todo_verify waits for the run of a stop attempt instead of starting a second one (M8).
 import type { CheckSpec } from '../../core/check-spec.ts';
 import type { HashFunction } from '../../core/ledger.ts';
 import type { CheckAsker, CheckRun } from '../../ports/check-queue.ts';
@@ -43,8 +44,10 @@ export function askForChecks(place: QueuePlace, questions: readonly CheckQuestio
     const active = await transaction.activeCheckRuns(directory);
     const runs: string[] = [];
     for (const question of questions) {
-      const key = keyOf(question, place);
-      const shared = active.find((run) => run.key === key);
+      const final = question.askers.some((asker) => asker.final);
+      const keys = keysOf(question, place);
+      const key = final ? keys.final : keys.claim;
+      const shared = active.find((run) => run.key === key || run.key === keys.final);
       const run = shared === undefined ? newRun(question, key, place) : joined(shared, question.askers);
       await transaction.saveCheckRun(run);
       runs.push(run.id);
@@ -78,12 +81,13 @@ export function cancelChecks({ store, clock, directory }: QueuePlace, sessionId:
   });
 }
 
-function keyOf(
-  { spec, fingerprint, askers, exclude }: CheckQuestion,
+function keysOf(
+  { spec, fingerprint, exclude }: CheckQuestion,
   { hash, directory, identifiers }: QueuePlace,
-) {
-  const final = askers.some((asker) => asker.final);
-  return hash(JSON.stringify([directory, spec, exclude, fingerprint ?? identifiers.next(), final]));
+): { readonly claim: string; readonly final: string } {
+  const state = fingerprint ?? identifiers.next();
+  const keyOf = (final: boolean) => hash(JSON.stringify([directory, spec, exclude, state, final]));
+  return { claim: keyOf(false), final: keyOf(true) };
 }
 
 function newRun(
@@ -106,10 +110,13 @@ function newRun(
   };
 }
 
+/** Who asked at a stop and asks once more in between is still the one who had stopped. */
 function joined(run: CheckRun, askers: readonly CheckAsker[]): CheckRun {
-  const others = run.askers.filter(
-    (known) =>
-      !askers.some(({ sessionId, todoId }) => sessionId === known.sessionId && todoId === known.todoId),
+  const isSame = (left: CheckAsker, right: CheckAsker): boolean =>
+    left.sessionId === right.sessionId && left.todoId === right.todoId;
+  const kept = run.askers.filter(
+    (known) => !askers.some((asker) => isSame(asker, known) && (asker.final || !known.final)),
   );
-  return { ...run, askers: [...others, ...askers] };
+  const added = askers.filter((asker) => !kept.some((known) => isSame(asker, known)));
+  return { ...run, askers: [...kept, ...added] };
 }

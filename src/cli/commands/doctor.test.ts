@@ -2,8 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../engine/system.ts';
+import { defaultSettings } from '../../core/config/settings.ts';
+import { sha256 } from '../../engine/system.ts';
 import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
+import { createScriptedHost } from '../../testing/scripted-host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../../testing/simulated-clock.ts';
 import { createInstallBench, type InstallBench } from '../install-bench.ts';
 
 let bench: InstallBench;
@@ -145,6 +148,9 @@ describe('doctor', () => {
     await bench.init('claude-code', '--uninstall');
     await bench.init('claude-code', '--shared');
     await expectOnly('grants', 'note', 'Grants in a committed file', 'untildone init claude-code');
+    const trusted = { projects: { [bench.project]: { hasTrustDialogAccepted: true } } };
+    bench.write('home/.claude.json', JSON.stringify(trusted));
+    expect(await findings()).toEqual([]);
   });
 
   it('C3: a damaged store and a wrong configuration are told', async () => {
@@ -162,10 +168,31 @@ describe('doctor', () => {
     expect((await bench.doctor()).code).toBe(1);
   });
 
-  it('C3: a store that is whole says so', async () => {
+  it('C3: a store that is whole says so, and when each host last spoke', async () => {
     await bench.init('claude-code');
-    const store = await openSqliteStore({ path: join(bench.state, 'untildone.db'), clock: systemClock });
+    const clock = createSimulatedClock();
+    const store = await openSqliteStore({ path: join(bench.state, 'untildone.db'), clock });
+    const host = createScriptedHost({
+      ...{ store, clock, identifiers: createSequentialIdentifiers(), hash: sha256, mode: 'asked' },
+      policy: () => ({ settings: defaultSettings, goalChecks: [] }),
+      descriptor: { host: 'claude-code', directory: bench.project },
+    });
+    await host.open();
     await store.close();
-    expect((await bench.doctor()).out).toContain('opens and is whole.');
+    const { out } = await bench.doctor();
+    expect(out).toContain('opens and is whole.');
+    expect(out).toMatch(/ok +The last event came 0 s ago\./);
+    const { hosts } = JSON.parse((await bench.doctor('--json')).out);
+    expect(hosts[0].lastSeen).toBe(clock.now());
+  });
+
+  it('C3: the plugin counts as installed; with init beside it every hook would run twice', async () => {
+    bench.write('home/.claude/settings.json', '{ "enabledPlugins": { "untildone@untildone": true } }');
+    expect(await findings()).toEqual([]);
+    expect((await bench.doctor()).out).toContain('Installed as a plugin of Claude Code');
+    await bench.init('claude-code');
+    await expectOnly('plugin', 'broken', 'Installed twice', 'claude plugin uninstall untildone@untildone');
+    bench.write('project/.claude/settings.json', '{ "enabledPlugins": { "untildone@untildone": false } }');
+    expect(await findings()).toEqual([]);
   });
 });

@@ -48,7 +48,7 @@ export function createDoctor(shipped: () => string): Command {
 export const doctor = createDoctor(shippedFolder);
 
 function examineInstalls(hosts: readonly HostReport[]): Finding[] {
-  if (hosts.some(({ scopes }) => scopes.length > 0)) return [];
+  if (hosts.some(({ isInstalled }) => isInstalled)) return [];
   const candidate = hosts.find(({ program }) => program !== null) ?? hosts[0];
   return [
     broken('installed', 'No host is watched from here.', `untildone init ${candidate?.host ?? '<host>'}`),
@@ -81,7 +81,7 @@ function lines(
   const seen = (host: HostReport): Finding[] => {
     const at = lastSeen[host.host];
     if (at !== undefined) return [ok('events', `The last event came ${formatAge(at, io.clock.now())}.`)];
-    if (host.scopes.length === 0) return [];
+    if (!host.isInstalled) return [];
     return [
       note('events', `No event has come from ${host.title} yet: give it something to do in this directory.`),
     ];

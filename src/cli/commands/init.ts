@@ -2,12 +2,10 @@
 // written; what is written has a way back. It needs no network and runs no program of the host.
 import { closestName } from '../../core/config/closest-name.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
-import type { FileChange } from '../../hosts/install/file-change.ts';
 import { findProgram } from '../../hosts/install/find-program.ts';
-import { backupPath, type Scope } from '../../hosts/install/install-record.ts';
+import type { Scope } from '../../hosts/install/install-record.ts';
 import type { HostInstaller, InstallRequest } from '../../hosts/install/installer.ts';
 import { installerTable } from '../../hosts/install/installer-table.ts';
-import { diffTexts } from '../../hosts/install/line-diff.ts';
 import { performChanges } from '../../hosts/install/perform-changes.ts';
 import { planChanges, recordedInstalls } from '../../hosts/install/plan-changes.ts';
 import {
@@ -18,6 +16,7 @@ import {
 } from '../../hosts/install/program-files.ts';
 import { errorCode } from '../../hosts/install/settings-file.ts';
 import type { Arguments, Command } from '../command.ts';
+import { type PlannedHost, reportInstall, reportUninstall, showDifference } from '../describe-install.ts';
 import { installBasis } from '../install-request.ts';
 import type { Io } from '../io.ts';
 import { complain, printLines, refuse, shown } from '../print.ts';
@@ -87,15 +86,8 @@ function installersOf(given: Arguments, { env }: Io): readonly HostInstaller[] {
   );
 }
 
-interface Planned {
-  readonly installer: HostInstaller;
-  readonly project: string | null;
-  readonly changes: readonly FileChange[];
-  readonly notes: readonly string[];
-}
-
 type PlannedAll =
-  | { readonly ok: true; readonly planned: readonly Planned[] }
+  | { readonly ok: true; readonly planned: readonly PlannedHost[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** One problem in one file of one host, and nothing is written anywhere. */
@@ -104,7 +96,7 @@ function planAll(
   request: InstallRequest,
   action: 'install' | 'uninstall',
 ): PlannedAll {
-  const planned: Planned[] = [];
+  const planned: PlannedHost[] = [];
   const problems: string[] = [];
   for (const installer of installers) {
     const plan = planChanges(installer, request, action);
@@ -131,7 +123,10 @@ function install(
   const plan = planAll(installers, request, 'install');
   if (!plan.ok) return refuseAll(io, plan.problems);
   const { planned } = plan;
-  if (given.has('dry-run')) return showDifference(planned, io);
+  if (given.has('dry-run')) {
+    showDifference(planned, io);
+    return 0;
+  }
   const changes = planned.flatMap((one) => one.changes);
   try {
     copyPrograms(shipped, request.stateDirectory, request.version);
@@ -144,7 +139,7 @@ function install(
   }
   const problem = performChanges(changes, request.stateDirectory);
   if (problem !== null) return refuse(io, problem);
-  for (const one of planned) report(one, request, io);
+  for (const one of planned) reportInstall(one, request, io);
   printLines(io, ['`untildone doctor` says whether it works.']);
   return 0;
 }
@@ -158,19 +153,16 @@ function uninstall(
   const plan = planAll(installers, request, 'uninstall');
   if (!plan.ok) return refuseAll(io, plan.problems);
   const { planned } = plan;
-  if (given.has('dry-run')) return showDifference(planned, io);
+  if (given.has('dry-run')) {
+    showDifference(planned, io);
+    return 0;
+  }
   const problem = performChanges(
     planned.flatMap(({ changes }) => changes),
     request.stateDirectory,
   );
   if (problem !== null) return refuse(io, problem);
-  for (const { installer, project, changes } of planned) {
-    const changed = changes.filter(({ before, after }) => before !== after);
-    const where = placeName(request, project);
-    if (changed.length === 0) printLines(io, [`Nothing of untildone is in ${installer.title} ${where}.`]);
-    else
-      printLines(io, [`${installer.title} ${where} is free of untildone:`, ...changed.map(describeRemoval)]);
-  }
+  for (const one of planned) reportUninstall(one, request, io);
   const left = recordedInstalls(request.stateDirectory);
   if (left.length === 0) removePrograms(request.stateDirectory);
   else
@@ -186,50 +178,4 @@ function uninstall(
 function refuseAll(io: Io, problems: readonly string[]): number {
   for (const problem of problems) complain(io, shown(problem, 500));
   return refuse(io, 'Nothing was changed.');
-}
-
-function showDifference(planned: readonly Planned[], io: Io): number {
-  const lines = planned.flatMap(({ changes }) =>
-    changes.flatMap(({ shownPath, before, after }) => diffTexts(shownPath, before, after)),
-  );
-  printLines(io, lines.length === 0 ? ['Nothing would change.'] : lines.map((line) => safeLine(line)));
-  for (const note of planned.flatMap(({ notes }) => notes)) complain(io, shown(note, 500));
-  return 0;
-}
-
-/** Blanks at the front of a line mean something here, so `shown` is not for it. */
-function safeLine(line: string): string {
-  const blanks = /^[ +-]?[ \t]*/.exec(line)?.[0] ?? '';
-  return `${blanks}${shown(line.slice(blanks.length), 400)}`;
-}
-
-function report({ installer, project, changes, notes }: Planned, request: InstallRequest, io: Io): void {
-  const changed = changes.filter(({ before, after }) => before !== after);
-  const where = placeName(request, project);
-  if (changed.length === 0)
-    printLines(io, [`${installer.title} is installed ${where} already; nothing changed.`]);
-  else {
-    printLines(io, [
-      `${installer.title} is installed ${where}:`,
-      ...changed.map((change) => describeChange(change, request)),
-      installer.afterInstall,
-    ]);
-  }
-  for (const note of notes) complain(io, shown(note, 500));
-}
-
-function placeName({ scope }: InstallRequest, project: string | null): string {
-  return scope === 'user' ? 'for this user' : `for ${shown(project ?? 'this project', 300)}`;
-}
-
-function describeChange({ shownPath, path, before }: FileChange, { stateDirectory }: InstallRequest): string {
-  return before === null
-    ? `  made     ${shown(shownPath, 300)}`
-    : `  changed  ${shown(shownPath, 300)} (backup: ${shown(backupPath(stateDirectory, path), 300)})`;
-}
-
-function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {
-  const isWhole = after === null || after === recordBefore?.original;
-  const how = after === null ? 'removed ' : isWhole ? 'restored' : 'cleaned ';
-  return `  ${how} ${shown(shownPath, 300)}`;
 }

@@ -1,8 +1,12 @@
-// `untildone ledger verify`: walks the chain of each plan and names the first broken link (V4).
-// It finds damage and naive edits. It cannot find a chain that was rebuilt whole, nor entries cut off at its end.
-import { type LedgerReport, verifyLedger } from '../../core/ledger.ts';
+// `untildone ledger verify`: walks the chain of each plan, names the first broken link, and compares the todos and the
+// session with it (V4). It finds damage and naive edits. It cannot find a chain that was rebuilt whole, nor entries
+// cut off at its end that changed no todo.
+import { type LedgerEntry, type LedgerReport, verifyLedger } from '../../core/ledger.ts';
+import { recount } from '../../core/plan/tally.ts';
+import { findDamage } from '../../core/plan/verify-record.ts';
 import type { Session } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
+import { checkSeal } from '../../engine/seal.ts';
 import { sha256 } from '../../engine/system.ts';
 import type { StoreReader } from '../../ports/store.ts';
 import { type Command, jsonOption } from '../command.ts';
@@ -17,7 +21,7 @@ const pageSize = 1000;
 export const ledgerVerify: Command = {
   usage: 'ledger verify [session | --all] [--json]',
   about: [
-    'Each change of a plan carries the hash of the one before it. This walks the chain from its start and exits 1\nwhere a link is broken. Someone who rebuilds the whole chain, or cuts off its end, is not found.',
+    'Each change of a plan carries the hash of the one before it. This walks the chain from its start, compares the\ntodos and the session with it, and exits 1 where something does not fit. Someone who rebuilds the whole chain is not\nfound.',
   ],
   options: { all: { summary: 'The plans of every session.' }, ...jsonOption },
   positionals: [0, 1],
@@ -60,19 +64,36 @@ async function verifySession(
   for (const plan of await plansOf(reader, session)) {
     if (seen.has(plan)) continue;
     seen.add(plan);
-    reports.push({ session: session.id, plan, report: await verifyPlan(reader, plan) });
+    reports.push({ session: session.id, plan, report: await verifyPlan(reader, plan, session) });
   }
   return reports;
 }
 
-async function verifyPlan(reader: StoreReader, plan: string): Promise<LedgerReport> {
+async function verifyPlan(reader: StoreReader, plan: string, session: Session): Promise<LedgerReport> {
   try {
-    return verifyLedger(await reader.ledger(plan), sha256);
+    const entries = await reader.ledger(plan);
+    const chain = verifyLedger(entries, sha256);
+    if (!chain.intact) return chain;
+    const sentence = await findDifference(reader, entries, plan, session);
+    return sentence === null ? chain : { intact: false, brokenAt: chain.length, sentence };
   } catch (error) {
     // Safe: an entry that cannot even be read is what this command looks for; the other plans are still walked.
     if (!(error instanceof UntildoneError) || error.code !== 'store-corrupt') throw error;
     return { intact: false, brokenAt: 1, sentence: 'an entry cannot be read' };
   }
+}
+
+/** What the todos and the session say that the chain does not; null: nothing. */
+async function findDifference(
+  reader: StoreReader,
+  entries: readonly LedgerEntry[],
+  plan: string,
+  session: Session,
+): Promise<string | null> {
+  const isCurrent = plan === session.planId;
+  const { recordBroken } = isCurrent ? checkSeal(session, sha256) : session;
+  const todos = await reader.todosOfPlan(plan);
+  return recordBroken ?? findDamage(entries, todos, isCurrent ? session.counts : recount(todos), sha256);
 }
 
 /** In turn scope every turn has a plan of its own, named after the turn. */

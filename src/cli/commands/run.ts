@@ -9,18 +9,21 @@ import type { Policy } from '../../core/config/policy.ts';
 import { problemSentence } from '../../core/config/problem.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import { oneLine } from '../../core/safe-text.ts';
+import type { Session } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import { policyProblemSentence } from '../../engine/policy-source.ts';
 import { createIdentifiers } from '../../engine/system.ts';
+import type { Store } from '../../ports/store.ts';
 import { openOrCreateStore, runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { findSession } from '../find-session.ts';
 import { readPolicyFor } from '../open-runtime.ts';
 import { complain } from '../print.ts';
+import { lastPolicy, planFileOf, takePlanFile } from '../run-plan.ts';
 
 export const run: Command = {
   usage:
-    'run [goal] [--check CMD]… [--model provider/model] [--resume [SESSION]] [--auto | --read-only] [--accept-claims] [--json]',
+    'run [goal] [--plan FILE.md] [--check CMD]… [--model provider/model] [--resume [SESSION]] [--auto | --read-only] [--accept-claims] [--json]',
   about: [
     'Works in this directory until the work is done, or says honestly why not. The file tools stay inside the directory;\ncommands run only if they are on your allow-list (--tools-shell-allow "npm test") or with --auto.',
     'Ctrl-C stops after the running step, a second one at once. `untildone pause|resume|stop` work from another terminal.',
@@ -30,6 +33,10 @@ export const run: Command = {
     check: {
       value: 'CMD',
       summary: 'A shell line that must succeed before the work counts as done; may be given more than once.',
+    },
+    plan: {
+      value: 'FILE.md',
+      summary: 'A Markdown task list to work through; its boxes follow the work. See docs/plan-files.md.',
     },
     model: {
       value: 'PROVIDER/MODEL',
@@ -60,30 +67,35 @@ export const run: Command = {
     const model = await resolveModel(given.text('model'), { settings, origins, environment: io.env });
     if (!model.ok) throw new UntildoneError('usage', model.sentence);
     const goal = given.positional(0);
+    const planFile = given.text('plan');
     const resumes = given.has('resume');
-    if (goal === null && !resumes) {
+    if (goal === null && planFile === null && !resumes) {
       throw new UntildoneError(
         'usage',
         'Say what is to be done: untildone run "migrate the tests to vitest".',
       );
     }
     const permissions = permissionsOf(given, settings, origins, (sentence) => complain(io, sentence));
+    const present: Policy = {
+      ...withChecks(policy.policy, given.texts('check')),
+      // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
+      settings: { ...settings, scope: origins['scope'] === 'default' ? 'turn' : settings.scope },
+    };
+    const taken = planFile === null ? null : await takePlanFile(present, planFile, directory);
     const store = await openOrCreateStore(io);
     try {
       const word = given.text('resume');
-      const sessionId = resumes
-        ? (await store.read(async (reader) => findSession(reader, word === '' ? null : word, io))).id
-        : createIdentifiers(io.clock).next();
+      const resumed = resumes
+        ? await store.read(async (reader) => findSession(reader, word === '' ? null : word, io))
+        : null;
+      const said = taken ?? (await takeUp(store, resumed, { goal, present, directory }));
+      const words = [goal, said.message].filter((part) => part !== null);
       const ended = await runSession(io, store, {
-        goal,
-        sessionId,
+        goal: words.length === 0 ? null : words.join('\n\n'),
+        sessionId: resumed?.id ?? createIdentifiers(io.clock).next(),
         resume: resumes,
         model,
-        // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
-        policy: {
-          ...withChecks(policy.policy, given.texts('check')),
-          settings: { ...settings, scope: origins['scope'] === 'default' ? 'turn' : settings.scope },
-        },
+        policy: said.policy,
         directory,
         permissions,
         acceptClaims: given.has('accept-claims'),
@@ -95,6 +107,21 @@ export const run: Command = {
     }
   },
 };
+
+/** A session goes on with its plan file: as it was frozen, or, at a new message, as it is now (V2). */
+async function takeUp(
+  store: Store,
+  session: Session | null,
+  { goal, present, directory }: { goal: string | null; present: Policy; directory: string },
+): Promise<{ readonly policy: Policy; readonly message: string | null }> {
+  const frozen = session === null ? null : await lastPolicy(store, session);
+  if (frozen !== null && goal === null) {
+    return { policy: { ...frozen, settings: present.settings }, message: null };
+  }
+  const planFile = frozen === null ? null : planFileOf(frozen);
+  if (planFile === null) return { policy: present, message: null };
+  return { policy: (await takePlanFile(present, planFile, directory)).policy, message: null };
+}
 
 /** A repository must not grant itself commands: its own allow-list is left out, loudly. */
 function permissionsOf(

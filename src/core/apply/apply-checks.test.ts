@@ -292,6 +292,42 @@ describe('the final stop', () => {
     expect(driver.happens({ type: 'verification-asked', todoId: first }).commands).toEqual([]);
   });
 
+  it('V1: a todo with a check of its own that the agent cancels leaves the human’s wish unproved', () => {
+    const { driver, first, second } = planned({ goalChecks: ['unit'] }, { title: 'parse', ...own }, 'test');
+    driver.completes(first, 'cancelled');
+    driver.completes(second);
+    driver.stops();
+    reports(driver, null, 'passed');
+    ends(driver);
+    expect(driver.session.settled?.outcome).toBe('claimed');
+    expect(driver.decisions.at(-1)?.sentence).toContain('1 todos with checks of their own were cancelled');
+  });
+
+  it('V1: a check that waited for a human and was never answered proves nothing', () => {
+    const { driver, first } = planned({ goalChecks: ['unit'] }, { title: 'parse', ...own });
+    driver.completes(first);
+    reports(driver, first, 'passed');
+    driver.stops();
+    reports(driver, null, 'waiting');
+    ends(driver);
+    driver.session = { ...driver.session, waits: { ...driver.session.waits, questions: [] } };
+    const stop = driver.session.parked?.eventId ?? '';
+    driver.happens({ type: 'question-answered', requestId: 'another', rejected: false });
+    driver.happens({ type: 'final-run-ended', stop, edited: [] });
+    expect(driver.session.settled?.outcome ?? 'claimed').toBe('claimed');
+  });
+
+  it('V1: a human who speaks has answered: the question of a check does not hold up the next stop', () => {
+    const { driver, first } = planned({ goalChecks: ['unit'] }, 'parse');
+    driver.completes(first);
+    driver.stops();
+    reports(driver, null, 'waiting');
+    expect(driver.session.waits.questions).toEqual(['approve unit']);
+    driver.happens({ type: 'question-asked', requestId: 'dialog' });
+    driver.says('no, make it blue', 'message-2');
+    expect(driver.session.waits.questions).not.toContain('approve unit');
+  });
+
   it('V1: a flaky check of a todo is at best claimed', () => {
     const { driver, first } = planned({}, { title: 'parse', ...own });
     driver.completes(first);

@@ -118,9 +118,13 @@ function provedTodo(todo: Todo, session: Session, event: CheckFinished): Todo {
   };
 }
 
-/** Nothing could write while the check ran, so that what it saw is what its fingerprint says (V2). */
-function isCalm({ work }: Session, event: CheckFinished): boolean {
-  return event.final || (event.writes === work.writes && work.started === work.writes);
+/**
+ * Nothing could write while the check ran, so that what it saw is what its fingerprint says (V2). An agent that had
+ * stopped may have been sent on before the result came: then only equal counts of writing calls prove it.
+ */
+function isCalm({ work, finalRun }: Session, event: CheckFinished): boolean {
+  if (event.writes === null) return event.final && finalRun?.overdue !== true;
+  return event.writes === work.writes && work.started === work.writes;
 }
 
 /** M8: what is claimed is run, and what runs is waited for; a run that was lost in a crash is made again. */
@@ -132,8 +136,7 @@ export function verificationAsked(
 ): Step {
   if (settingsForAgent(policy.settings, session.agent.name).mode !== 'enforce') return step(session);
   const wanted = (event.todoId === null ? rows.unverified : rows.byId).filter(
-    ({ status, verification, checks }) =>
-      status === 'completed' && checks.length > 0 && verification !== 'passed',
+    ({ status }) => status === 'completed',
   );
   const goal = event.todoId === null ? runningGoalChecks(session) : [];
   const checks = [...wanted.flatMap(checksOf), ...goal.map((check) => ({ todoId: null, check }))];

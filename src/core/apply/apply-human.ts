@@ -9,6 +9,7 @@ import { seeFingerprint } from '../progress.ts';
 import type { Rows } from '../rows.ts';
 import { noCounts, openCount, type Session, type Turn } from '../session.ts';
 import { type Step, step } from '../step.ts';
+import { isApprovalRequest } from './apply-waits.ts';
 import { limitAfter } from './apply-work.ts';
 
 /** Enough to recognise late echoes of earlier messages; hosts send them within seconds. */
@@ -21,6 +22,7 @@ export function humanSpoke(session: Session, event: HumanSpoke, rows: Rows, poli
   const placed = placeInTurn(session, event, policy, goesOn);
   const fresh: Session = {
     ...placed,
+    waits: withoutApprovals(placed),
     agent: event.agent ?? session.agent,
     policyHash: event.policyHash ?? session.policyHash,
     epoch: session.epoch + 1,
@@ -55,6 +57,11 @@ export function humanSpoke(session: Session, event: HumanSpoke, rows: Rows, poli
   const { session: seen, fingerprints } = baseline(fresh, event.fingerprint, rows);
   const base = step(seen);
   return { ...base, rowChanges: { ...base.rowChanges, fingerprints } };
+}
+
+/** Whoever speaks in the chat has said what they think: the question of a check is asked anew at the next stop. */
+function withoutApprovals({ waits }: Session): Session['waits'] {
+  return { ...waits, questions: waits.questions.filter((id) => !isApprovalRequest(id)) };
 }
 
 /** A known id is an echo. Without ids, a message right after an idle is the host repeating itself (E2). */

@@ -63,6 +63,10 @@ export function approvalRequest(check: string): string {
   return `approve ${check}`;
 }
 
+export function isApprovalRequest(requestId: string): boolean {
+  return requestId.startsWith(approvalRequest(''));
+}
+
 export function questionAnswered(session: Session, event: QuestionAnswered): Step {
   const questions = session.waits.questions.filter((id) => id !== event.requestId);
   const answered: Session = { ...session, waits: { ...session.waits, questions } };

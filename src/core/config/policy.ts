@@ -17,7 +17,15 @@ export interface Policy {
   /** Paths in the workspace that are no work: a change of the plan file makes no evidence stale. */
   readonly exclude?: readonly string[];
   /** Files that say what is checked, and what they held when this was taken; null: they were not there. */
-  readonly sources?: readonly { readonly path: string; readonly digest: string | null }[];
+  readonly sources?: readonly PolicySource[];
+}
+
+export interface PolicySource {
+  /** Absolute. */
+  readonly path: string;
+  readonly digest: string | null;
+  /** The plan file of this session: its boxes are written while the agent works and are no part of the digest. */
+  readonly kind?: 'plan';
 }
 
 export type CreatedPolicy =

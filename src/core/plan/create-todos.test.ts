@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createCoreDriver } from '../../../test/properties/core-driver.ts';
 import { aSession, aTodo } from '../../testing/builders.ts';
 import { defaultSettings, type Settings } from '../config/settings.ts';
 import type { NewTodo } from '../events.ts';
@@ -177,5 +178,51 @@ describe('createTodos', () => {
       { change: 'created', todoId: 'new-2' },
       { change: 'started', todoId: 'new-2' },
     ]);
+  });
+});
+
+describe('two families of todo tools', () => {
+  it('V7: the same title from the host’s list and from ours is one todo', () => {
+    const driver = createCoreDriver();
+    driver.says();
+    const [ours = ''] = driver.plans('Write the parser');
+    const item = { id: 'host-1', hostKey: '7', title: 'write the parser.', status: 'in_progress' };
+    driver.happens({ type: 'todos-created', actor: 'agent', items: [item] });
+    expect(driver.todos()).toMatchObject([{ id: ours, hostKey: '7', status: 'in_progress' }]);
+    driver.happens({
+      type: 'todo-completed',
+      actor: 'agent',
+      todoId: '7',
+      status: 'completed',
+      outcome: 'ok',
+    });
+    expect(driver.todo(ours).status).toBe('completed');
+  });
+
+  it('V7: and the other way round, with a word to the model', () => {
+    const driver = createCoreDriver();
+    driver.says();
+    const item = { id: 'host-1', hostKey: '7', title: 'Write the parser' };
+    driver.happens({ type: 'todos-created', actor: 'agent', items: [item] });
+    const again = {
+      type: 'todos-created',
+      actor: 'agent',
+      items: [{ id: 'mine', title: 'Write the parser' }],
+    };
+    const { commands } = driver.happens(again as Parameters<typeof driver.happens>[0]);
+    expect(driver.todos().map(({ id }) => id)).toEqual(['host-1']);
+    expect(JSON.stringify(commands)).toContain('is in the plan already, as host-1');
+  });
+
+  it('T7: two of the host with the same title stay two', () => {
+    const driver = createCoreDriver();
+    driver.says();
+    const items = ['1', '2'].map((hostKey) => ({
+      id: `host-${hostKey}`,
+      hostKey,
+      title: 'Write the parser',
+    }));
+    for (const item of items) driver.happens({ type: 'todos-created', actor: 'agent', items: [item] });
+    expect(driver.todos()).toHaveLength(2);
   });
 });

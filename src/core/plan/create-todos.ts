@@ -6,7 +6,7 @@ import type { NewTodo } from '../events.ts';
 import type { Rows } from '../rows.ts';
 import { oneLine } from '../safe-text.ts';
 import { planSize } from '../session.ts';
-import { normaliseTitle, type Priority, statusFromWord } from '../todo.ts';
+import { normaliseTitle, type Priority, statusFromWord, type Todo } from '../todo.ts';
 import { newRow } from './new-row.ts';
 import { createPlacer } from './place-new.ts';
 import type { PlanDraft } from './plan-draft.ts';
@@ -38,6 +38,7 @@ export function createTodos(
     return;
   }
   const openTitles = new Set(rows.byTitle.map((row) => row.titleKey));
+  const others = new Map(rows.byTitle.map((row) => [row.titleKey, row]));
   const known = new Set(rows.byId.map((row) => row.id));
   const placer = createPlacer(rows.atPosition, size, draft.session().lastOrder);
   items.forEach((item, index) => {
@@ -50,6 +51,12 @@ export function createTodos(
       return;
     }
     const key = normaliseTitle(item.title);
+    const twin = others.get(key);
+    if (twin !== undefined && isOtherFamily(item, twin)) {
+      others.delete(key);
+      joinTwin(draft, item, twin);
+      return;
+    }
     if (openTitles.has(key)) {
       draft.notice(
         `A todo with the title "${oneLine(item.title, 80)}" is already open; it is now there twice.`,
@@ -59,6 +66,25 @@ export function createTodos(
     addRow(draft, item, placer.place(item.order), settings);
   });
   if (settings.singleInProgress) noticeActive(draft, items, rows);
+}
+
+/** The host's own list has a key for each todo, ours has none: the same title in both is one todo (M5, V7). */
+function isOtherFamily(item: NewTodo, twin: Todo): boolean {
+  return (item.hostKey ?? null) === null ? twin.hostKey !== null : twin.hostKey === null;
+}
+
+function joinTwin(draft: PlanDraft, item: NewTodo, twin: Todo): void {
+  if (item.hostKey == null) {
+    draft.notice(
+      `"${oneLine(item.title, 80)}" is in the plan already, as ${twin.id}; it was not added again.`,
+    );
+    return;
+  }
+  const known = draft.put(twin, { ...twin, hostKey: item.hostKey }, 'edited', { hostKey: item.hostKey });
+  const status = item.status === undefined ? null : statusFromWord(item.status);
+  if (status === null || status === 'pending') return;
+  const change = setStatus(known, { status }, draft.session(), draft.actor, draft.at);
+  if (change !== null) draft.put(known, change.todo, change.change);
 }
 
 function addRow(draft: PlanDraft, item: NewTodo, order: number, settings: Settings): void {

@@ -23,6 +23,7 @@ export function tally(todo: Todo): PlanCounts {
     flaky: on(completed && todo.evidence.some(({ flaky }) => flaky)),
     failed: on(isOpen(todo) && todo.verification === 'failed'),
     unexplained: on(todo.status === 'cancelled' && todo.reason === null),
+    unproved: on(todo.status === 'cancelled' && checked),
     idleClaims: on(todo.idleEnd && completed),
     idleEnds: on(todo.idleEnd && !completed),
   };

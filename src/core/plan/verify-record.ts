@@ -8,7 +8,13 @@ import { recount } from './tally.ts';
 /** What an outcome depends on, as the ledger notes it with each change. A running check is still a claim. */
 export function rowState(todo: Todo): string {
   const verification = todo.verification === 'running' ? 'claimed' : todo.verification;
-  return [todo.status, verification, ...todo.checks].join(' ');
+  const proofs = todo.evidence.map(
+    ({ check, fingerprint, flaky }) =>
+      `${check} on ${fingerprint ?? 'unknown files'}${flaky ? ', flaky' : ''}`,
+  );
+  const unexplained = todo.status === 'cancelled' && todo.reason === null ? ['unexplained'] : [];
+  const idle = todo.idleEnd ? ['idle'] : [];
+  return [todo.status, verification, ...unexplained, ...idle, ...todo.checks, ...proofs].join(' ');
 }
 
 /** What does not fit, in words; null: all of it does. */

@@ -1,5 +1,6 @@
 // Rules about the plan itself: is there one, does this turn concern it, is anything left, and is it verified
 // (T2, T3, V1, V4, G11).
+import { protectedPathsId } from '../check-spec.ts';
 import type { Outcome } from '../decision.ts';
 import { openCount, type PlanCounts, planSize, type Session } from '../session.ts';
 import { letGo, type Rule, type StopContext, wait } from './rule.ts';
@@ -136,11 +137,18 @@ export function isFinalRunTakenUp({ session }: StopContext): boolean {
 function settledOutcome(context: StopContext): Outcome {
   const { session, goalChecks } = context;
   const { counts } = session;
-  const goalPassed = goalChecksDue(context) && goalStates(context).every((state) => state === 'passed');
+  const goalPassed = provesWork(context) && goalStates(context).every((state) => state === 'passed');
   const flaky = goalChecks.some((check) => session.goal[check]?.flaky);
-  if (counts.unexplained > 0 || counts.unverified > 0 || counts.flaky > 0 || flaky || onlyCancelled(counts))
-    return 'claimed';
+  const doubts = [counts.unexplained, counts.unproved, counts.unverified, counts.flaky];
+  if (doubts.some((count) => count > 0) || flaky || onlyCancelled(counts)) return 'claimed';
+  // Due and not passed: it waits for a human who was not asked again.
+  if (goalChecksDue(context) && !goalStates(context).every((state) => state === 'passed')) return 'claimed';
   return counts.uncovered === 0 || goalPassed ? 'done' : 'claimed';
+}
+
+/** Paths that nobody touched prove no work: only another check on the goal covers todos that have none (V1, P27). */
+function provesWork(context: StopContext): boolean {
+  return goalChecksDue(context) && context.goalChecks.some((check) => check !== protectedPathsId);
 }
 
 function onlyCancelled(counts: PlanCounts): boolean {
@@ -153,6 +161,8 @@ function describeSettled(context: StopContext): string {
   if (onlyCancelled(counts)) return 'Nothing is open, but every todo was cancelled.';
   if (counts.unexplained > 0)
     return `Nothing is open, but ${counts.unexplained} todos were cancelled without a reason.`;
+  if (counts.unproved > 0)
+    return `Nothing is open, but ${counts.unproved} todos with checks of their own were cancelled.`;
   const unsure = context.goalChecks.some((check) => context.session.goal[check]?.flaky) || counts.flaky > 0;
   if (unsure) return 'Nothing is open, but a check failed before it passed: it cannot be relied on.';
   return `Nothing is open; ${counts.uncovered + counts.unverified} todos rest on the agent's word alone.`;

@@ -27,6 +27,16 @@ export function examineClaudeCode(request: InstallRequest, installed: readonly S
   ];
 }
 
+export const pluginName = 'untildone@untildone';
+
+export function findClaudeCodePlugin(request: Omit<InstallRequest, 'scope'>): string | null {
+  const { userSettings, sharedSettings, localSettings } = placesOf(request);
+  const files = [localSettings, sharedSettings, userSettings];
+  // The nearest file that speaks of it wins.
+  const file = files.find((path) => Object.hasOwn(objectOf(readJson(path)['enabledPlugins']), pluginName));
+  return file !== undefined && objectOf(readJson(file)['enabledPlugins'])[pluginName] === true ? file : null;
+}
+
 function mendFor([scope]: readonly Scope[]): string {
   const flag = scope === 'user' ? ' --user' : scope === 'shared' ? ' --shared' : '';
   return `untildone init ${hostName}${flag}`;
@@ -95,21 +105,26 @@ function examineServer(places: Places, mend: string): Finding {
 }
 
 function examineGrants({ env }: InstallRequest, places: Places, installed: readonly Scope[]): Finding {
+  const free = ok('grants', 'todo_pause and todo_verify need no question.');
+  const isTrusted = objectAt(readJson(places.stateFile)['projects'], places.project)[
+    'hasTrustDialogAccepted'
+  ];
+  if (isTrusted === true || installed.includes('user')) return free;
   if (installed.includes('project') && isTracked(places.localSettings, places.project, env)) {
     return note(
       'grants',
-      `${places.localSettings} is tracked by git: Claude Code takes no grants from it, so it asks before todo_pause and todo_verify, and refuses them without a terminal.`,
+      `${places.localSettings} is tracked by git, so its grants count only after a person trusted this folder; until then todo_pause and todo_verify are refused without a terminal.`,
       'git rm --cached .claude/settings.local.json',
     );
   }
   if (installed.every((scope) => scope === 'shared')) {
     return note(
       'grants',
-      'Grants in a committed file count only in a folder that a person trusted; without a terminal todo_pause and todo_verify are refused.',
+      'Grants in a committed file count only after a person trusted this folder; until then todo_pause and todo_verify are refused without a terminal.',
       `untildone init ${hostName}`,
     );
   }
-  return ok('grants', 'todo_pause and todo_verify need no question.');
+  return free;
 }
 
 /** An empty object where there is nothing that can be read: other findings say why. */

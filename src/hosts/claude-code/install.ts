@@ -1,11 +1,12 @@
 // Claude Code in the table of hosts: which files an install touches in each scope. Facts of the real program that
-// decide it: grants count only from an untracked local file, and MCP servers in settings are ignored.
+// decide it: in a folder that nobody trusted yet grants of a project count only from an untracked local file, and MCP
+// servers in settings are ignored.
 
-import type { FileTarget } from '../install/file-change.ts';
 import { isTracked } from '../install/git.ts';
 import type { HostInstaller, InstallLayout, InstallRequest } from '../install/installer.ts';
+import type { FileTarget } from '../install/target-text.ts';
 import { hostName, serverEdit, settingsEdits } from './install-edits.ts';
-import { examineClaudeCode } from './install-examine.ts';
+import { examineClaudeCode, findClaudeCodePlugin, pluginName } from './install-examine.ts';
 import { type Places, placesOf } from './install-places.ts';
 import { claudeCodeHooks } from './translate.ts';
 
@@ -18,6 +19,8 @@ export const claudeCodeInstaller: HostInstaller = {
   afterInstall: 'Sessions of Claude Code that run already keep their old settings: start them anew.',
   layout,
   examine: examineClaudeCode,
+  findPlugin: findClaudeCodePlugin,
+  howToRemovePlugin: `claude plugin uninstall ${pluginName}`,
 };
 
 function layout(request: InstallRequest): InstallLayout {
@@ -64,5 +67,5 @@ function targetsOf(request: InstallRequest, places: Places, isGranted: boolean):
 }
 
 function trackedNote({ localSettings }: Places): string {
-  return `${localSettings} is tracked by git: Claude Code takes no grants from a tracked file, and this one holds paths of this machine. Run: git rm --cached .claude/settings.local.json`;
+  return `${localSettings} is tracked by git: in a folder that nobody trusted yet, Claude Code takes no grants from it, and it holds paths of this machine. Run: git rm --cached .claude/settings.local.json`;
 }

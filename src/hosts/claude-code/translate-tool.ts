@@ -30,7 +30,9 @@ export function translateTool(payload: ClaudePayload, at: number): ToolCallRead 
   const started: Event = { ...base(':start'), type: 'tool-started', ...call };
   const error = failed ? errorOf(fields) : null;
   const ended: Event = { ...base(''), type: 'tool-ended', ...call, error };
-  const change = failed ? null : planChange(tool, fields, sessionId, base(':plan'));
+  // A subagent's tasks land in its parent's list, but a whole list that it writes is its own.
+  const isForeign = failed || (tool === 'TodoWrite' && payload.agent_id !== null);
+  const change = isForeign ? null : planChange(tool, fields, sessionId, base(':plan'));
   const work = call.access === 'todo' ? [ended] : [started, ended];
   return {
     events: change === null ? work : [...work, change],

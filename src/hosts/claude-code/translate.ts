@@ -160,7 +160,8 @@ function jobOf(value: unknown): Job[] {
   const id = textOf(task['id']);
   const status = textOf(task['status']) ?? 'running';
   if (id === null || (status !== 'running' && status !== 'pending')) return [];
-  const kind = task['type'] === 'shell' ? 'shell' : 'subagent';
+  // Agents end by themselves and are waited for; anything else may be a server that never does.
+  const kind = /agent|teammate|workflow/u.test(textOf(task['type']) ?? '') ? 'subagent' : 'shell';
   const description = textOf(task['command']) ?? textOf(task['description']) ?? id;
   return [{ id: id.slice(0, 200), kind, description: description.slice(0, 500) }];
 }
@@ -176,7 +177,7 @@ function stopFailed(payload: ClaudePayload, { at }: HookMoment): HookAsks {
   const message = textOf(payload.fields['error_details']) ?? textOf(payload.fields['last_assistant_message']);
   const error = textOf(payload.fields['error']) ?? 'unknown';
   const base = (part: string) => ({
-    id: eventKey(originOf(payload), 'failure', `${part}:${at}`),
+    id: eventKey(originOf(payload), 'failure', `${part}:${Math.floor(at / 1000)}`),
     sessionId: payload.session_id,
     at,
   });

@@ -41,7 +41,7 @@ export async function answerCall(
     environment,
     stateDirectory: stateDirectory(environment),
     parts,
-    deadlineAt: deadlineOf(call.timeout, hook.startedAt),
+    deadlineAt: deadlineOf(call.timeout, hook.startedAt, hook.timeout),
     policy,
   };
   // The store is left open on purpose: see record-events.ts.

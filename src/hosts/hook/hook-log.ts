@@ -1,8 +1,9 @@
 // Where a hook says what went wrong when it let the agent go without deciding: one line of JSON in the state
 // directory, beside the store that may be the very thing that is broken. Never environment values, never payloads.
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapeJsonLine, oneLine } from '../../core/safe-text.ts';
+import { makeFolder } from '../../engine/make-folder.ts';
 
 const hookLogName = 'hook.log';
 
@@ -21,7 +22,7 @@ export interface HookFailure {
 export function appendFailure(directory: string, failure: HookFailure): void {
   const path = join(directory, hookLogName);
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory, 0o700);
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostBytes) renameSync(path, `${path}.1`);
     const line = JSON.stringify({ ...failure, message: oneLine(failure.message, 500) });
     appendFileSync(path, `${escapeJsonLine(line)}\n`, { mode: 0o600 });

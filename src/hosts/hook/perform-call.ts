@@ -5,13 +5,14 @@ import { performCompletion } from './perform-completion.ts';
 import { performOpen } from './perform-open.ts';
 import { performPrompt } from './perform-prompt.ts';
 import { performStop } from './perform-stop.ts';
+import { addEvents } from './record-events.ts';
 
 export async function performCall(context: HookContext): Promise<HookAnswer> {
   const { runtime, store, parts, call } = context;
   const { asks, sessionId, at } = call;
   switch (asks.type) {
     case 'record':
-      for (const event of asks.events) await runtime.append(event);
+      await addEvents(store, asks.events);
       if (asks.receipt !== null)
         await parts.bindReceipt(store, runtime, { receipt: asks.receipt, sessionId, at });
       return { type: 'nothing' };

@@ -6,6 +6,7 @@ import type { Todo } from '../../core/todo.ts';
 import type { HookContext } from './hook-context.ts';
 import type { HookAnswer, HookAsks } from './hook-request.ts';
 import { openingEvent } from './open-session.ts';
+import { addEvents } from './record-events.ts';
 
 /** Titles that are named; the rest is counted. */
 const namedTodos = 20;
@@ -15,12 +16,9 @@ export async function performOpen(
   { begins, events, givesPlan }: Extract<HookAsks, { type: 'open' }>,
 ): Promise<HookAnswer> {
   const { runtime, store, call } = context;
-  for (const event of events) await runtime.append(event);
   const opening = openingEvent(context, begins ? 'open' : 'side');
-  if (!givesPlan) {
-    await runtime.append(opening);
-    return { type: 'nothing' };
-  }
+  await addEvents(store, givesPlan ? events : [...events, opening]);
+  if (!givesPlan) return { type: 'nothing' };
   await runtime.handle(opening);
   const text = await store.transact(async (reader) => {
     const session = await reader.session(call.sessionId);

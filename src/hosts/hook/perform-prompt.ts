@@ -1,5 +1,5 @@
 // A prompt: a human's message starts or joins a turn; a notice of the host, one of our commands and our own text
-// shown back do not. A notice that finds a turn unfinished tells that a human broke it off (G4, P19).
+// shown back do not. One that finds a turn unfinished tells that a human broke it off (G4, P19).
 
 import type { Event } from '../../core/events.ts';
 import { continuationMarker } from '../../core/texts/continuation-text.ts';
@@ -8,6 +8,7 @@ import { eventKey, shortHash } from './event-key.ts';
 import type { HookContext } from './hook-context.ts';
 import type { HookAnswer, Speaker } from './hook-request.ts';
 import { catchUpEvents } from './open-session.ts';
+import { addEvents } from './record-events.ts';
 import type { Trail } from './trail.ts';
 import { readTrail } from './trail-file.ts';
 
@@ -28,9 +29,8 @@ export async function performPrompt(
   const record = await context.store.transact((reader) => lookUp(context, reader, text, speaker));
   const speaks = speaker.type === 'human' && !record.isOurs;
   const problem = speaks ? (await context.policy.prepare()).problem : null;
-  for (const event of [...record.catchUp, ...promptEvents(context, text, speaker, record)]) {
-    await context.runtime.append(event);
-  }
+  await addEvents(context.store, record.catchUp);
+  for (const event of promptEvents(context, text, speaker, record)) await context.runtime.append(event);
   return problem === null
     ? { type: 'nothing' }
     : { type: 'let-go', message: `off for this message, because the configuration is broken: ${problem}` };
@@ -52,7 +52,7 @@ async function lookUp(
   const place = { directory: stateDirectory, host: host.name, sessionId };
   return {
     catchUp: catchUpEvents(context, session, pending),
-    trail: speaker.type === 'notice' ? await readTrail(reader, place) : null,
+    trail: speaker.type === 'human' ? null : await readTrail(reader, place),
     decisions: newest?.sequence ?? 0,
     letGo: newest === undefined || newest.decision.answer !== 'continue',
     isOurs: await isOurText(reader, sessionId, text),
@@ -77,8 +77,7 @@ function promptEvents(
   const origin = { host: host.name, sessionId, promptId };
   const detail = `${shortHash(text)}:${record.decisions}`;
   const id = eventKey(origin, 'prompt', detail);
-  if (record.isOurs || speaker.type === 'command')
-    return [{ id: eventKey(origin, 'side', detail), sessionId, at, type: 'activity-seen' }];
+  if (record.isOurs) return [{ id: eventKey(origin, 'side', detail), sessionId, at, type: 'activity-seen' }];
   if (speaker.type === 'human')
     return [
       {
@@ -97,7 +96,8 @@ function promptEvents(
   const aborted = wasBrokenOff(record, promptId)
     ? [{ id: `${id}:aborted`, sessionId, at, type: 'human-aborted' as const, how: 'interrupted' }]
     : [];
-  const ended = speaker.jobIds.map((jobId) => ({
+  const jobIds = speaker.type === 'notice' ? speaker.jobIds : [];
+  const ended = jobIds.map((jobId) => ({
     id: `${id}:${shortHash(jobId)}`,
     sessionId,
     at,
@@ -108,8 +108,8 @@ function promptEvents(
 }
 
 /**
- * The host says nothing when a human interrupts it. But it starts a new prompt for a notice only when nothing runs,
- * and a turn that ran ends with a stop that we let through or with a failure: anything else was broken off.
+ * The host says nothing when a human interrupts it. But it starts a new prompt only when nothing runs, and a turn
+ * that ran ends with a stop that we let through or with a failure: anything else was broken off.
  */
 function wasBrokenOff({ trail, letGo }: PromptRecord, promptId: string | null): boolean {
   if (trail === null || promptId === null || trail.promptId === null || trail.promptId === promptId)

@@ -10,6 +10,7 @@ import type { HookAnswer, StopFacts } from './hook-request.ts';
 import { recordHostCap } from './host-cap.ts';
 import { catchUpEvents } from './open-session.ts';
 import { reconcileEvents } from './reconcile.ts';
+import { addEvents } from './record-events.ts';
 import { takeFingerprint } from './take-fingerprint.ts';
 import type { Trail } from './trail.ts';
 import { readTrail } from './trail-file.ts';
@@ -43,7 +44,7 @@ export async function performStop(context: HookContext, facts: StopFacts): Promi
     };
   });
   const differences = reconcileEvents(context, record.trail, record.decisions);
-  for (const event of [...record.catchUp, ...differences]) await context.runtime.append(event);
+  await addEvents(context.store, [...record.catchUp, ...differences]);
   const hasPlan = record.hasPlan || differences.length > 0;
   const fingerprint =
     hasPlan || context.policy.current().policy.goalChecks.length > 0 ? await takeFingerprint(context) : null;

@@ -1,19 +1,41 @@
 // The quick way: puts what happened into the inbox and is gone. The next call that has to answer folds it. It loads
 // neither the engine nor the checks, because it runs after every tool call of an agent.
+import type { Policy } from '../../core/config/policy.ts';
 import type { Event } from '../../core/events.ts';
+import type { Store } from '../../ports/store.ts';
 import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
 import { storePath } from '../../stores/state-directory.ts';
-import type { HookMoment } from './hook-request.ts';
+import type { HookCall, HookMoment } from './hook-request.ts';
 import { lockPatienceMs } from './timeouts.ts';
 
-export async function recordEvents(
-  events: readonly Event[],
+/** Null: this call needs more than that. */
+export async function recordQuickly(
+  { asks, sessionId, timeout }: HookCall,
   environment: HookMoment['environment'],
-): Promise<void> {
+): Promise<'recorded' | null> {
+  if (asks.type !== 'complete' && (asks.type !== 'record' || asks.receipt !== null)) return null;
   const path = storePath(environment);
-  const store = await openSqliteStore({ path, clock: Date, busyTimeoutMs: lockPatienceMs.other });
-  await store.transact(async (transaction) => {
+  const store = await openSqliteStore({ path, clock: Date, busyTimeoutMs: lockPatienceMs[timeout] });
+  // Left open on purpose: closing the last connection would copy the log into the store and wait for the disk.
+  if (asks.type === 'complete') return (await hasChecks(store, sessionId)) ? null : 'recorded';
+  await addEvents(store, asks.events);
+  return 'recorded';
+}
+
+/** Into the inbox, all or none. Messages of humans do not come this way: the engine stamps them. */
+export function addEvents(store: Store, events: readonly Event[]): Promise<void> {
+  if (events.length === 0) return Promise.resolve();
+  return store.transact(async (transaction) => {
     for (const event of events) await transaction.addEvent(event);
   });
-  // Left open on purpose: closing the last connection would copy the log into the store and wait for the disk.
+}
+
+/** Does the policy that the session is judged by know any check at all? Without one no completion can be refused. */
+async function hasChecks(store: Store, sessionId: string): Promise<boolean> {
+  const text = await store.transact(async (reader) => {
+    const spoken = (await reader.pendingEvents(sessionId)).findLast((event) => event.type === 'human-spoke');
+    const hash = spoken?.policyHash ?? (await reader.session(sessionId))?.policyHash ?? null;
+    return hash === null ? null : reader.policy(hash);
+  });
+  return text === null || Object.keys((JSON.parse(text) as Policy).checks ?? {}).length > 0;
 }

@@ -4,7 +4,7 @@ import { stateDirectory } from '../../stores/state-directory.ts';
 import type { HookFailure } from './hook-log.ts';
 import type { HookAnswer, HookCall, HookedHost, HookMoment } from './hook-request.ts';
 import { readPayload } from './read-payload.ts';
-import { recordEvents } from './record-events.ts';
+import { recordQuickly } from './record-events.ts';
 
 export interface HookProcess {
   /** File descriptor to read the payload from. */
@@ -13,6 +13,8 @@ export interface HookProcess {
   /** When the host started this process. */
   readonly startedAt: number;
   readonly toolPrefix: string | null;
+  /** In seconds, where the host's settings do not have the timeout that `init` writes. */
+  readonly timeout: number | null;
   /** The command line that starts this program again. */
   readonly program: readonly string[];
   /** What most calls never need, loaded when one does. */
@@ -53,10 +55,7 @@ export async function runHook(host: HookedHost, hook: HookProcess): Promise<stri
 }
 
 async function answer(host: HookedHost, hook: HookProcess, call: HookCall): Promise<HookAnswer> {
-  if (call.asks.type === 'record' && call.asks.receipt === null) {
-    await recordEvents(call.asks.events, hook.environment);
-    return { type: 'nothing' };
-  }
+  if ((await recordQuickly(call, hook.environment)) !== null) return { type: 'nothing' };
   return (await hook.loadLate()).answerCall(host, hook, call);
 }
 

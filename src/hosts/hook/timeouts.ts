@@ -16,9 +16,12 @@ export type HookTimeout = keyof typeof hookTimeouts;
 /** The answer has to be out before the host gives up: reading, deciding and starting a process took time as well. */
 const marginMs = 2000;
 
-/** The moment at which a hook that began at `startedAt` must answer with what it knows. */
-export function deadlineOf(timeout: HookTimeout, startedAt: number): number {
-  return startedAt + hookTimeouts[timeout] * 1000 - marginMs;
+/**
+ * The moment at which a hook that began at `startedAt` must answer with what it knows.
+ * @param seconds what the host's settings say instead of ours; null: ours
+ */
+export function deadlineOf(timeout: HookTimeout, startedAt: number, seconds: number | null = null): number {
+  return startedAt + (seconds ?? hookTimeouts[timeout]) * 1000 - marginMs;
 }
 
 /** Another process that holds the store this long is broken; an agent must not wait for it at every tool call. */

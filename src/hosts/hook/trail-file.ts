@@ -1,7 +1,8 @@
 // Remembers how far a session's trail was folded, in a small file of the state directory. It is a shortcut and
 // never the truth: whatever is wrong with the file, the trail is folded again from the record.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../../engine/make-folder.ts';
 import type { StoreReader } from '../../ports/store.ts';
 import { shortHash } from './event-key.ts';
 import { emptyTrail, extendTrail, type Trail } from './trail.ts';
@@ -59,7 +60,7 @@ function writeFolded(place: TrailPlace, folded: Folded): void {
   const path = pathOf(place);
   const temporary = `${path}.${process.pid}`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     writeFileSync(temporary, JSON.stringify({ layout, sessionId: place.sessionId, ...folded }), {
       mode: 0o600,
     });

@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import { findNodeAtLocation } from 'jsonc-parser';
 import type { Edit } from './edit.ts';
-import { applyEdits } from './file-change.ts';
 import { findProgram, isExecutable, versionOfProgram } from './find-program.ts';
 import { broken, type Finding, note, ok } from './finding.ts';
 import { type HookCommand, hookFileName, readHookCommand } from './hook-command.ts';
@@ -13,6 +12,7 @@ import { parseDocument, withoutMark } from './json-document.ts';
 import { hookCommandsIn } from './json-hooks.ts';
 import { isCopied } from './program-files.ts';
 import { readSettingsFile } from './settings-file.ts';
+import { applyEdits } from './target-text.ts';
 
 export interface HostReport {
   readonly host: string;
@@ -21,6 +21,8 @@ export interface HostReport {
   readonly program: string | null;
   readonly hostVersion: string | null;
   readonly scopes: readonly Scope[];
+  /** By `init` or as a plugin. */
+  readonly isInstalled: boolean;
   readonly findings: readonly Finding[];
 }
 
@@ -45,14 +47,24 @@ export function examineHost(
   );
   const installed = looks.filter(({ commands }) => commands.length > 0);
   const scopes = installed.map(({ request }) => request.scope);
-  const isInUse = scopes.length > 0;
+  const plugin = installer.findPlugin(base);
+  const isInstalled = scopes.length > 0 || plugin !== null;
   const findings = [
-    ...examineProgram(installer, program, hostVersion, isInUse),
-    ...(isInUse ? [] : [missing(installer)]),
+    ...examineProgram(installer, program, hostVersion, isInstalled),
+    ...(isInstalled ? [] : [missing(installer)]),
+    ...examinePlugin(installer, plugin, scopes),
     ...installed.flatMap((look) => examineScope(installer, look, shipped)),
-    ...(isInUse ? installer.examine({ ...base, scope: scopes[0] ?? 'project' }, scopes) : []),
+    ...(scopes.length > 0 ? installer.examine({ ...base, scope: scopes[0] ?? 'project' }, scopes) : []),
   ];
-  return { host: installer.name, title: installer.title, program, hostVersion, scopes, findings };
+  return {
+    host: installer.name,
+    title: installer.title,
+    program,
+    hostVersion,
+    scopes,
+    isInstalled,
+    findings,
+  };
 }
 
 interface Look {
@@ -88,6 +100,18 @@ function examineProgram(
   if (knownVersions.includes(version)) return [ok('host', `${title} ${version} at ${path}, known to work.`)];
   const known = knownVersions.join(', ');
   return [note('host', `${title} ${version} at ${path}; tested with ${known}, so watch the first runs.`)];
+}
+
+/** Both would run every hook twice: a stop attempt would be counted twice. */
+function examinePlugin(
+  { title, howToRemovePlugin }: HostInstaller,
+  file: string | null,
+  scopes: readonly Scope[],
+): Finding[] {
+  if (file === null) return [];
+  return scopes.length === 0
+    ? [ok('plugin', `Installed as a plugin of ${title} (${file}).`)]
+    : [broken('plugin', `Installed twice: by init, and as a plugin (${file}).`, howToRemovePlugin)];
 }
 
 function missing({ title, name }: HostInstaller): Finding {

@@ -1,23 +1,18 @@
 // What one file becomes by installing or uninstalling: the text before and after, and the record to keep. It decides
 // and writes nothing. A file that nobody edited since goes back byte for byte; else only what is ours is taken out.
 import { isDeepStrictEqual } from 'node:util';
-import type { Edit, Edited, JsonEdit, KeyPath, LineEdit } from './edit.ts';
+import type { Edit } from './edit.ts';
 import { type FileRecord, type Install, isSameInstall, readRecord } from './install-record.ts';
-import { hasJsonPath, isPlainJson } from './json-document.ts';
-import { applyJsonEdits, removeJsonEdits } from './json-edits.ts';
-import { applyLineEdits, removeLineEdits } from './line-edits.ts';
 import { hashText, readSettingsFile, whyNotWritable } from './settings-file.ts';
-
-/** A file of a host, with what an install wants in it. */
-export interface FileTarget {
-  readonly path: string;
-  readonly format: 'json' | 'lines';
-  /** The host reads plain JSON only and ignores a file with comments as a whole. */
-  readonly refusesComments?: true;
-  /** Only its owner may read it, should it be made. */
-  readonly isPrivate?: true;
-  readonly edits: readonly Edit[];
-}
+import {
+  applyEdits,
+  type FileTarget,
+  hasOurMark,
+  isBare,
+  notesOn,
+  ownEdits,
+  removeEdits,
+} from './target-text.ts';
 
 export interface FileChange {
   /** As the target names it. */
@@ -47,7 +42,7 @@ export function planInstall(target: FileTarget, identity: Identity, stateDirecto
   const standing = standingOf(file.text, record, target, identity);
   if (!standing.ok) return problem(target, standing.sentence);
   const { original, start, isRebuilt, installs, stale } = standing;
-  const cleared = remove(start, stale, target, identity.host, original);
+  const cleared = removeEdits(start, stale, target, identity.host, original);
   if (!cleared.ok) return problem(target, cleared.sentence);
   // In the order of the record, so that installing once more gives the same text. What a person took out of an
   // edited file of another install is not put back.
@@ -137,7 +132,7 @@ function withoutInstall(
   }
   // Without a record, what we would add is taken out where our own mark shows that it was us who added it.
   const edits = mine?.edits ?? (hasOurMark(text, target, host) ? target.edits : []);
-  const left = remove(text, edits, target, host, record === null ? undefined : record.original);
+  const left = removeEdits(text, edits, target, host, record === null ? undefined : record.original);
   if (!left.ok) return left;
   return isBare(left.text) && record?.original === null && others.length === 0 ? null : left.text;
 }
@@ -178,7 +173,7 @@ function standingOf(
   // Edited since, or never ours, or the record is lost and only our mark in the file tells.
   const isOurs = record === null && hasOurMark(text, target, identity.host);
   const known = isOurs ? target.edits : recorded.flatMap(({ edits }) => edits);
-  const bare = remove(text, known, target, identity.host, record === null ? undefined : record.original);
+  const bare = removeEdits(text, known, target, identity.host, record === null ? undefined : record.original);
   if (!bare.ok) return bare;
   const stale = (earlier?.edits ?? []).filter((old) => !target.edits.some((edit) => replaces(edit, old)));
   // A file that was made for us and holds nothing else is not a person's, whoever rewrote it since.
@@ -186,72 +181,11 @@ function standingOf(
   return { ok: true, original, start: text, isRebuilt: false, installs, stale };
 }
 
-function isBare(text: string): boolean {
-  return /^\uFEFF?\s*(?:\{\s*\})?\s*$/.test(text);
-}
-
 /** Equal, or put in the old one's very place. */
 function replaces(edit: Edit, old: Edit): boolean {
   if (isDeepStrictEqual(edit, old)) return true;
   if (edit.kind === 'line' || old.kind === 'line' || !isDeepStrictEqual(edit.path, old.path)) return false;
   return (edit.kind === 'hook' && old.kind === 'hook') || (edit.kind === 'member' && edit.named === true);
-}
-
-/** Those that change the file as it is without us. */
-function ownEdits(original: string | null, target: FileTarget, host: string): Edit[] {
-  return target.edits.filter((edit) => {
-    const applied = applyEdits(original ?? '', [edit], target, host);
-    return applied.ok && applied.text !== (original ?? '');
-  });
-}
-
-export function applyEdits(
-  text: string,
-  edits: readonly Edit[],
-  { format }: FileTarget,
-  host: string,
-): Edited {
-  return format === 'json'
-    ? applyJsonEdits(text, edits as readonly JsonEdit[], host)
-    : applyLineEdits(text, edits as readonly LineEdit[]);
-}
-
-/** @param original what says whether an emptied object was there before us; undefined: nobody knows, and it goes */
-function remove(
-  text: string,
-  edits: readonly Edit[],
-  { format }: FileTarget,
-  host: string,
-  original: string | null | undefined,
-): Edited {
-  if (format === 'lines') return removeLineEdits(text, edits as readonly LineEdit[]);
-  const mayEmpty = (path: KeyPath) =>
-    original === undefined || original === null || !hasJsonPath(original, path);
-  return removeJsonEdits(text, edits as readonly JsonEdit[], host, mayEmpty);
-}
-
-/** A hook command or a key with our name: signs that no person would have written by chance. */
-function hasOurMark(text: string, target: FileTarget, host: string): boolean {
-  const marks = target.edits.filter((edit) => edit.kind === 'hook' || (edit.kind === 'member' && edit.named));
-  const bare = remove(text, marks, target, host, text);
-  return bare.ok && bare.text !== text;
-}
-
-function notesOn(target: FileTarget, text: string, kept: readonly Edit[]): string[] {
-  const notes = kept.flatMap((edit) =>
-    edit.kind === 'member'
-      ? [
-          `${target.path} keeps its own value of "${edit.path.join('.')}"; ours would be ${JSON.stringify(edit.value)}.`,
-        ]
-      : [],
-  );
-  const isIgnored = target.refusesComments && !isPlainJson(text);
-  return isIgnored
-    ? [
-        ...notes,
-        `${target.path} has comments or trailing commas, and the host ignores such a file as a whole: take them out.`,
-      ]
-    : notes;
 }
 
 function problem({ path }: FileTarget, sentence: string): PlannedChange {

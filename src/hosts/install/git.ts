@@ -14,12 +14,7 @@ export interface Repository {
 }
 
 export function findRepository(cwd: string, env: Environment): Repository | null {
-  // One question each: a path may hold a line break.
-  const [root, common, exclude] = [
-    git(['rev-parse', '--show-toplevel'], cwd, env),
-    git(['rev-parse', '--git-common-dir'], cwd, env),
-    git(['rev-parse', '--git-path', 'info/exclude'], cwd, env),
-  ];
+  const [root, common, exclude] = placesOf(cwd, env);
   if (!root || !common || !exclude) return null;
   const commonFolder = isAbsolute(common) ? common : resolve(cwd, common);
   // A submodule or a bare repository with worktrees has its common folder somewhere else.
@@ -29,6 +24,14 @@ export function findRepository(cwd: string, env: Environment): Repository | null
     mainRoot: realpathSync(mainRoot),
     excludeFile: isAbsolute(exclude) ? exclude : resolve(cwd, exclude),
   };
+}
+
+/** In one call where that is clear; a path may hold a line break, and then each question is asked alone. */
+function placesOf(cwd: string, env: Environment): readonly (string | null | undefined)[] {
+  const questions = [['--show-toplevel'], ['--git-common-dir'], ['--git-path', 'info/exclude']];
+  const answers = git(['rev-parse', ...questions.flat()], cwd, env)?.split('\n') ?? [];
+  if (answers.length <= questions.length) return answers;
+  return questions.map((question) => git(['rev-parse', ...question], cwd, env));
 }
 
 export function isTracked(file: string, cwd: string, env: Environment): boolean {

@@ -36,7 +36,7 @@ export function readHookCommand(text: string, host: string): HookCommand | null 
 }
 
 /** In single quotes nothing has a meaning to sh but the quote itself. */
-export function quoteForShell(word: string): string {
+function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -1,7 +1,8 @@
 // Remembers, per file, what it was before `init` and what was added, in the state directory: the way back. A record
 // that is lost or damaged is as if it had never been: uninstalling then goes by what it recognises in the file.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../engine/make-folder.ts';
 import type { Edit } from './edit.ts';
 import { hashText } from './settings-file.ts';
 
@@ -62,7 +63,7 @@ export function readRecords(stateDirectory: string): FileRecord[] {
 export function saveRecord(stateDirectory: string, { original, ...record }: FileRecord): void {
   const folder = folderOf(stateDirectory, record.path);
   // What is kept may hold what the person's file holds: keys and tokens.
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   if (original === null) rmSync(join(folder, backupName), { force: true });
   else put(folder, backupName, original);
   put(folder, recordName, `${JSON.stringify({ format: 1, hasOriginal: original !== null, ...record })}\n`);

@@ -1,8 +1,9 @@
 // What a host's row has to say to be installed and examined: which files, and what in them. A row describes; reading,
 // writing, backups, records and diffs are done once for all hosts.
-import type { FileTarget } from './file-change.ts';
+
 import type { Finding } from './finding.ts';
 import type { Scope } from './install-record.ts';
+import type { FileTarget } from './target-text.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -39,8 +40,12 @@ export interface HostInstaller {
   /** A command that installs the host, for people. */
   readonly howToGet: string;
   layout(request: InstallRequest): InstallLayout;
-  /** What only this host knows: switches, trust, grants. */
+  /** What only this host knows: switches, trust, grants. Asked where something is installed by `init`. */
   examine(request: InstallRequest, installed: readonly Scope[]): readonly Finding[];
+  /** The file in which a plugin of ours is switched on, for hosts that have plugins; null: none is. */
+  findPlugin(request: Omit<InstallRequest, 'scope'>): string | null;
+  /** A command that takes such a plugin away, for people. */
+  readonly howToRemovePlugin: string;
   /** Said after a first install. */
   readonly afterInstall: string;
 }

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type FileChange, type FileTarget, planInstall, planUninstall } from './file-change.ts';
+import { type FileChange, planInstall, planUninstall } from './file-change.ts';
 import { readRecord, readRecords } from './install-record.ts';
 import { performChanges } from './perform-changes.ts';
+import type { FileTarget } from './target-text.ts';
 
 let root: string;
 let state: string;

@@ -1,8 +1,9 @@
 // The programs that hosts start: found in the package, copied into the state directory (an npx cache is pruned), and
 // taken away when nothing is installed any more. It never runs them.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolder } from '../../engine/make-folder.ts';
 import { hookFileName } from './hook-command.ts';
 
 /** The hook, and the commands that hosts start (the MCP server). Each is one file that needs nothing beside it. */
@@ -44,7 +45,7 @@ export function copyPrograms(folder: string, stateDirectory: string, version: st
   for (const name of programNames) {
     const copy = programPath(stateDirectory, version, name);
     if (isCopied(folder, copy, name)) continue;
-    mkdirSync(dirname(copy), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(copy), 0o700);
     const temporary = `${copy}.${process.pid}.tmp`;
     writeFileSync(temporary, readFileSync(join(folder, name)), { mode: 0o600 });
     renameSync(temporary, copy);

@@ -10,7 +10,6 @@ import {
   fchownSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -22,6 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from '../../engine/make-folder.ts';
 
 /** A settings file is small; the largest known, with histories of projects in it, has some megabytes. */
 const mostBytes = 64 * 1024 * 1024;
@@ -108,7 +108,7 @@ export function replaceSettingsFile({ path, before, after, isPrivate }: Replacem
       rmSync(path, { force: true });
       return null;
     }
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path), 0o777);
     const temporary = join(dirname(path), `.untildone-${randomUUID()}.tmp`);
     try {
       writeBeside(temporary, after, before === null ? null : statSync(path), isPrivate);

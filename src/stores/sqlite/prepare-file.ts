@@ -1,8 +1,9 @@
 // Makes the place for a store before SQLite opens it: directory 0700, file 0600, since plans may hold secrets.
 // It never opens a file that exists: closing it again would drop the locks that this process holds on it.
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { UntildoneError } from '../../core/untildone-error.ts';
+import { makeFolder } from '../../engine/make-folder.ts';
 import { toStoreError } from './store-errors.ts';
 
 export function prepareFile(path: string): void {
@@ -15,7 +16,7 @@ export function prepareFile(path: string): void {
       );
     }
     if (found) return;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     createFile(path);
   } catch (error) {
     throw toStoreError(error, path);

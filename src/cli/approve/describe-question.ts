@@ -1,0 +1,58 @@
+// A question for a human and its answer, in words and as JSON. Pure; strangers' text has no power over the terminal.
+import type { HumanAnswer } from '../../checks/human-answers.ts';
+import type { HumanCheck } from '../../core/check-spec.ts';
+import type { Session } from '../../core/session.ts';
+import { describePlan, describeState } from '../describe-session.ts';
+import { fields, shown } from '../print.ts';
+import { describePurpose } from '../verify/describe-results.ts';
+import type { HumanQuestion } from './human-questions.ts';
+
+export function questionText({ spec }: HumanQuestion): string {
+  return spec === null ? 'no longer in the configuration' : shown(spec.question, 500);
+}
+
+/** What a human has to know before the answer. */
+export function questionLines(session: Session, question: HumanQuestion, now: number): string[] {
+  const { id, descriptor, counts } = session;
+  const purpose = describePurpose(question);
+  return [
+    `Session ${shown(id, 60)} (${shown(descriptor.host, 30)})`,
+    ...fields([
+      ['directory', shown(descriptor.directory ?? 'unknown', 200)],
+      ['state', shown(describeState(session, now).words)],
+      ['plan', describePlan(counts)],
+      ['check', `${shown(question.check, 60)}${purpose === '' ? '' : ` for ${purpose}`}`],
+      ['question', questionText(question)],
+    ]),
+  ];
+}
+
+/** `human`: null where the question could only be closed. */
+export function describeRecorded({ check, spec, waits }: HumanQuestion, human: HumanAnswer | null): string {
+  const name = shown(check, 60);
+  if (human === null) return `The configuration has no check ${name} any more; its question is closed.`;
+  if (!human.approved)
+    return `Recorded a no to ${name}${human.reason === '' ? '.' : `: ${shown(human.reason, 200)}`}`;
+  const ahead = waits ? '' : ', ahead of the question';
+  return `Approved ${name}${ahead}. It holds until ${describeFiles(spec)} changes.`;
+}
+
+function describeFiles(spec: HumanCheck | null): string {
+  const files = spec?.files ?? [];
+  if (files.length === 0) return 'a file of the workspace';
+  return `a file that matches ${shown(files.join(', '), 120)}`;
+}
+
+/** Our own agent ends when a question waits; hosts ask again at the next stop attempt. */
+export function howItGoesOn({ id, descriptor }: Session): string {
+  return descriptor.host === 'untildone'
+    ? `\`untildone run --resume ${shown(id, 60)}\` goes on.`
+    : 'The next stop attempt of the agent takes it into account.';
+}
+
+export function viewQuestion({ check, spec, waits, forGoal, todos }: HumanQuestion) {
+  return {
+    ...{ check, question: spec?.question ?? null, waits, goal: forGoal },
+    todos: todos.map(({ id, title }) => ({ id, title })),
+  };
+}

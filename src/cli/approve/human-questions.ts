@@ -1,0 +1,81 @@
+// The questions that only a human can answer, of one session: those of its policy snapshot, which of them wait, and
+// what they are asked for. It only reads.
+
+import { approvalRequest } from '../../core/apply/apply-waits.ts';
+import type { HumanCheck } from '../../core/check-spec.ts';
+import type { Session } from '../../core/session.ts';
+import type { Todo } from '../../core/todo.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
+import type { StoreReader } from '../../ports/store.ts';
+import { findSession, sessionsHere } from '../find-session.ts';
+import type { Io } from '../io.ts';
+import { shown } from '../print.ts';
+import { readSnapshot } from '../verify/session-target.ts';
+
+export interface HumanQuestion {
+  readonly check: string;
+  /** null: the question waits, but the human's last message has taken the check away. */
+  readonly spec: HumanCheck | null;
+  readonly waits: boolean;
+  readonly forGoal: boolean;
+  /** Claimed todos that this check has not proved. */
+  readonly todos: readonly Todo[];
+}
+
+export interface SessionQuestions {
+  readonly session: Session;
+  /** Paths that do not count as work. */
+  readonly exclude: readonly string[];
+  readonly questions: readonly HumanQuestion[];
+}
+
+const requestPrefix = approvalRequest('');
+
+export async function readQuestions(reader: StoreReader, session: Session): Promise<SessionQuestions> {
+  const { checks = {}, goalChecks, exclude = [] } = await readSnapshot(reader, session);
+  const todos = await reader.todosOfPlan(session.planId);
+  const known = Object.values(checks).filter((spec) => spec.kind === 'human');
+  const waiting = waitingChecks(session);
+  const gone = waiting.filter((check) => !known.some(({ id }) => id === check));
+  const question = (check: string, spec: HumanCheck | null): HumanQuestion => ({
+    check,
+    spec,
+    waits: waiting.includes(check),
+    forGoal: goalChecks.includes(check),
+    todos: todos.filter((todo) => isUnproved(todo, check)),
+  });
+  const questions = [
+    ...known.map((spec) => question(spec.id, spec)),
+    ...gone.map((id) => question(id, null)),
+  ];
+  return { session, exclude, questions };
+}
+
+function waitingChecks({ waits }: Session): string[] {
+  return waits.questions
+    .filter((request) => request.startsWith(requestPrefix))
+    .map((request) => request.slice(requestPrefix.length));
+}
+
+function isUnproved({ status, checks, evidence }: Todo, check: string): boolean {
+  return status === 'completed' && checks.includes(check) && !evidence.some((proof) => proof.check === check);
+}
+
+/** How many recent sessions are looked at for one in which a question waits. */
+const recentSessions = 50;
+const namedSessions = 5;
+
+/** Without a word: the one session here in which a question waits, else the most recent one. */
+export async function findAskingSession(reader: StoreReader, word: string | null, io: Io): Promise<Session> {
+  if (word !== null) return findSession(reader, word, io);
+  const here = await sessionsHere(reader, io, recentSessions);
+  const asking = here.filter((session) => !session.deleted && waitingChecks(session).length > 0);
+  const [only] = asking;
+  if (only === undefined) return findSession(reader, null, io);
+  if (asking.length === 1) return only;
+  const names = asking.slice(0, namedSessions).map(({ id }) => shown(id, 60));
+  throw new UntildoneError(
+    'usage',
+    `Questions wait in ${asking.length} sessions here; name one: ${names.join(', ')}${asking.length > namedSessions ? ' …' : ''}.`,
+  );
+}

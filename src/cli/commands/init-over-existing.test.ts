@@ -1,0 +1,130 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'jsonc-parser';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createInstallBench, type InstallBench } from '../install-bench.ts';
+
+let bench: InstallBench;
+
+beforeEach(() => {
+  bench = createInstallBench({ git: true });
+});
+
+afterEach(() => bench.close());
+
+const settings = 'project/.claude/settings.local.json';
+const hostState = 'home/.claude.json';
+
+async function installed(...argv: string[]): Promise<void> {
+  const { code, err } = await bench.init('claude-code', ...argv);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+}
+
+async function uninstalled(...argv: string[]): Promise<string> {
+  const { code, out, err } = await bench.init('claude-code', '--uninstall', ...argv);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return out;
+}
+
+const hooksOf = (text: string): string[] =>
+  Object.values<{ hooks: { command: string }[] }[]>(parse(text).hooks ?? {})
+    .flat()
+    .flatMap(({ hooks }) => hooks.map(({ command }) => command));
+
+describe('init over what is there', () => {
+  it('C2: a person’s own value of a switch stays, is told, and survives the uninstall', async () => {
+    bench.write(settings, '{ "env": { "ENABLE_TOOL_SEARCH": "true" } }');
+    const { err } = await bench.init('claude-code');
+    expect(err).toContain('keeps its own value of "env.ENABLE_TOOL_SEARCH"; ours would be "auto"');
+    expect(JSON.parse(bench.read(settings)).env.ENABLE_TOOL_SEARCH).toBe('true');
+    await uninstalled();
+    expect(bench.read(settings)).toBe('{ "env": { "ENABLE_TOOL_SEARCH": "true" } }');
+  });
+
+  it('C2: an older version’s hooks are replaced, also when the file was edited, and uninstalling goes back to before', async () => {
+    bench.write(settings, '{ "model": "x" }\n');
+    await installed();
+    const older = (text: string) => text.replaceAll('0.0.0-source', '0.0.1');
+    // As if 0.0.1 had installed: its record, its file, its programs.
+    const records = join(bench.state, 'installs');
+    for (const folder of readdirSync(records)) {
+      const record = join(records, folder, 'record.json');
+      writeFileSync(record, older(readFileSync(record, 'utf8')));
+    }
+    bench.write(settings, older(bench.read(settings)).replace('"x"', '"y"'));
+    bench.write(hostState, older(bench.read(hostState)));
+    await installed();
+    const commands = hooksOf(bench.read(settings));
+    expect(commands).toHaveLength(new Set(Object.keys(JSON.parse(bench.read(settings)).hooks)).size);
+    expect(commands.join()).not.toContain('0.0.1');
+    expect(bench.read(hostState)).not.toContain('0.0.1');
+    await uninstalled();
+    expect(JSON.parse(bench.read(settings))).toEqual({ model: 'y' });
+    expect(existsSync(join(bench.root, hostState))).toBe(false);
+  });
+
+  it('C2: with the state directory lost, what carries our mark is still found and taken out', async () => {
+    bench.write(settings, '{ "model": "x" }\n');
+    await installed();
+    rmSync(bench.state, { recursive: true });
+    await uninstalled();
+    expect(JSON.parse(bench.read(settings))).toEqual({ model: 'x' });
+    expect(bench.read(hostState).trim()).toBe('{\n}');
+  });
+
+  it('C2: two projects share the host’s own file, and each leaves the other in place', async () => {
+    const second = join(bench.root, 'second');
+    mkdirSync(second);
+    bench.write(hostState, '{ "userID": "u" }');
+    await installed();
+    expect((await bench.initIn(second, 'claude-code')).code).toBe(0);
+    const both = bench.picture();
+    await installed();
+    expect(bench.picture()).toEqual(both);
+    expect(await uninstalled()).toContain(`Still installed:\n  claude-code (project) ${second}`);
+    expect(Object.keys(JSON.parse(bench.read(hostState)).projects)).toEqual([second]);
+    expect(existsSync(join(bench.state, 'bin')), 'the other still needs the hook').toBe(true);
+    expect((await bench.initIn(second, 'claude-code', '--uninstall')).code).toBe(0);
+    expect(bench.read(hostState)).toBe('{ "userID": "u" }');
+    expect(existsSync(bench.state)).toBe(false);
+  });
+
+  it('C2: a settings file that is a link stays one, and its target goes back byte for byte', async () => {
+    const target = bench.write('home/dotfiles/claude.json', '{ "a": 1 }');
+    mkdirSync(join(bench.project, '.claude'));
+    symlinkSync(target, join(bench.root, settings));
+    expect((await bench.init('claude-code')).out).toContain(
+      `${join(bench.root, settings)} → ${target} (backup: `,
+    );
+    expect(lstatSync(join(bench.root, settings)).isSymbolicLink()).toBe(true);
+    expect(hooksOf(readFileSync(target, 'utf8'))).not.toEqual([]);
+    await uninstalled();
+    expect(readFileSync(target, 'utf8')).toBe('{ "a": 1 }');
+  });
+
+  it('C2: --dry-run shows the difference of every file and changes nothing', async () => {
+    bench.write(hostState, '{\n  "userID": "u"\n}\n');
+    const before = bench.picture();
+    const { code, out } = await bench.init('claude-code', '--dry-run');
+    expect(code).toBe(0);
+    expect(out).toContain(`--- /dev/null\n+++ ${join(bench.root, settings)}\n`);
+    expect(out).toContain('-  "userID": "u"\n+  "userID": "u",\n+  "projects": {\n');
+    expect(out).toContain('+/.claude/settings.local.json');
+    expect(bench.picture()).toEqual(before);
+    expect(existsSync(bench.state)).toBe(false);
+    await installed();
+    expect((await bench.init('claude-code', '--dry-run')).out).toBe('Nothing would change.\n');
+    const removal = await bench.init('claude-code', '--uninstall', '--dry-run');
+    expect(removal.out).toContain(`+++ /dev/null`);
+    expect(hooksOf(bench.read(settings))).not.toEqual([]);
+  });
+});

@@ -1,0 +1,78 @@
+// What `init` says of what it did or would do: one line per file, the difference on request, and what a person has to
+// know besides. Paths pass through `shown`: a folder may be called anything.
+import type { FileChange } from '../hosts/install/file-change.ts';
+import { backupPath } from '../hosts/install/install-record.ts';
+import type { HostInstaller, InstallRequest } from '../hosts/install/installer.ts';
+import { diffTexts } from '../hosts/install/line-diff.ts';
+import type { Io } from './io.ts';
+import { complain, printLines, shown } from './print.ts';
+
+/** A host with what changes for it. */
+export interface PlannedHost {
+  readonly installer: HostInstaller;
+  readonly project: string | null;
+  readonly changes: readonly FileChange[];
+  readonly notes: readonly string[];
+}
+
+export function showDifference(planned: readonly PlannedHost[], io: Io): void {
+  const lines = planned.flatMap(({ changes }) =>
+    changes.flatMap(({ shownPath, before, after }) => diffTexts(shownPath, before, after)),
+  );
+  printLines(io, lines.length === 0 ? ['Nothing would change.'] : lines.map((line) => safeLine(line)));
+  for (const note of planned.flatMap(({ notes }) => notes)) complain(io, shown(note, 500));
+}
+
+/** Blanks at the front of a line mean something here, so `shown` is not for it. */
+function safeLine(line: string): string {
+  const blanks = /^[ +-]?[ \t]*/.exec(line)?.[0] ?? '';
+  return `${blanks}${shown(line.slice(blanks.length), 400)}`;
+}
+
+export function reportInstall(
+  { installer, project, changes, notes }: PlannedHost,
+  request: InstallRequest,
+  io: Io,
+): void {
+  const changed = changes.filter(({ before, after }) => before !== after);
+  const where = placeName(request, project);
+  if (changed.length === 0)
+    printLines(io, [`${installer.title} is installed ${where} already; nothing changed.`]);
+  else {
+    printLines(io, [
+      `${installer.title} is installed ${where}:`,
+      ...changed.map((change) => describeChange(change, request)),
+      installer.afterInstall,
+    ]);
+  }
+  for (const note of notes) complain(io, shown(note, 500));
+}
+
+export function reportUninstall(
+  { installer, project, changes }: PlannedHost,
+  request: InstallRequest,
+  io: Io,
+): void {
+  const changed = changes.filter(({ before, after }) => before !== after);
+  const where = placeName(request, project);
+  if (changed.length === 0) printLines(io, [`Nothing of untildone is in ${installer.title} ${where}.`]);
+  else printLines(io, [`${installer.title} ${where} is free of untildone:`, ...changed.map(describeRemoval)]);
+}
+
+function placeName({ scope }: InstallRequest, project: string | null): string {
+  return scope === 'user' ? 'for this user' : `for ${shown(project ?? 'this project', 300)}`;
+}
+
+function describeChange({ shownPath, path, before }: FileChange, { stateDirectory }: InstallRequest): string {
+  // A link may lead out of the project: the person sees where it was written.
+  const place = path === shownPath ? shown(shownPath, 300) : `${shown(shownPath, 300)} → ${shown(path, 300)}`;
+  return before === null
+    ? `  made     ${place}`
+    : `  changed  ${place} (backup: ${shown(backupPath(stateDirectory, path), 300)})`;
+}
+
+function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {
+  const isWhole = after === null || after === recordBefore?.original;
+  const how = after === null ? 'removed ' : isWhole ? 'restored' : 'cleaned ';
+  return `  ${how} ${shown(shownPath, 300)}`;
+}

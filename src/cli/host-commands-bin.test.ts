@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const program = fileURLToPath(new URL('./host-commands-bin.ts', import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), 'untildone-host-commands-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+function run(...argv: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', program, ...argv], {
+    ...{ cwd: scratch, encoding: 'utf8', input: '' },
+    env: { PATH: process.env['PATH'] ?? '', HOME: scratch },
+  });
+  return { status, stdout, stderr };
+}
+
+describe('the commands that hosts start', () => {
+  it('C3: knows status, and says so where there is nothing yet', () => {
+    expect(run('status')).toEqual({ status: 0, stdout: 'no sessions yet\n', stderr: '' });
+  });
+
+  it('C3: an unknown command and an unknown session are sentences', () => {
+    expect(run('run')).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: 'untildone: There is no command "run" here, only mcp, check-runner, status, why, pause.\n',
+    });
+    expect(run('pause', 'nobody')).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^untildone: .*\n$/),
+    });
+  });
+
+  it('C3: the server ends when its client does', () => {
+    expect(run('mcp').status).toBe(0);
+  });
+});

@@ -1,0 +1,143 @@
+// Where the proofs of the queue happen: a folder, a store with a policy of one check that counts its own starts, and
+// programs bundled from the sources, because fifty of those start three times as fast.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { createCommandCheck } from '../../src/core/check-specs/read-check.ts';
+import { canonicalPolicy } from '../../src/core/config/policy.ts';
+import { defaultSettings } from '../../src/core/config/settings.ts';
+import type { Event } from '../../src/core/events.ts';
+import { policyKey } from '../../src/engine/policies.ts';
+import { sha256, systemClock } from '../../src/engine/system.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { storePath } from '../../src/stores/state-directory.ts';
+
+export type Program = 'asker' | 'hook';
+
+const sources: Readonly<Record<Program, string>> = { asker: './asker.ts', hook: '../../src/cli/hook-bin.ts' };
+
+export interface QueueStage {
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Starts a bundled program; `input` is what it reads. */
+  start(program: Program, argv: readonly string[], options?: StartOptions): Running;
+  /** How often the check was started so far. */
+  starts(): number;
+  /** What waits in the inbox of a session. */
+  inbox(sessionId: string): Promise<readonly Event[]>;
+  read<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  close(): void;
+}
+
+interface StartOptions {
+  readonly input?: string;
+  /** At the head of a process group of its own. */
+  readonly detached?: boolean;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  /** All that it printed, once it has ended. */
+  readonly printed: Promise<string>;
+}
+
+/** The check waits so many seconds after it has counted its start. */
+export async function setQueueStage(seconds: number): Promise<QueueStage> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-queue-')));
+  const folder = join(base, 'work');
+  const counted = join(base, 'starts');
+  mkdirSync(folder);
+  for (const [name, source] of Object.entries(sources)) await bundle(base, name, source);
+  const check = createCommandCheck('count', { shell: `echo started >> ${counted}; sleep ${seconds}` });
+  const policy = { settings: defaultSettings, goalChecks: ['count'], checks: { count: check } };
+  const text = canonicalPolicy(policy);
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: join(base, 'user'),
+    UNTILDONE_HOME: join(base, 'state'),
+    POLICY: policyKey(text, sha256),
+    COUNTED: counted,
+  };
+  mkdirSync(environment.UNTILDONE_HOME, { mode: 0o700 });
+  const open = () => openSqliteStore({ path: storePath(environment), clock: systemClock });
+  const stage: QueueStage = {
+    folder,
+    environment,
+    start(program, argv, { input = '', detached = false } = {}) {
+      const child = spawn(process.execPath, [join(base, `${program}.mjs`), ...argv], {
+        env: environment,
+        cwd: folder,
+        stdio: ['pipe', 'pipe', 'ignore'],
+        detached,
+      });
+      let out = '';
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        out += chunk;
+      });
+      child.stdin.on('error', () => {});
+      child.stdin.end(input);
+      return { child, printed: new Promise((resolve) => child.on('close', () => resolve(out))) };
+    },
+    starts: () => (existsSync(counted) ? readFileSync(counted, 'utf8').split('\n').length - 1 : 0),
+    inbox: (sessionId) =>
+      stage.read((store) => store.read(async (reader) => reader.pendingEvents(sessionId))),
+    async read(work) {
+      const store = await open();
+      try {
+        return await work(store);
+      } finally {
+        await store.close();
+      }
+    },
+    close: () => rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
+  };
+  await stage.read((store) =>
+    store.transact(async (transaction) => transaction.savePolicy(environment.POLICY, text)),
+  );
+  return stage;
+}
+
+/** The process that works through the queue of the folder; null: none does. */
+export function findRunner(folder: string): number | null {
+  for (const name of readdirSync('/proc').filter((each) => /^\d+$/u.test(each))) {
+    const words = readWords(`/proc/${name}/cmdline`);
+    if (words.includes('check-runner') && words.includes(folder) && words[0] !== '/bin/sh') return Number(name);
+  }
+  return null;
+}
+
+/** Asks until it is so; false: it took too long. */
+export async function waitUntil(isSo: () => boolean | Promise<boolean>, seconds = 20): Promise<boolean> {
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; ) {
+    if (await isSo()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return false;
+}
+
+async function bundle(outdir: string, name: string, source: string): Promise<void> {
+  await build({
+    entryPoints: [{ in: fileURLToPath(new URL(source, import.meta.url)), out: name }],
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22.13',
+    external: ['bun:sqlite'],
+    logLevel: 'error',
+  });
+}
+
+function readWords(path: string): readonly string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\0');
+  } catch {
+    // It ended while we looked.
+    return [];
+  }
+}

@@ -1,0 +1,84 @@
+// Agents that are not honest about their list, in the real Claude Code: what they drop stays on the record, and what
+// they claim without work is asked about once.
+import { describe, expect, it } from 'vitest';
+import {
+  always,
+  bulkClaim,
+  complete,
+  drop,
+  listTodos,
+  plan,
+  runCommand,
+  say,
+  script,
+  writeFile,
+} from '../../../src/testing/model/index.ts';
+import { play } from './play.ts';
+
+/** Passes: what holds the work back is the dropped todo alone. */
+const easyCheck = { checks: { easy: { file: 'easy.txt' } }, goal: ['easy'] };
+
+describe('an agent that is not honest about its list', () => {
+  it('P3: drops the hard todo: it is named once, and the work cannot end as done', async () => {
+    const dropper = script('dropper', [
+      plan('easy', 'the hard one'),
+      writeFile('easy.txt', 'x'),
+      complete('easy'),
+      drop('the hard one'),
+      always(say('I am done.')),
+    ]);
+    const played = await play({ prompt: 'Do it.', scripts: [dropper], config: easyCheck });
+    const named = played.session.decisions.filter(({ textKind }) => textKind === 'dropped-todos');
+    expect(named).toHaveLength(1);
+    expect(played.continuations.filter((text) => text.includes('left out or cancelled'))).toHaveLength(1);
+    expect(played.continuations[0]).toContain('the hard one');
+    expect(played.session.todos, 'it stays on the record').toHaveLength(2);
+    expect(played.session.outcome).not.toBe('done');
+    expect(played.session.outcome).not.toBeNull();
+  });
+
+  it('control: the host alone shows a clean list after the drop', async () => {
+    const dropper = script('dropper', [
+      plan('easy', 'the hard one'),
+      drop('the hard one'),
+      complete('easy'),
+      listTodos(),
+      say('I am done.'),
+    ]);
+    const played = await play({ prompt: 'Do it.', scripts: [dropper], installed: false });
+    const listed = JSON.stringify(
+      played.requests
+        .at(-1)
+        ?.messages.flatMap(({ toolResults }) => toolResults)
+        .at(-1),
+    );
+    expect(listed).toContain('easy');
+    expect(listed).not.toContain('hard');
+    expect(played.exitCode).toBe(0);
+  });
+
+  it('P2: claims everything in one step without work: challenged once, then at best claimed', async () => {
+    const claimer = script('claimer', [
+      plan('one', 'two', 'three', 'four'),
+      bulkClaim(),
+      always(say('All four are done.')),
+    ]);
+    const played = await play({ prompt: 'Do it.', scripts: [claimer] });
+    expect(played.continuations).toHaveLength(1);
+    expect(played.continuations[0]).toContain('4 todos were marked completed although no tool was called');
+    expect(played.session.decisions[0]).toMatchObject({ answer: 'continue', textKind: 'bulk-claim' });
+    expect(played.session.outcome).toBe('claimed');
+  });
+
+  it('P2: an agent that worked and ticks everything at the end is not challenged', async () => {
+    const worker = script('worker', [
+      plan('one', 'two', 'three', 'four'),
+      runCommand('echo work > work.txt'),
+      bulkClaim(),
+      always(say('All four are done.')),
+    ]);
+    const played = await play({ prompt: 'Do it.', scripts: [worker] });
+    expect(played.continuations).toHaveLength(0);
+    expect(played.session.outcome).toBe('claimed');
+  });
+});
