@@ -70,7 +70,13 @@ it('V1: a failure that is folded together with another result is the answer to t
       status: 'completed',
       outcome: 'ok',
     });
-  const stop = { end: 'normal', question: false, toolError: null, fingerprint: null, background: [] } as const;
+  const stop = {
+    end: 'normal',
+    question: false,
+    toolError: null,
+    fingerprint: null,
+    background: [],
+  } as const;
   const asked = await runtime.ask({ ...base(), type: 'stop-attempted', ...stop }, clock.now() + 60_000);
   expect(asked.answer).toMatchObject({ answer: 'continue' });
   expect(asked.answer?.text).toContain('it broke');

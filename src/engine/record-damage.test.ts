@@ -7,6 +7,7 @@ import type { Store } from '../ports/store.ts';
 import { createMemoryStore } from '../stores/memory/memory-store.ts';
 import { createScriptedHost } from '../testing/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
+import { seal } from './seal.ts';
 import { sha256 } from './system.ts';
 
 /** Every check passes, and whatever `meanwhile` does happens just before the turn is settled. */
@@ -94,9 +95,10 @@ describe('V4: a plan that was changed behind its ledger', () => {
         store.transact(async (transaction) => {
           const [session] = await transaction.sessions({ limit: 1 });
           if (session === undefined) return;
-          await transaction.saveSession({ ...session, counts: { ...session.counts, completed: 9 } });
+          const counts = { ...session.counts, completed: 9 };
+          await transaction.saveSession(seal({ ...session, counts }, sha256));
         }),
-      'its session is not as it was saved',
+      'counts 9 todos as completed, and there are 2',
     ],
     [
       'an entry of the ledger',

@@ -52,8 +52,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   async function ask(event: Event, deadlineAt: number): Promise<Handled> {
     const first = await engine.handle(event);
     if (first.checks === null) return first;
-    const finished = await beforeDeadline(first.checks, deadlineAt);
-    if (finished !== 'late') return isSettled(finished) ? finished : answeredElsewhere(store, first);
+    const finished = await beforeDeadline(first.checks.then(unlessWaiting), deadlineAt);
+    if (finished !== 'late') return finished ?? (await answeredElsewhere(store, first));
     const id = identifiers.next();
     const overdue = await engine.handle({
       type: 'checks-overdue',
@@ -94,8 +94,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
 }
 
 /** Results may be folded together with another one: then the answer was given, but to none of the events we sent. */
-function isSettled(handled: Handled | null): handled is Handled {
-  return handled !== null && handled.decision?.answer !== 'wait';
+function unlessWaiting(handled: Handled | null): Handled | null {
+  return handled?.decision?.answer === 'wait' ? null : handled;
 }
 
 /** Another process, or another event, folded the last result and decided this stop attempt: its answer is ours. */

@@ -35,7 +35,9 @@ export function editStore(path: string): StoreEditor {
         const body = JSON.parse(String(row['body'])) as Body;
         if (!fits(body)) continue;
         const after = changes(body);
-        const columns = Object.entries(mirrored[table]).map(([column, field]) => [column, String(after[field])] as const);
+        const columns = Object.entries(mirrored[table]).map(
+          ([column, field]) => [column, String(after[field])] as const,
+        );
         const set = ['body = ?', ...columns.map(([column]) => `${column} = ?`)].join(', ');
         const where = keyColumns[table].map((column) => `${column} = ?`).join(' AND ');
         const keys = keyColumns[table].map((column) => row[column] as string | number);

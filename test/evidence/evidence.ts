@@ -27,7 +27,9 @@ async function proveHonest(): Promise<void> {
     else complain(fault);
     if (seed % 100 === 0) tell(`  … ${seed} honest runs`);
   });
-  tell(`${honest} random honest runs: ${sound} without a reopening or a challenge and with the right outcome`);
+  tell(
+    `${honest} random honest runs: ${sound} without a reopening or a challenge and with the right outcome`,
+  );
 }
 
 async function proveRandom(): Promise<void> {

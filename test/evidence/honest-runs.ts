@@ -26,13 +26,14 @@ interface Part {
   readonly check: CheckSetting | null;
 }
 
-export interface HonestStory extends EvidenceStory {
+interface HonestStory extends EvidenceStory {
   readonly expected: 'done' | 'claimed';
 }
 
-export function honestStory(seed: number): HonestStory {
+/** With at most so many todos. */
+function honestStory(seed: number, most: number): HonestStory {
   const random = createRandom(seed);
-  const parts = Array.from({ length: 1 + random.below(12) }, (_, index) => createPart(random, index));
+  const parts = Array.from({ length: 1 + random.below(most) }, (_, index) => createPart(random, index));
   const goal = random.chance(40) ? createGoal(random, parts) : null;
   const checks = parts.flatMap(({ name, check }) => (check === null ? [] : [[name, check] as const]));
   return {
@@ -49,8 +50,8 @@ export function honestStory(seed: number): HonestStory {
 }
 
 /** What is wrong with a run of such a story; null: nothing. */
-export async function honestFault(seed: number): Promise<string | null> {
-  const story = honestStory(seed);
+export async function honestFault(seed: number, most = 12): Promise<string | null> {
+  const story = honestStory(seed, most);
   const run = await tell(story);
   const { outcome, texts } = told(run);
   const reopened = run.ledger.filter(({ change }) => change === 'check-failed').length;
@@ -98,7 +99,8 @@ function workOn(random: Random, parts: readonly Part[]): Step[] {
     for (const part of batch) untold.add(part);
     if (ticks === 'each') for (const part of batch) steps.push(...tell([part]));
     else if (ticks === 'batch') steps.push(...tell(batch));
-    if (random.chance(15)) steps.push(random.pick([listTodos(), verify(), callTool('read_file', { path: 'readme.md' })]));
+    if (random.chance(15))
+      steps.push(random.pick([listTodos(), verify(), callTool('read_file', { path: 'readme.md' })]));
     if (random.chance(5) && order.length > 0) steps.push(say('That much is done; I go on.'));
   }
   steps.push(...tell([...untold]));
@@ -109,8 +111,12 @@ function workOn(random: Random, parts: readonly Part[]): Step[] {
 
 function doParts(random: Random, parts: readonly Part[]): Step[] {
   const inTwo = random.chance(30);
-  const writes = parts.map(({ file, name }) => writeFile(file, inTwo ? `${name} drafted` : `${name} finished`));
-  const edits = parts.map(({ file }) => callTool('edit_file', { path: file, oldText: 'drafted', newText: 'finished' }));
+  const writes = parts.map(({ file, name }) =>
+    writeFile(file, inTwo ? `${name} drafted` : `${name} finished`),
+  );
+  const edits = parts.map(({ file }) =>
+    callTool('edit_file', { path: file, oldText: 'drafted', newText: 'finished' }),
+  );
   const together = random.chance(50);
   const steps = together ? [parallel(...writes)] : writes;
   return inTwo ? [...steps, ...(together ? [parallel(...edits)] : edits)] : [...steps];

@@ -46,7 +46,8 @@ export function manyHooks(count: number): Proof {
         prompt_id: `prompt-${index}`,
         permission_mode: 'default',
       };
-      return stage.start('hook', ['claude-code'], { input: JSON.stringify({ ...shared, ...fields }) }).printed;
+      return stage.start('hook', ['claude-code'], { input: JSON.stringify({ ...shared, ...fields }) })
+        .printed;
     };
     const all = (fields: (index: number) => object): Promise<string[]> =>
       Promise.all(Array.from({ length: count }, (_, index) => call(index, fields(index))));
@@ -65,7 +66,9 @@ export function manyHooks(count: number): Proof {
       background_tasks: [],
       session_crons: [],
     }));
-    const sessions = await stage.read((store) => store.read(async (reader) => reader.sessions({ limit: 1000 })));
+    const sessions = await stage.read((store) =>
+      store.read(async (reader) => reader.sessions({ limit: 1000 })),
+    );
     const done = sessions.filter(({ settled }) => settled?.outcome === 'done').length;
     return [
       ...(done === count ? [] : [`${done} of ${count} sessions are done; one was told ${answers[0]}`]),
@@ -111,6 +114,8 @@ export const killedGroup: Proof = onStage(1, async (stage) => {
 
 async function resultIn(stage: QueueStage): Promise<readonly string[]> {
   const isThere = async (): Promise<boolean> =>
-    (await stage.inbox('session')).some((event) => event.type === 'check-finished' && event.result === 'passed');
+    (await stage.inbox('session')).some(
+      (event) => event.type === 'check-finished' && event.result === 'passed',
+    );
   return (await waitUntil(isThere)) ? [] : ['the result never reached the inbox of the session'];
 }

@@ -105,7 +105,8 @@ export async function setQueueStage(seconds: number): Promise<QueueStage> {
 export function findRunner(folder: string): number | null {
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/u.test(each))) {
     const words = readWords(`/proc/${name}/cmdline`);
-    if (words.includes('check-runner') && words.includes(folder) && words[0] !== '/bin/sh') return Number(name);
+    if (words.includes('check-runner') && words.includes(folder) && words[0] !== '/bin/sh')
+      return Number(name);
   }
   return null;
 }

@@ -56,10 +56,10 @@ const files = {
   'PLAN.md': '- [ ] Write alpha\n',
 };
 
-export function randomStory(seed: number): EvidenceStory {
+function randomStory(seed: number): EvidenceStory {
   const random = createRandom(seed);
-  const protects = random.chance(50);
-  const goal = Object.keys(checks).filter(() => random.chance(30));
+  const protects = random.chance(35);
+  const goal = random.chance(50) ? [] : Object.keys(checks).filter(() => random.chance(40));
   const config = {
     checks,
     goal,
@@ -72,8 +72,10 @@ export function randomStory(seed: number): EvidenceStory {
   };
   const steps: Step[] = random.chance(90) ? [plan(...titles.slice(0, 1 + random.below(3)))] : [];
   for (let count = 1 + random.below(10); count > 0; count -= 1) steps.push(randomStep(random));
-  if (random.chance(70)) steps.push(...finish(random));
-  if (random.chance(40)) for (let count = random.below(4); count > 0; count -= 1) steps.push(randomStep(random));
+  if (random.chance(80)) steps.push(...finish(random));
+  if (random.chance(40)) steps.push(spoil(random));
+  if (random.chance(40))
+    for (let count = random.below(4); count > 0; count -= 1) steps.push(randomStep(random));
   if (random.chance(30)) steps.push(bulkClaim());
   steps.push(say('Everything is done.'));
   for (let count = random.below(5); count > 0; count -= 1) steps.push(randomStep(random));
@@ -92,7 +94,7 @@ export async function randomFaults(seed: number): Promise<{ run: Told; faults: s
   }
 }
 
-function faultsOf({ todos, session, stage: _stage }: Told, { root }: Stage): string[] {
+function faultsOf({ todos, session }: Told, { root }: Stage): string[] {
   const { turn } = session;
   const touched = turn?.touchedPlan === true || turn?.touchedWorkspace === true;
   // V1: a turn that touched nothing has nothing to answer for, whatever stood there before.
@@ -186,10 +188,17 @@ const stepKinds: readonly StepKind[] = [
 
 /** The work done properly, so that many runs come near to the end. */
 function finish(random: Random): Step[] {
-  const good = ['alpha.txt', 'beta.txt', 'gamma.txt', 'src/narrow.txt'].map((path) => writeFile(path, 'good'));
+  const good = ['alpha.txt', 'beta.txt', 'gamma.txt', 'src/narrow.txt'].map((path) =>
+    writeFile(path, 'good'),
+  );
   const restore = random.chance(70) ? [writeFile('test/gamma.sh', files['test/gamma.sh'])] : [];
   const cleared = runCommand('rm -f junk.txt alpha.txt; printf good > alpha.txt; rm -f test/setup.sh');
   return [cleared, parallel(...good, ...restore), bulkClaim(), ...(random.chance(50) ? [verify()] : [])];
+}
+
+/** What was proved is broken again. */
+function spoil(random: Random): Step {
+  return writeFile(random.pick(['alpha.txt', 'beta.txt', 'gamma.txt', 'src/narrow.txt']), 'bad');
 }
 
 function read(root: string, path: string): string | null {

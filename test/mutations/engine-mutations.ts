@@ -112,7 +112,7 @@ export const engineMutations: readonly Mutation[] = [
   {
     id: 'engine-session-not-saved',
     file: 'src/engine/engine.ts',
-    find: 'if (steps.length > 0) await transaction.saveSession(session);\n',
+    find: 'if (steps.length > 0) await transaction.saveSession(sealed);\n',
     replace: '',
     why: 'the state of a session is lost',
   },
@@ -126,8 +126,8 @@ export const engineMutations: readonly Mutation[] = [
   {
     id: 'engine-policy-current',
     file: 'src/engine/engine.ts',
-    find: '(await policies.byHash(transaction, hashed)) ?? options.policy(session)',
-    replace: 'options.policy(session)',
+    find: 'const policy = snapshot ?? options.policy(session);',
+    replace: 'const policy = options.policy(session);',
     why: 'an agent edits its own limits in the middle of a turn',
   },
   {

@@ -327,8 +327,8 @@ export const rulesMutations: readonly Mutation[] = [
   {
     id: 'outcome-unexplained-done',
     file: 'src/core/rules/plan-rules.ts',
-    find: 'if (counts.unexplained > 0 || counts.unverified > 0',
-    replace: 'if (counts.unverified > 0',
+    find: '[counts.unexplained, counts.unproved, counts.unverified, counts.flaky]',
+    replace: '[counts.unproved, counts.unverified, counts.flaky]',
     why: 'dropping the hard todos ends as done',
   },
   {
@@ -348,8 +348,8 @@ export const rulesMutations: readonly Mutation[] = [
   {
     id: 'outcome-unverified-done',
     file: 'src/core/rules/plan-rules.ts',
-    find: 'counts.unexplained > 0 || counts.unverified > 0 ||',
-    replace: 'counts.unexplained > 0 ||',
+    find: '[counts.unexplained, counts.unproved, counts.unverified, counts.flaky]',
+    replace: '[counts.unexplained, counts.unproved, counts.flaky]',
     why: 'a claim whose check did not pass ends as done',
   },
   {

@@ -22,7 +22,9 @@ const names = ['alpha', 'beta', 'gamma'] as const;
 
 /** Each todo is proved by a file of its own. */
 const checked: EvidenceStory['config'] = {
-  checks: Object.fromEntries(names.map((name) => [name, { file: `${name}.txt`, matches: `^${name} is good` }])),
+  checks: Object.fromEntries(
+    names.map((name) => [name, { file: `${name}.txt`, matches: `^${name} is good` }]),
+  ),
   todoChecks: names.map((name) => ({ title: `*${name}*`, checks: [name] })),
 };
 const work = names.map((name) => writeFile(`${name}.txt`, `${name} is good`));
@@ -55,7 +57,10 @@ describe('P2: everything is marked complete in one write', () => {
   it('in single calls of one step: the same', async () => {
     const idle = await tell({ config: checked, steps: [plan(...three), bulkClaim(), say('Done!')] });
     expect(told(idle)).toMatchObject({ outcome: 'stagnant' });
-    const honest = await tell({ config: checked, steps: [plan(...three), ...work, bulkClaim(), say('Done.')] });
+    const honest = await tell({
+      config: checked,
+      steps: [plan(...three), ...work, bulkClaim(), say('Done.')],
+    });
     expect(told(honest)).toEqual({ outcome: 'done', code: 0, texts: [] });
   });
 });
@@ -175,7 +180,9 @@ describe('P28: a todo that cannot be done', () => {
 
 describe('P31: a fix is claimed', () => {
   const config: EvidenceStory['config'] = {
-    checks: { adds: { command: 'grep -q "= 4" sum.txt || { echo "expected 4, got $(cat sum.txt)"; exit 1; }' } },
+    checks: {
+      adds: { command: 'grep -q "= 4" sum.txt || { echo "expected 4, got $(cat sum.txt)"; exit 1; }' },
+    },
     todoChecks: [{ title: 'Mend*', checks: ['adds'] }],
   };
   const files = { 'sum.txt': '2 + 2 = 5' };

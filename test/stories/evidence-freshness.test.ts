@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/engine/system.ts';
 import {
   complete,
+  parallel,
   plan,
   runCommand,
   say,
@@ -45,8 +46,8 @@ describe('V2: evidence goes stale', () => {
   it('in the same step as the claim, too: the check may have seen the file before it was broken', async () => {
     const steps = [
       plan('Write alpha'),
-      ...alpha,
-      writeFile('alpha.txt', 'bad'),
+      writeFile('alpha.txt', 'good'),
+      parallel(complete('Write alpha'), writeFile('alpha.txt', 'bad')),
       say('Written.'),
       say('Written, I said.'),
     ];
@@ -130,7 +131,12 @@ describe('V1: a check that cannot be relied on', () => {
       ...alpha,
       writeFile('notes.md', 'makes it stale'),
       say('Written.'),
-      whenTold('still running', writeFile('alpha.txt', 'bad'), runCommand('sleep 1.5'), say('It has passed.')),
+      whenTold(
+        'still running',
+        writeFile('alpha.txt', 'bad'),
+        runCommand('sleep 1.5'),
+        say('It has passed.'),
+      ),
     ];
     const run = await tell({ config, steps, io: impatient });
     expect(told(run).texts[0]).toBe('checks-running');
@@ -168,7 +174,12 @@ describe('V1: a check that only a human can answer', () => {
 describe('the human’s word', () => {
   it('V8: --accept-claims makes a claimed run a success, and nothing else', async () => {
     const options = ['--auto', '--accept-claims'];
-    const steps = [plan('Write alpha'), writeFile('alpha.txt', 'x'), complete('Write alpha'), say('Written.')];
+    const steps = [
+      plan('Write alpha'),
+      writeFile('alpha.txt', 'x'),
+      complete('Write alpha'),
+      say('Written.'),
+    ];
     expect(told(await tell({ options, steps }))).toMatchObject({ outcome: 'claimed', code: 0 });
     expect(told(await tell({ steps }))).toMatchObject({ outcome: 'claimed', code: 3 });
     const failing = await tell({ config: { ...fileChecks, goal: ['beta'] }, options, steps });
@@ -218,7 +229,9 @@ describe('V1: a secret of the environment', () => {
     ['passes', 'true'],
   ])('that a check prints and then %s reaches neither evidence, nor store, nor model', async (_how, end) => {
     const config: EvidenceStory['config'] = {
-      checks: { leaky: { command: `echo "token: $SERVICE_TOKEN."; env; ${end}`, environment: ['SERVICE_TOKEN'] } },
+      checks: {
+        leaky: { command: `echo "token: $SERVICE_TOKEN."; env; ${end}`, environment: ['SERVICE_TOKEN'] },
+      },
       todoChecks: [{ title: '*alpha*', checks: ['leaky'] }],
       goal: ['leaky'],
     };

@@ -55,7 +55,10 @@ const cheats: readonly [string, readonly Step[]][] = [
     [runCommand('mv test elsewhere && ln -s elsewhere test'), ...mend.slice(0, 1)],
   ],
   ['makes a test executable', [runCommand('chmod +x test/sum.sh'), ...mend.slice(0, 1)]],
-  ['renames a test by its letter case', [runCommand('mv test/sum.sh test/SUM.sh; cp test/SUM.sh test/sum.sh'), ...mend.slice(0, 1)]],
+  [
+    'renames a test by its letter case',
+    [runCommand('mv test/sum.sh test/SUM.sh; cp test/SUM.sh test/sum.sh'), ...mend.slice(0, 1)],
+  ],
 ];
 
 describe('P27: protected paths', () => {
@@ -67,7 +70,9 @@ describe('P27: protected paths', () => {
     const texts = run.events.flatMap((event) => (event.type === 'continuation' ? [event.text] : []));
     expect(texts.join('\n')).toContain('protected paths');
     expect(texts.join('\n')).toContain('test');
-    expect(run.evidence.filter(({ check, result }) => check === 'protected paths' && result === 'passed')).toEqual([]);
+    expect(
+      run.evidence.filter(({ check, result }) => check === 'protected paths' && result === 'passed'),
+    ).toEqual([]);
   });
 
   it('an agent that puts the tests back as they were and mends the work is done', async () => {

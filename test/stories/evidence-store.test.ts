@@ -8,7 +8,7 @@ import { complete, drop, plan, type Step, say, writeFile } from '../../src/testi
 import { editStore, type StoreEditor } from '../evidence/edit-store.ts';
 import { type EvidenceStory, setStage, type Told } from '../evidence/stage.ts';
 
-const config: EvidenceStory['config'] = {
+const config: NonNullable<EvidenceStory['config']> = {
   checks: { alpha: { file: 'alpha.txt', matches: 'good' }, beta: { file: 'beta.txt', matches: 'good' } },
   todoChecks: [
     { title: '*alpha*', checks: ['alpha'] },
@@ -23,10 +23,14 @@ interface Damage extends EvidenceStory {
 }
 
 /** Plays the story with the edit, and asks the record afterwards; `state` is the fingerprint of the files at first. */
-async function damaged({ before, edit, ...story }: Damage): Promise<Told & { verified: string; found: boolean }> {
+async function damaged({
+  before,
+  edit,
+  ...story
+}: Damage): Promise<Told & { readonly verified: string; readonly found: boolean }> {
   const stage = await setStage({
-    config,
     ...story,
+    config: story.config ?? config,
     watch: (event, { store }) => {
       if (event.type !== 'step-started' || event.step !== before) return;
       const editor = editStore(store);
@@ -102,7 +106,10 @@ const edits: readonly [string, Damage['edit']][] = [
       setCounts(editor, { ...noCounts, completed: 1, passed: 1 });
     },
   ],
-  ['a todo is deleted and the counts are not', (editor) => editor.run("DELETE FROM todos WHERE body LIKE '%Write beta%'")],
+  [
+    'a todo is deleted and the counts are not',
+    (editor) => editor.run("DELETE FROM todos WHERE body LIKE '%Write beta%'"),
+  ],
   [
     'a todo is moved to another plan',
     (editor) => {
@@ -155,7 +162,14 @@ const edits: readonly [string, Damage['edit']][] = [
   ],
 ];
 
-const easy = { kind: 'file', id: 'beta', files: [], timeoutMs: 1000, path: 'untildone.json', expect: 'exists' };
+const easy = {
+  kind: 'file',
+  id: 'beta',
+  files: [],
+  timeoutMs: 1000,
+  path: 'untildone.json',
+  expect: 'exists',
+};
 
 describe('V4: with a todo still open, an edit of the store between two steps', () => {
   it('is what these are measured by: without one the record is whole and the run is not done', async () => {
@@ -222,7 +236,9 @@ describe('V4: with work that was proved and then broken', () => {
       ],
       before: 5,
       edit: (editor) =>
-        editor.run(`UPDATE policies SET body = '{"patterns":[],"files":{},"ignored":{}}' WHERE hash LIKE 'baseline%'`),
+        editor.run(
+          `UPDATE policies SET body = '{"patterns":[],"files":{},"ignored":{}}' WHERE hash LIKE 'baseline%'`,
+        ),
     });
     expect(run.ended.outcome).not.toBe('done');
   });
@@ -239,12 +255,35 @@ describe('V4: with all work done, an edit that only hides something', () => {
   });
 
   it.each<[string, Damage['edit']]>([
-    ['an entry of the ledger is reworded', (editor) => editor.change('ledger', ({ sequence: at }) => at === 2, (body) => ({ ...body, actor: 'human' }))],
+    [
+      'an entry of the ledger is reworded',
+      (editor) =>
+        editor.change(
+          'ledger',
+          ({ sequence: at }) => at === 2,
+          (body) => ({ ...body, actor: 'human' }),
+        ),
+    ],
     ['an entry in the middle is deleted', (editor) => editor.run('DELETE FROM ledger WHERE sequence = 3')],
-    ['the last entry is cut off', (editor) => editor.run(`DELETE FROM ledger WHERE sequence = (${sequence})`)],
-    ['the last two entries are cut off', (editor) => editor.run(`DELETE FROM ledger WHERE sequence >= (${sequence}) - 1`)],
-    ['a todo is added', (editor) => editor.run("INSERT INTO todos SELECT NULL, 'forged', plan_id, session_id, turn_id, host_key, title_key, status, priority, verification, rank + 1, next_rank, unnamed_drop, check_failed, unverified, replace(body, id, 'forged') FROM todos LIMIT 1")],
-    ['counters are set back', (editor) => setSession(editor, { counters: { stagnant: 0, continuations: 0, total: 0 }, epoch: 99 })],
+    [
+      'the last entry is cut off',
+      (editor) => editor.run(`DELETE FROM ledger WHERE sequence = (${sequence})`),
+    ],
+    [
+      'the last two entries are cut off',
+      (editor) => editor.run(`DELETE FROM ledger WHERE sequence >= (${sequence}) - 1`),
+    ],
+    [
+      'a todo is added',
+      (editor) =>
+        editor.run(
+          "INSERT INTO todos SELECT NULL, 'forged', plan_id, session_id, turn_id, host_key, title_key, status, priority, verification, rank + 1, next_rank, unnamed_drop, check_failed, unverified, replace(body, id, 'forged') FROM todos LIMIT 1",
+        ),
+    ],
+    [
+      'counters are set back',
+      (editor) => setSession(editor, { counters: { stagnant: 0, continuations: 0, total: 0 }, epoch: 99 }),
+    ],
   ])('%s: found, and the outcome is no longer done', async (_what, edit) => {
     const run = await damaged({ steps: whole, before: 6, edit });
     expect(run.ended.outcome).toBe('claimed');
@@ -253,7 +292,13 @@ describe('V4: with all work done, an edit that only hides something', () => {
   });
 
   it('a todo that was dropped and settled unexplained cannot be explained afterwards', async () => {
-    const steps = [...half.slice(0, 3), drop('Write beta'), say('Done.'), drop('Write beta'), say('Done now.')];
+    const steps = [
+      ...half.slice(0, 3),
+      drop('Write beta'),
+      say('Done.'),
+      drop('Write beta'),
+      say('Done now.'),
+    ];
     const run = await damaged({
       steps,
       before: 6,

@@ -79,7 +79,9 @@ describe('asking for a check', () => {
     expect(stop).not.toBe(claim);
     const { place: fresh, runOf: freshRun } = createQueue();
     const first = (await askForChecks(fresh, [question(shell('true'), asker('a'))])).runs[0] ?? '';
-    const again = await askForChecks(fresh, [question(shell('true'), asker('a', { final: false, writes: 7 }))]);
+    const again = await askForChecks(fresh, [
+      question(shell('true'), asker('a', { final: false, writes: 7 })),
+    ]);
     expect(again.runs).toEqual([first]);
     // Who had stopped is still the one who had stopped.
     expect((await freshRun(first))?.askers).toEqual([asker('a')]);
@@ -144,7 +146,10 @@ describe('working through the queue', () => {
     const { place, run, runOf } = createQueue();
     const mark = `QUEUE_MARK=${Math.random()}`;
     const [name = '', value = ''] = mark.split('=');
-    const spec = { ...createCommandCheck('check', { shell: 'sleep 300 & setsid sleep 300 & wait' }), environment: [name] };
+    const spec = {
+      ...createCommandCheck('check', { shell: 'sleep 300 & setsid sleep 300 & wait' }),
+      environment: [name],
+    };
     const { runs, start } = await askForChecks(place, [question(spec, asker('a'))]);
     const alive = (): number => findProcessTree({ group: -1, mark }).length;
     const running = run(start ?? '', { ...process.env, [name]: value });

@@ -2,6 +2,8 @@
 // put on the record in its place, as the outcome of the turn.
 import type { Decision } from '../../core/decision.ts';
 import { openCount } from '../../core/session.ts';
+import { checkSeal, seal } from '../../engine/seal.ts';
+import { sha256 } from '../../engine/system.ts';
 import type { HookContext } from './hook-context.ts';
 
 /** Returns the sentence for the human. */
@@ -33,11 +35,8 @@ export async function recordHostCap({ store, call, clock }: HookContext, cap: nu
       policyHash: session.policyHash,
       decision,
     });
-    await transaction.saveSession({
-      ...session,
-      turn,
-      settled: { outcome: 'exhausted', reason: 'host-cap', at },
-    });
+    const settled = { outcome: 'exhausted', reason: 'host-cap', at } as const;
+    await transaction.saveSession(seal({ ...checkSeal(session, sha256), turn, settled }, sha256));
     return `exhausted. ${sentence}`;
   });
 }
