@@ -1,6 +1,6 @@
-// Moves todos from one session's plan into another's. Ids that the model knows go on working there: they become the
-// host keys of the new rows. A todo whose title is open there already is the same todo. Each step may be repeated:
-// new ids and event ids follow from the old ones.
+// Moves todos from one session's plan into another's. A todo whose title is open there already is the same todo. Each
+// step may be repeated: new ids and event ids follow from the old ones, so that ids which the model knows can be
+// translated (translate-ids.ts). Moved rows have no host key: the host's own list may still take them over.
 import { createHash } from 'node:crypto';
 import type { Event } from '../core/events.ts';
 import { noNeeds } from '../core/rows.ts';
@@ -110,7 +110,6 @@ function creation(todos: readonly Todo[], { to, at }: Move): Event {
     agentType: todo.agentType ?? undefined,
     priority: todo.priority,
     checks: todo.checks,
-    hostKey: todo.id,
   }));
   const id = `mcp-move ${movedId(items.map((item) => item.id).join(' '), to)}`;
   return { type: 'todos-created', id, sessionId: to, at, actor: 'agent', items };
@@ -133,7 +132,7 @@ function statusEventId({ id, status }: Todo, to: string): string {
 }
 
 /** The same todo has the same new id, whoever moves it and however often: UUID version 8, made from a hash. */
-function movedId(id: string, to: string): string {
+export function movedId(id: string, to: string): string {
   const bytes = createHash('sha256').update(`${to}\n${id}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;

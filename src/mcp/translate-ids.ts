@@ -1,8 +1,9 @@
-// Ids that the model learned before the server was bound to the host's session. A moved todo is found by its old id;
-// one that was the same as a todo of the host has none of its own there, and is found by its title.
+// Ids that the model learned before the server was bound to the host's session. A moved todo has an
+// id that follows from its old one; one that was the same as a todo of the host has none of its own there, and is found by its title.
 import { isObject } from '../core/config/read-value.ts';
 import { noNeeds } from '../core/rows.ts';
 import type { Store, StoreReader } from '../ports/store.ts';
+import { movedId } from './move-todos.ts';
 
 /** The input with each such id replaced; anything else is left to the tool, which says what is wrong with it. */
 export async function translateIds(store: Store, sessionId: string, input: unknown): Promise<unknown> {
@@ -26,12 +27,15 @@ function withId(translate: (id: unknown) => Promise<unknown>) {
 
 async function translated(reader: StoreReader, sessionId: string, id: string): Promise<string> {
   const old = await reader.findTodo(id);
-  // Only our own provisional sessions hand out ids that are looked for elsewhere: sessions never leak (G6).
-  if (old === null || old.sessionId === sessionId || !old.sessionId.startsWith('mcp-')) return id;
+  if (old === null || old.sessionId === sessionId) return id;
   const session = await reader.session(sessionId);
   if (session === null) return id;
-  const { byId, byTitle } = await reader.rows(session, { ...noNeeds, ids: [id], titleKeys: [old.titleKey] });
-  if (byId.length > 0) return id;
+  const moved = movedId(id, sessionId);
+  const wanted = { ...noNeeds, ids: [moved], titleKeys: [old.titleKey] };
+  const { byId, byTitle } = await reader.rows(session, wanted);
+  if (byId.length > 0) return moved;
+  // By its title only if a provisional session of ours handed the id out: sessions never leak (G6).
+  if (!old.sessionId.startsWith('mcp-')) return id;
   if (byTitle[0] !== undefined) return byTitle[0].id;
   const plan = await reader.todosOfPlan(session.planId);
   return plan.find(({ titleKey }) => titleKey === old.titleKey)?.id ?? id;

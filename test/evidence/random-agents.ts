@@ -58,8 +58,8 @@ const files = {
 
 function randomStory(seed: number): EvidenceStory {
   const random = createRandom(seed);
-  const protects = random.chance(35);
-  const goal = random.chance(50) ? [] : Object.keys(checks).filter(() => random.chance(40));
+  const protects = random.chance(25);
+  const goal = random.chance(60) ? [] : Object.keys(checks).filter(() => random.chance(40));
   const config = {
     checks,
     goal,
@@ -73,8 +73,8 @@ function randomStory(seed: number): EvidenceStory {
   const steps: Step[] = random.chance(90) ? [plan(...titles.slice(0, 1 + random.below(3)))] : [];
   for (let count = 1 + random.below(10); count > 0; count -= 1) steps.push(randomStep(random));
   if (random.chance(80)) steps.push(...finish(random));
-  if (random.chance(40)) steps.push(spoil(random));
-  if (random.chance(40))
+  if (random.chance(50)) steps.push(spoil(random));
+  if (random.chance(30))
     for (let count = random.below(4); count > 0; count -= 1) steps.push(randomStep(random));
   if (random.chance(30)) steps.push(bulkClaim());
   steps.push(say('Everything is done.'));
@@ -198,7 +198,7 @@ function finish(random: Random): Step[] {
 
 /** What was proved is broken again. */
 function spoil(random: Random): Step {
-  return writeFile(random.pick(['alpha.txt', 'beta.txt', 'gamma.txt', 'src/narrow.txt']), 'bad');
+  return writeFile(random.pick(['alpha.txt', 'alpha.txt', 'beta.txt', 'src/narrow.txt']), 'bad');
 }
 
 function read(root: string, path: string): string | null {

@@ -1,8 +1,9 @@
 // What evidence holds for, through the real `run`: it goes stale with the files, a flaky check proves nothing, a slow
 // one is waited for, a human is not answered for, and nothing that the agent edits changes what is checked (V1, V2).
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/engine/system.ts';
 import {
   complete,
@@ -257,10 +258,11 @@ describe('V1: a secret of the environment', () => {
   });
 
   it('the search would find it: a file that holds it does', () => {
-    const path = join(process.env['TMPDIR'] ?? '/tmp', `untildone-secret-${process.pid}`);
-    writeFileSync(path, secret);
+    const folder = mkdtempSync(join(tmpdir(), 'untildone-secret-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'store');
+    writeFileSync(path, `before ${secret} after`);
     expect(readStore(path).includes(secret)).toBe(true);
-    writeFileSync(path, '');
   });
 });
 

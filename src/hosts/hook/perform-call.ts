@@ -12,9 +12,13 @@ export async function performCall(context: HookContext): Promise<HookAnswer> {
   const { asks, sessionId, at } = call;
   switch (asks.type) {
     case 'record':
-      await addEvents(store, asks.events);
-      if (asks.receipt !== null)
-        await parts.bindReceipt(store, runtime, { receipt: asks.receipt, sessionId, at });
+      if (asks.receipt === null) {
+        await addEvents(store, asks.events);
+        return { type: 'nothing' };
+      }
+      // Decided and not only added: what waits in the inbox must be in the plan that the call's todos are compared with.
+      for (const event of asks.events) await runtime.handle(event);
+      await parts.bindReceipt(store, runtime, { receipt: asks.receipt, sessionId, at });
       return { type: 'nothing' };
     case 'fail':
       for (const event of asks.events) await runtime.handle(event);

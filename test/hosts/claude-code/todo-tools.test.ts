@@ -64,7 +64,7 @@ describe('todo tools', () => {
     expect(played.session.outcome).toBe('claimed');
   });
 
-  it('both at once, with the same titles: one plan', async () => {
+  it("M5: the host's tools and then ours, with the same titles: one plan", async () => {
     const both = script(
       'both',
       [
