@@ -1,5 +1,5 @@
 // 01: the smallest program. A plan, an agent that stops too early, and the answer it gets.
-// Run it with: npm run build && node examples/01-first-plan.ts
+// Run it, after npm run build, with: node_modules/.bin/node examples/01-first-plan.ts (or npm run examples)
 import {
   createIdentifiers,
   createMemoryStore,

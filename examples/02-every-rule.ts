@@ -1,6 +1,6 @@
 // 02: every rule answers once. A scripted host, an embedded store in a scratch folder, no model and no network:
 // first a plan is drained at one todo per stop, then each rule is put into the situation it exists for.
-// Run it with: npm start
+// Run it, after npm run build, with: node_modules/.bin/node examples/02-every-rule.ts (or npm run examples)
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -116,6 +116,8 @@ export interface RunEnded extends AgentEventBase {
   readonly sentence: string;
   readonly exitCode: number;
   readonly todos: readonly TodoView[];
+  /** Checks on the whole work that failed last, with the end of what they said. */
+  readonly failedChecks: readonly { readonly check: string; readonly tail: string | null }[];
   /** Open todos of earlier turns that this one did not take up. */
   readonly leftOver: readonly string[];
   readonly continuations: readonly { readonly textKind: TextKind; readonly count: number }[];

@@ -99,7 +99,11 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   if (spoken !== null && !options.resume) await transcript.append([spoken]);
   await beginRun(runtime, options);
 
-  const control = createControl(store, clock, sessionId);
+  const control = createControl(store, clock, sessionId, () => {
+    const sentence =
+      'Paused by a human. `untildone resume` in another terminal goes on; Ctrl-C ends the run.';
+    emit({ type: 'notice', at: clock.now(), sessionId, sentence });
+  });
   options.onControl?.(humanControl(options, control, runtime));
   const todos = {
     engine: runtime,

@@ -28,7 +28,8 @@ export async function examineStore(io: Io, hosts: readonly string[]): Promise<St
         store.read(async (reader) => {
           const seen: Record<string, number> = {};
           for (const host of hosts) {
-            const [newest] = await reader.sessions({ host, limit: 1 });
+            const sessions = await reader.sessions({ host, limit: lookedAt });
+            const newest = sessions.find(({ descriptor }) => isHere(descriptor.directory, io.cwd));
             if (newest !== undefined) seen[host] = newest.updatedAt;
           }
           return seen;
@@ -48,6 +49,15 @@ export async function examineStore(io: Io, hosts: readonly string[]): Promise<St
     if (!(error instanceof UntildoneError)) throw error;
     return { path, finding: broken('store', error.message, 'see the sentence above'), lastSeen: {} };
   }
+}
+
+/** Sessions of a host that are looked through for one of this project. */
+const lookedAt = 200;
+
+/** In this directory, or in one above or below it. */
+function isHere(directory: string | null, cwd: string): boolean {
+  if (directory === null) return false;
+  return directory === cwd || directory.startsWith(`${cwd}/`) || cwd.startsWith(`${directory}/`);
 }
 
 /** Null: none. */

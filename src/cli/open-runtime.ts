@@ -35,13 +35,18 @@ export async function withStore<T>(io: Io, work: (store: Store) => Promise<T>): 
 }
 
 /** For commands that change something: events go through the engine, as those of hosts do. */
-export function openRuntime(io: Io, store: Store): Runtime {
+export function openRuntime(
+  io: Io,
+  store: Store,
+  adapt: (policy: Policy) => Policy = (policy) => policy,
+): Runtime {
+  const current = createPolicySource(io);
   return createRuntime({
     store,
     clock: io.clock,
     identifiers: createIdentifiers(io.clock),
     hash: sha256,
-    policy: createPolicySource(io),
+    policy: (session) => adapt(current(session)),
     // A command is gone before a check ends, and a check that was not run has not failed. What is unverified is run
     // at the next stop attempt, by whoever holds the host.
     checker: { run: async () => {} },

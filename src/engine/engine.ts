@@ -112,9 +112,11 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
 
   async function applyOne(transaction: StoreTransaction, session: Session, event: Event): Promise<Step> {
     const key = (event.type === 'human-spoke' ? event.policyHash : null) ?? session.policyHash;
-    const hashed = key ?? (await policies.snapshot(transaction, session));
+    // The first event of a session says where it is: what holds there is what counts.
+    const placed = event.type === 'session-opened' ? { ...session, descriptor: event.descriptor } : session;
+    const hashed = key ?? (await policies.snapshot(transaction, placed));
     const snapshot = await policies.byHash(transaction, hashed);
-    const policy = snapshot ?? options.policy(session);
+    const policy = snapshot ?? options.policy(placed);
     const known = snapshot === null ? damaged(session, event, lostSnapshot, policy) : session;
     const governed = known.policyHash === null ? { ...known, policyHash: hashed } : known;
     const rows = await transaction.rows(governed, needs(governed, event));

@@ -126,8 +126,8 @@ export const engineMutations: readonly Mutation[] = [
   {
     id: 'engine-policy-current',
     file: 'src/engine/engine.ts',
-    find: 'const policy = snapshot ?? options.policy(session);',
-    replace: 'const policy = options.policy(session);',
+    find: 'const policy = snapshot ?? options.policy(placed);',
+    replace: 'const policy = options.policy(placed);',
     why: 'an agent edits its own limits in the middle of a turn',
   },
   {

@@ -25,7 +25,13 @@ export interface Control {
   close(): void;
 }
 
-export function createControl(store: Store, clock: Clock, sessionId: string): Control {
+/** `onPause` is told once for each pause that holds the run up. */
+export function createControl(
+  store: Store,
+  clock: Clock,
+  sessionId: string,
+  onPause: () => void = () => {},
+): Control {
   let controller = new AbortController();
   let cancel: (() => void) | null = null;
   let waiting: (() => void) | null = null;
@@ -66,9 +72,10 @@ export function createControl(store: Store, clock: Clock, sessionId: string): Co
     endWaits: () => stopped.abort(),
     abortStep: () => controller.abort(),
     async whilePaused() {
-      for (;;) {
+      for (let told = false; ; told = true) {
         const current = await session();
         if (current === null || current.pause?.by !== 'human' || current.latch !== null) return current;
+        if (!told) onPause();
         await new Promise<void>((resolve) => {
           waiting = resolve;
         });

@@ -34,6 +34,7 @@ export async function summariseRun(facts: SummaryFacts): Promise<RunEnded> {
     sentence: outcome === 'failed' && facts.failure !== null ? `${sentence} ${facts.failure}` : sentence,
     exitCode: outcome === 'claimed' && facts.acceptClaims ? 0 : exitCodes[outcome],
     todos: session === null ? [] : todoViews(await planOf(store, session)),
+    failedChecks: failedChecks(session),
     leftOver: await leftOverTitles(store, session),
     continuations: [...counts.continuations].map(([textKind, count]) => ({ textKind, count })),
     steps: counts.steps,
@@ -51,6 +52,12 @@ function settlementOf(session: Session | null, last: Decision | null): { outcome
     return { outcome: 'failed', reason: 'failed' };
   const ended = openCount(session.counts) === 0 ? 'done' : 'paused';
   return { outcome: last.outcome ?? ended, reason: last.reason };
+}
+
+function failedChecks(session: Session | null): RunEnded['failedChecks'] {
+  return Object.entries(session?.goal ?? {})
+    .filter(([, { state }]) => state === 'failed')
+    .map(([check, { tail }]) => ({ check, tail }));
 }
 
 /** Turn scope: what an earlier turn left open stays as it is and is named at the end (T3). */

@@ -44,7 +44,11 @@ export const planImport: Command = {
     const allowed = (await io.agentAbove()) === null ? planChecks(parsed.plan).ids : [];
     const word = given.text('session');
     const imported = await withPlanStore(io, word, async (store) => {
-      const runtime = openRuntime(io, store);
+      const specs = planChecks(parsed.plan).specs.filter(({ id }) => allowed.includes(id));
+      const runtime = openRuntime(io, store, (policy) => ({
+        ...policy,
+        checks: { ...policy.checks, ...Object.fromEntries(specs.map((spec) => [spec.id, spec])) },
+      }));
       const session =
         word === null
           ? await openOwnSession(io, store, runtime, realPath)

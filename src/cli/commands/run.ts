@@ -1,7 +1,7 @@
 // `untildone run`: our own agent in the current directory, with any model. Everything that can be wrong with keys,
 // models and configuration is told before anything is started.
 import { realpathSync } from 'node:fs';
-import { resolveModel } from '../../agent/models/resolve-model.ts';
+import { type ResolvedModel, resolveModel } from '../../agent/models/resolve-model.ts';
 import type { PermissionPolicy } from '../../agent/workspace/permission.ts';
 import { createCommandCheck } from '../../core/check-specs/read-check.ts';
 import type { Origins } from '../../core/config/merge.ts';
@@ -17,6 +17,7 @@ import type { Store } from '../../ports/store.ts';
 import { openOrCreateStore, runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { findSession } from '../find-session.ts';
+import { ignoredShellAllow } from '../ignored-shell-allow.ts';
 import { readPolicyFor } from '../open-runtime.ts';
 import { complain } from '../print.ts';
 import { lastPolicy, planFileOf, takePlanFile } from '../run-plan.ts';
@@ -64,11 +65,16 @@ export const run: Command = {
     for (const warning of policy.warnings) complain(io, `warning: ${problemSentence(warning)}`);
     const { settings } = policy.policy;
     const { origins } = policy;
-    const model = await resolveModel(given.text('model'), { settings, origins, environment: io.env });
-    if (!model.ok) throw new UntildoneError('usage', model.sentence);
-    const goal = given.positional(0);
-    const planFile = given.text('plan');
     const resumes = given.has('resume');
+    const { word, goal } = readResume(given);
+    const chooseModel = async (last: string | null): Promise<ResolvedModel> => {
+      const wanted = given.text('model') ?? last;
+      const model = await resolveModel(wanted, { settings, origins, environment: io.env });
+      if (!model.ok) throw new UntildoneError('usage', model.sentence);
+      return model;
+    };
+    const chosen = resumes ? null : await chooseModel(null);
+    const planFile = given.text('plan');
     if (goal === null && planFile === null && !resumes) {
       throw new UntildoneError(
         'usage',
@@ -84,10 +90,9 @@ export const run: Command = {
     const taken = planFile === null ? null : await takePlanFile(present, planFile, directory);
     const store = await openOrCreateStore(io);
     try {
-      const word = given.text('resume');
-      const resumed = resumes
-        ? await store.read(async (reader) => findSession(reader, word === '' ? null : word, io))
-        : null;
+      const resumed = resumes ? await store.read(async (reader) => findSession(reader, word, io)) : null;
+      // A session goes on with the model that it was begun with, unless another one is named.
+      const model = chosen ?? (await chooseModel(resumed?.agent.model ?? null));
       const said = taken ?? (await takeUp(store, resumed, { goal, present, directory }));
       const words = [goal, said.message].filter((part) => part !== null);
       const ended = await runSession(io, store, {
@@ -107,6 +112,14 @@ export const run: Command = {
     }
   },
 };
+
+/** `--resume "and update the docs"`: no id of a session has a space in it, so these are words for the last one. */
+function readResume(given: Arguments): { readonly word: string | null; readonly goal: string | null } {
+  const goal = given.positional(0);
+  const word = given.text('resume');
+  if (word === null || word === '') return { word: null, goal };
+  return goal === null && /\s/u.test(word) ? { word: null, goal: word } : { word, goal };
+}
 
 /** A session goes on with its plan file: as it was frozen, or, at a new message, as it is now (V2). */
 async function takeUp(
@@ -135,9 +148,7 @@ function permissionsOf(
   }
   const fromProject = origins['tools.shellAllow'] === 'project';
   if (fromProject && settings.tools.shellAllow.length > 0) {
-    warn(
-      'warning: tools.shellAllow in the project’s untildone.json is ignored; allow commands in your user file or with --tools-shell-allow.',
-    );
+    warn(`warning: ${ignoredShellAllow}`);
   }
   const mode = given.has('read-only') ? 'read-only' : given.has('auto') ? 'auto' : 'allow-list';
   return { mode, shellAllow: fromProject ? [] : settings.tools.shellAllow };

@@ -145,6 +145,11 @@ export const eventFields: EventFields = {
     sentence,
     exitCode: whole,
     todos: { type: 'array', items: todo },
+    failedChecks: {
+      type: 'array',
+      items: object<RunEnded['failedChecks'][number]>({ check: text, tail: orNull(text) }),
+      description: 'Checks on the whole work that failed last.',
+    },
     leftOver: { type: 'array', items: text, description: 'Open todos of earlier turns, not taken up.' },
     continuations: {
       type: 'array',

@@ -85,12 +85,13 @@ export function createLinePrinter(options: LinePrinterOptions): (event: AgentEve
       if (!calls.isBusy()) showChangedPlan();
     },
     continuation: (event) => print(continuationLines(page, event)),
-    waiting: ({ at, sentence, until }) =>
+    waiting: ({ at, reason, sentence, until }) =>
       print(
         page.entry({
           mark: signs.waiting,
           markStyle: 'yellow',
-          text: `waiting${until === null ? '' : ` until ${moment(until, at)}`}: ${sentence}`,
+          // Background work ends when it ends; what is known is how long it may take at most.
+          text: `waiting${until === null ? '' : `${reason === 'background' ? ', at most' : ''} until ${moment(until, at)}`}: ${sentence}`,
         }),
       ),
     error: ({ at, kind, sentence, retryAt }) =>

@@ -121,6 +121,7 @@ export const sampleRun: readonly AgentEvent[] = [
     sentence: 'All that remains is blocked (1).',
     exitCode: 4,
     todos: ended,
+    failedChecks: [],
     leftOver: ['Write the release notes'],
     continuations: [
       { textKind: 'standard', count: 2 },

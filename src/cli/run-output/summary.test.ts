@@ -17,6 +17,7 @@ function summary(changes: Partial<RunEnded>): string[] {
     sentence: 'Nothing is open and every check passed.',
     exitCode: 0,
     todos: [],
+    failedChecks: [],
     leftOver: [],
     continuations: [],
     steps: 1,
@@ -50,7 +51,6 @@ describe('the summary of a run', () => {
       'no continuations',
       '1 step, 1 tool call, 4 s',
       '900 tokens in, 40 out; price not configured',
-      'resume with: untildone run --resume s',
     ]);
   });
 
@@ -120,5 +120,19 @@ describe('the summary of a run', () => {
       ],
     });
     expect(lines).toContain('3 continuations: todos open (2), dropped todos (1)');
+  });
+});
+
+describe('what a human needs at the end', () => {
+  it('V8: a check on the whole work that failed is named with what it expected', () => {
+    const failedChecks = [{ check: 'npm test', tail: 'npm test ended with exit code 1.\n2 tests failed' }];
+    expect(summary({ outcome: 'stagnant', failedChecks }).join('\n')).toContain(
+      'check npm test failed: npm test ended with exit code 1.',
+    );
+  });
+
+  it('S8: finished work needs no command that takes it up again', () => {
+    expect(summary({ outcome: 'done' }).join('\n')).not.toContain('resume with');
+    expect(summary({ outcome: 'claimed' }).join('\n')).toContain('resume with: ');
   });
 });

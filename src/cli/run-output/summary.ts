@@ -18,8 +18,8 @@ const meanings: Readonly<Record<Outcome, readonly [style: Style, meaning: string
   done: ['green', 'Everything is finished, and the system saw the evidence.'],
   claimed: ['yellow', "Nothing is open, but part of it rests on the agent's word: no check has shown it."],
   blocked: ['red', 'What remains needs something that the agent does not have; the reasons stand below.'],
-  stagnant: ['red', 'The agent was sent on, and nothing new came of it; the open todos stand below.'],
-  exhausted: ['red', 'A limit was reached before the work was finished; the open todos stand below.'],
+  stagnant: ['red', 'The agent was sent on, and nothing new came of it; what is missing stands below.'],
+  exhausted: ['red', 'A limit was reached before the work was finished; what is missing stands below.'],
   paused: ['yellow', 'The work waits for a human.'],
   aborted: ['yellow', 'A human stopped it; it stays stopped until a human resumes it.'],
   failed: ['red', 'It could not go on; what was done so far is kept.'],
@@ -30,6 +30,7 @@ export function summaryLines(page: Page, event: RunEnded): string[] {
     '',
     ...outcomeLines(page, event),
     ...todoLines(page, event),
+    ...failedCheckLines(page, event.failedChecks),
     ...leftOverLines(page, event.leftOver),
     ...page.entry({ mark: '', hang: 2, text: describeContinuations(event.continuations) }),
     ...page.entry({ mark: '', hang: 2, text: describeEffort(event) }),
@@ -38,8 +39,8 @@ export function summaryLines(page: Page, event: RunEnded): string[] {
       hang: 2,
       text: `${describeTokens(event.usage)}; ${describeCost(event.usage.cost)}`,
     }),
-    // In one piece, however narrow the terminal is: it is there to be copied.
-    `resume with: ${page.clip(event.resumeCommand, 500)}`,
+    // In one piece, however narrow the terminal is: it is there to be copied. Finished work needs none.
+    ...(event.outcome === 'done' ? [] : [`resume with: ${page.clip(event.resumeCommand, 500)}`]),
   ];
 }
 
@@ -104,6 +105,15 @@ function todoEntry(page: Page, todo: TodoView, goalPassed: boolean): string[] {
   const title = page.clip(todo.title, longestTitle);
   const standing = page.clip(describeStanding(todo, goalPassed), longestStanding);
   return page.entry({ mark, markStyle, indent: 2, text: `${title} ${page.signs.arrow} ${standing}` });
+}
+
+/** The first line says what was expected; the rest was shown when it happened. */
+function failedCheckLines(page: Page, failed: RunEnded['failedChecks']): string[] {
+  return failed.slice(0, listedLeftOver).flatMap(({ check, tail }) => {
+    const why = tail === null ? '' : `: ${page.clip(tail.split('\n')[0] ?? '', longestStanding)}`;
+    const text = `check ${page.clip(check, longestTitle)} failed${why}`;
+    return page.entry({ mark: page.signs.error, markStyle: 'red', text });
+  });
 }
 
 function leftOverLines(page: Page, leftOver: readonly string[]): string[] {

@@ -385,3 +385,19 @@ describe('what a message fixes', () => {
     expect(driver.session.counters.stagnant).toBe(0);
   });
 });
+
+describe('a message without an id', () => {
+  it('E2: to an asked host is never taken for an echo, even while its checks run', () => {
+    const driver = createCoreDriver({ goalChecks: ['unit'] });
+    driver.says('work', 'message-1');
+    const [first = ''] = driver.plans('parse');
+    driver.works();
+    driver.completes(first);
+    driver.stops();
+    expect(driver.session.parked).not.toBeNull();
+    const { epoch } = driver.session;
+    driver.says('and document it', null);
+    expect(driver.session.epoch).toBe(epoch + 1);
+    expect(driver.session.parked).toBeNull();
+  });
+});

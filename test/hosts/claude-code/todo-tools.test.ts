@@ -1,5 +1,5 @@
-// Every family of todo tools that Claude Code can offer: its own list, our MCP tools alone, and both at once. Its task
-// tools are what all other tests use.
+// Every family of todo tools that Claude Code can offer: its own list, our MCP tools alone, and both, in either order.
+// Its task tools are what all other tests use.
 import { describe, expect, it } from 'vitest';
 import {
   always,
@@ -77,6 +77,30 @@ describe('todo tools', () => {
     );
     const played = await play({ prompt: 'Do it.', scripts: [both], prepare: offerAllTools });
     expect(played.session.todos.map(({ title }) => title)).toEqual(titles);
+    expect(played.continuations).toHaveLength(0);
+    expect(played.session.outcome).toBe('claimed');
+  });
+
+  it("M5: our tools and then the host's, with the same titles: one plan, which the host's list completes", async () => {
+    const both = script(
+      'both',
+      [
+        callTool('mcp__untildone__create_todo', { items: titles.map((title) => ({ title })) }),
+        plan(...titles),
+        // By the host's numbers: of two ids for one title the scripted model would take the first, which is ours.
+        ...titles.flatMap((title, index) => [
+          writeFile(`${title}.txt`, title),
+          callTool('TaskUpdate', { taskId: String(index + 1), status: 'completed' }),
+        ]),
+        always(say('I am done.')),
+      ],
+      { family: 'claude-tasks' },
+    );
+    const played = await play({ prompt: 'Do it.', scripts: [both], prepare: offerAllTools });
+    expect(offeredIn(played)).toEqual(expect.arrayContaining(['TaskCreate', 'mcp__untildone__create_todo']));
+    expect(
+      played.session.todos.map(({ title, status, hostKey }) => [title, status, hostKey !== null]),
+    ).toEqual(titles.map((title) => [title, 'completed', true]));
     expect(played.continuations).toHaveLength(0);
     expect(played.session.outcome).toBe('claimed');
   });
