@@ -1,30 +1,135 @@
-// Writes docs/configuration.md from the table of settings, so that the page cannot say anything else.
+// Writes docs/configuration.md from the tables of settings and providers, so that the page cannot say anything else.
+// What a field does when it is left out stands here in words; a field without such words stops the script.
 // Usage: npm run docs:config
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { knownProviders } from '../src/agent/models/provider-table.ts';
+import type { Field, Kind, SectionKind } from '../src/core/config/kinds.ts';
 import type { Setting } from '../src/core/config/setting.ts';
 import { environmentName, flagName } from '../src/core/config/setting-names.ts';
 import { settingTable } from '../src/core/config/settings.ts';
 
 const page = new URL('../docs/configuration.md', import.meta.url);
+const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable);
+
+/** What holds without a field that has no default of its own. */
+const leftOut: Readonly<Record<string, string>> = {
+  'models.NAME.baseUrl': 'the address of a known provider; an own one must have it',
+  'models.NAME.apiKeyEnv': 'the variables of a known provider at its own address; else no key is sent',
+  'models.NAME.api': 'that of a known provider; else `chat`',
+  'models.NAME.contextLimit': 'what is known of the model by its name',
+  'prices.NAME.input': 'must be given',
+  'prices.NAME.output': 'must be given',
+  'prices.NAME.cachedInput': 'the price of `input`',
+  'prices.NAME.cacheWrite': 'the price of `input`',
+  'checks.NAME.command': 'no command',
+  'checks.NAME.directory': 'the workspace itself',
+  'checks.NAME.expectExit': '`0`',
+  'checks.NAME.expectOutput': 'any output',
+  'checks.NAME.environment': '`[]`',
+  'checks.NAME.file': 'no file',
+  'checks.NAME.exists': '`true`',
+  'checks.NAME.absent': '`false`',
+  'checks.NAME.matches': 'any text',
+  'checks.NAME.http': 'no address',
+  'checks.NAME.status': '`200`',
+  'checks.NAME.body': 'any body',
+  'checks.NAME.anyHost': '`false`',
+  'checks.NAME.human': 'no question',
+  'checks.NAME.timeoutSeconds': '`600` for a command, `10` for the others',
+  'checks.NAME.files': 'the whole workspace',
+  'todoChecks[].title': 'must be given',
+  'todoChecks[].checks': '`[]`',
+};
+
+/** What the fields of a section mean together. */
+const notes: Readonly<Record<string, string>> = {
+  models:
+    'NAME is the provider; letter case does not count. What these fields do together: [Providers](#providers).',
+  prices:
+    'NAME is `provider/model`. Prices are in any currency you like; `maxCost` is meant in the same. Without a price the cost is\nunknown, and `maxCost` is never reached.',
+  tools:
+    'In a pattern `*` and `?` stand for characters of one word, `**` for any number of words: `npm run *` allows\n`npm run build` and not `npm run build --force`. A command with shell syntax (`;`, `&&`, `|`, `$`, `>` …) fits only a\npattern that is equal to it.',
+  checks:
+    'Exactly one of `command`, `file`, `http` and `human` makes the kind; fields of another kind are an error. The whole check\ncomes from the strongest source that names it. What checks are for: [checks.md](checks.md).',
+  todoChecks: 'All entries that fit a title count.',
+};
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
 
 /** Long lists are told by their length: the schema has them in full. */
 function shownDefault(value: unknown): string {
   const json = JSON.stringify(value);
   if (Array.isArray(value) && json.length > 60) return `${value.length} entries`;
-  return `\`${json.replaceAll('|', '\\|')}\``;
+  return `\`${cell(json)}\``;
 }
 
-function row(name: string, setting: Setting): string {
-  const override = setting.perAgent ? 'yes' : 'no';
-  const summary = setting.summary.replaceAll('|', '\\|');
-  return `| \`${name}\` | ${shownDefault(setting.default)} | ${override} | ${summary} |`;
+function shownKind(kind: Kind): string {
+  switch (kind.type) {
+    case 'integer':
+      return `whole number, ${kind.minimum} to ${kind.maximum}`;
+    case 'number':
+      return `number, ${kind.minimum} to ${kind.maximum}`;
+    case 'choice':
+      return kind.values.map((value) => `\`${value}\``).join(', ');
+    case 'list':
+      return `list of ${kind.of.type}s`;
+    case 'nullable':
+      return `${shownKind(kind.of)}, or null`;
+    case 'either':
+      return kind.of.map(shownKind).join(', or ');
+    default:
+      return kind.type === 'boolean' ? 'true or false' : kind.type;
+  }
+}
+
+/** The fields inside a setting and how their place is written; null: it has none of its own. */
+function sectionOf(
+  name: string,
+  kind: Kind,
+): { readonly path: string; readonly section: SectionKind } | null {
+  if (kind.type === 'section') return { path: name, section: kind };
+  if (kind.type === 'named' && kind.of.type === 'section') return { path: `${name}.NAME`, section: kind.of };
+  if (kind.type === 'list' && kind.of.type === 'section') return { path: `${name}[]`, section: kind.of };
+  return null;
+}
+
+function fieldRow(path: string, field: Field & { readonly default?: unknown }): string {
+  const without = 'default' in field ? shownDefault(field.default) : leftOut[path];
+  if (without === undefined) throw new Error(`Say in scripts/config-docs.ts what holds without ${path}.`);
+  return `| \`${path}\` | ${shownKind(field.kind)} | ${without} | ${cell(field.summary)} |`;
+}
+
+function sectionText([name, setting]: readonly [string, Setting]): string[] {
+  const found = name === 'agents' ? null : sectionOf(name, setting.kind);
+  if (found === null) return [];
+  const rows = Object.entries(found.section.fields).map(([key, field]) =>
+    fieldRow(`${found.path}.${key}`, field),
+  );
+  const note = notes[name] === undefined ? '' : `\n\n${notes[name]}`;
+  return [
+    `### ${name}\n\n| field | value | without it | meaning |\n|---|---|---|---|\n${rows.join('\n')}${note}`,
+  ];
+}
+
+function settingRow([name, setting]: readonly [string, Setting]): string {
+  const shown =
+    sectionOf(name, setting.kind) === null || name === 'agents'
+      ? `\`${name}\``
+      : `[\`${name}\`](#${name.toLowerCase()})`;
+  return `| ${shown} | ${shownDefault(setting.default)} | ${setting.perAgent ? 'yes' : 'no'} | ${cell(setting.summary)} |`;
+}
+
+function providerRow([name, known]: readonly [string, (typeof knownProviders)[string]]): string {
+  const keys = known.keyVariables.map((variable) => `\`${variable}\``).join(', else ') || 'none is sent';
+  const model = known.defaultModel === null ? '–' : `\`${known.defaultModel}\``;
+  const moved = known.baseUrlVariable === null ? '–' : `\`${known.baseUrlVariable}\``;
+  return `| \`${name}\` | \`${known.api}\` | \`${known.baseUrl}\` | ${moved} | ${keys} | ${model} |`;
 }
 
 export function configDocs(): string {
-  const rows = Object.entries(settingTable as Readonly<Record<string, Setting>>).map(([name, setting]) =>
-    row(name, setting),
-  );
   return `# Configuration
 
 Flags over environment over the project's file over the user's file over defaults (C1). \`untildone config\` shows what
@@ -32,14 +137,14 @@ holds here and where each value comes from; \`untildone config init\` writes a s
 
 | where | what |
 |---|---|
-| flag | \`${flagName('maxContinuations')}=20\`, for commands that take settings (\`run\`) |
-| environment | \`${environmentName('maxContinuations')}=20\`; lists are separated by commas or are a JSON array, sections are JSON |
+| flag | \`${flagName('maxContinuations')}=20\`, in a section \`${flagName('context.maxMessages')}=80\`, for commands that take settings (\`run\`, \`config\`) |
+| environment | \`${environmentName('maxContinuations')}=20\`, \`${environmentName('context.maxMessages')}=80\`; lists are separated by commas or are a JSON array, whole sections are JSON |
 | project | \`untildone.json\` in the directory or above it, up to the root of the git repository |
 | user | \`~/.config/untildone/untildone.json\` (\`XDG_CONFIG_HOME\`) |
 
-The file is plain JSON; \`"$schema": "./node_modules/untildone/dist/schema.json"\` gives completion in editors. A wrong
-key or value is told with its path, and nothing of the file is applied. \`agents\` overrides settings for one agent by
-name, where the third column says so:
+The file is plain JSON; \`"$schema": "./node_modules/untildone/dist/schema.json"\` gives completion in editors where the
+package is installed in the project. A wrong key or value is told with its path, and nothing of the file is applied.
+\`agents\` overrides settings for one agent by name, where the third column says so:
 
 \`\`\`json
 { "maxStagnant": 4, "agents": { "build": { "maxContinuations": 30 } } }
@@ -49,9 +154,60 @@ What holds is frozen at each message of the human: an agent that edits the file 
 human speaks again. A repository cannot grant itself commands: \`tools.shellAllow\` counts only from the user's file, the
 environment or a flag.
 
+## Settings
+
+Those with a link have fields of their own, which stand [below](#sections).
+
 | setting | default | per agent | meaning |
 |---|---|---|---|
-${rows.join('\n')}
+${settings.map(settingRow).join('\n')}
+
+## Sections
+
+In \`context\`, \`iterations\` and \`tools\` a file may give any of the fields; the others keep their values.
+
+${settings.flatMap(sectionText).join('\n\n')}
+
+## Providers
+
+A model is written \`provider/model\`: \`${flagName('model')} ollama/qwen3-coder\`, \`${environmentName('model')}\`, or \`model\` in a file. Without
+one, the first provider of this table whose key is set gives its usual model. Any other name of a model works as well;
+it goes to the provider as it is written.
+
+| provider | api | address | moved by | key | usual model |
+|---|---|---|---|---|---|
+${Object.entries(knownProviders).map(providerRow).join('\n')}
+
+Any other server is a provider of your own, under a name that you choose. In the user's file:
+
+\`\`\`json
+{
+  "model": "corp/big-model",
+  "models": {
+    "corp": {
+      "baseUrl": "https://models.example.com/v1",
+      "api": "chat",
+      "apiKeyEnv": "CORP_API_KEY",
+      "contextLimit": 128000
+    }
+  },
+  "prices": { "corp/big-model": { "input": 3, "output": 15 } }
+}
+\`\`\`
+
+\`\`\`sh
+CORP_API_KEY=… untildone run "fix the failing test"
+\`\`\`
+
+- \`api\` is the protocol: \`chat\` for OpenAI-compatible chat completions, \`responses\` for OpenAI's newer one, \`anthropic\`,
+  \`google\`. The path of the protocol (\`/chat/completions\` …) is added to \`baseUrl\`, which therefore ends in its version.
+- A key never stands in a file, only the name of its variable.
+- A known provider with a \`baseUrl\` of its own gets no key unless \`apiKeyEnv\` names one: the known key belongs to the
+  known address.
+- A project's file must not choose who reads the conversation: from there a \`baseUrl\` counts only on this machine
+  (localhost, 127.0.0.1, ::1), and an \`apiKeyEnv\` is refused.
+
+To try it without a provider, put a [scripted model](scripted-model.md) at the address.
 
 This page is written by \`npm run docs:config\`.
 `;

@@ -1,7 +1,21 @@
 // What hosts start: `hook.js <host> [--tools=PREFIX]`, one JSON object on stdout and exit code 0, whatever happens.
-// The same file is the runner of checks that such a call starts: nothing else may be installed beside it.
-import { runHookProcess } from './hook-process.ts';
+// This is the little that Node compiles anew at each call. All else lies behind it as text and comes out of Node's
+// cache of compiled code. No `import` and no top-level await is left in the file: a copy of it has no package.json
+// beside it, and Node would read it twice to find out that it is a module.
+import { existsSync, writeSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { stateDirectory } from '../stores/state-directory.ts';
 
-const [first = '', ...rest] = process.argv.slice(2);
-if (first === 'check-runner') await (await import('./hook-late.ts')).runQueueProcess(rest);
-else await runHookProcess(first, rest);
+useCompiledCode();
+import('./hook-main-late.ts').then(({ main }) => main(process.argv.slice(2))).catch(() => {
+  // Safe: the file was taken away or damaged while it started. The agent goes on as if we were not there.
+  writeSync(1, '{}\n');
+  process.exit(0);
+});
+
+/** Beside the programs, so that it goes with them; the folder of the state itself is made private by who writes it. */
+function useCompiledCode(): void {
+  const state = stateDirectory(process.env);
+  if (existsSync(state)) enableCompileCache(join(state, 'bin', 'compiled'));
+}

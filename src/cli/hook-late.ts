@@ -6,12 +6,6 @@ import { appendFailure } from '../hosts/hook/hook-log.ts';
 import type { HookProcess, LatePart } from '../hosts/hook/run-hook.ts';
 import { bindReceipt } from '../mcp/bind-receipt.ts';
 
-/** The checks themselves bring Node's network along, which no call of a host needs. */
-export async function runQueueProcess(words: readonly string[]): Promise<void> {
-  const queue = await import('./queue-process.ts');
-  await queue.runQueueProcess(words);
-}
-
 const parts = { bindReceipt, endsInQuestion };
 
 export const latePart: LatePart = {

@@ -3,6 +3,7 @@
 import { writeSync } from 'node:fs';
 import { claudeCode } from '../hosts/claude-code/claude-code.ts';
 import type { HookedHost } from '../hosts/hook/hook-request.ts';
+import { keepLogShort } from '../hosts/hook/keep-log-short.ts';
 import { type HookProcess, runHook } from '../hosts/hook/run-hook.ts';
 import { stateDirectory } from '../stores/state-directory.ts';
 
@@ -15,6 +16,7 @@ export async function runHookProcess(hostName: string, options: readonly string[
   const alive = setInterval(() => {}, 60_000);
   const line = host === undefined ? await refuse(hostName) : await runHook(host, processOf(options));
   await print(`${line}\n`);
+  await keepLogShort(process.env);
   clearInterval(alive);
   process.exit(0);
 }
@@ -35,7 +37,8 @@ function processOf(options: readonly string[]): HookProcess {
   return {
     input: 0,
     environment: process.env,
-    startedAt: Math.round(performance.timeOrigin),
+    // Not `performance.timeOrigin`: the module behind it takes longer to load than all the rest of this file.
+    startedAt: Math.round(Date.now() - process.uptime() * 1000),
     toolPrefix: prefix,
     timeout: timeout === null ? null : Number(timeout),
     program: [process.execPath, '--no-warnings', process.argv[1] ?? ''],

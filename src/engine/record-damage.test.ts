@@ -101,6 +101,15 @@ describe('V4: a plan that was changed behind its ledger', () => {
       'counts 9 todos as completed, and there are 2',
     ],
     [
+      'the session itself',
+      (store) =>
+        store.transact(async (transaction) => {
+          const [session] = await transaction.sessions({ limit: 1 });
+          if (session !== undefined) await transaction.saveSession({ ...session, epoch: session.epoch + 1 });
+        }),
+      'its session is not as it was saved',
+    ],
+    [
       'an entry of the ledger',
       (store, session) =>
         store.transact(async (transaction) => {

@@ -1,15 +1,14 @@
 // `npm run test:hosts [-- HOST…] [--only=TEXT]`: installs the pinned hosts and runs their tests against the scripted
 // model, two at a time; without a name, every host. The last line counts, and a skipped test is a failure as well.
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startVitest } from 'vitest/node';
-import { hostFolder, installHost } from './harness/install-host.ts';
+import { installHost, installRegistry } from './harness/install-host.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const known = readdirSync(new URL('.', import.meta.url)).filter((name) =>
-  existsSync(join(hostFolder(name), 'package.json')),
-);
+// Every folder with tests; the others serve them.
+const known = [...new Set(globSync('*/*.test.ts', { cwd: import.meta.dirname }).map(dirname))].sort();
 const words = process.argv.slice(2);
 const named = words.filter((word) => !word.startsWith('-'));
 const only = words.find((word) => word.startsWith('--only='))?.slice('--only='.length) ?? null;
@@ -20,6 +19,7 @@ if (unknown !== undefined) {
 }
 const hosts = named.length > 0 ? named : known;
 for (const host of hosts) installHost(host);
+installRegistry();
 
 const vitest = await startVitest(
   'test',

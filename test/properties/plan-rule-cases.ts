@@ -118,6 +118,20 @@ export const planCases: readonly RuleCase[] = [
         'claimed',
         all(withCounts({ completed: 1 }), withGoal('passed', true), withSession({ finalRun: endedRun })),
       ),
+      letGo(
+        'a check on the goal waited for a human and was never answered',
+        'claimed',
+        all(withCounts({ completed: 1, passed: 1 }), withGoal('none'), withSession({ finalRun: endedRun })),
+      ),
+      letGo(
+        'nothing but untouched protected paths speaks for the work',
+        'claimed',
+        all(
+          withCounts({ completed: 1, uncovered: 1 }),
+          withGoal('passed', false, 'protected paths'),
+          withSession({ finalRun: endedRun }),
+        ),
+      ),
       letGo('everything was cancelled', 'claimed', withCounts({ cancelled: 2 })),
       letGo(
         'one was cancelled without a reason',

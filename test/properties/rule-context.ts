@@ -88,9 +88,13 @@ export function withStop(changes: Partial<ParkedStop>): Patch {
   return (context) => ({ ...context, stop: { ...context.stop, ...changes } });
 }
 
-export function withGoal(state: 'none' | 'running' | 'passed' | 'failed', flaky = false): Patch {
+export function withGoal(
+  state: 'none' | 'running' | 'passed' | 'failed',
+  flaky = false,
+  name = 'unit',
+): Patch {
   const check = { state, passedBefore: false, flaky, tail: null, fingerprint: null };
-  return (context) => withSession({ goal: { unit: check } })({ ...context, goalChecks: ['unit'] });
+  return (context) => withSession({ goal: { [name]: check } })({ ...context, goalChecks: [name] });
 }
 
 export function atTime(milliseconds: number): Patch {

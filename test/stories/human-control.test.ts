@@ -43,7 +43,13 @@ describe('Ctrl-C', () => {
     expect(line.model.requests).toHaveLength(2);
     expect((await line.session()).latch).toMatchObject({ how: 'Ctrl-C' });
 
-    const again = line.start(...resume);
+    const again = line.start('run', '--resume', '--auto', '--json');
+    expect(
+      await again.sees(({ type }) => type === 'run-started'),
+      'the model it was begun with',
+    ).toMatchObject({
+      model: 'openai/story',
+    });
     expect(await again.ended).toBe(3);
     expect(lastEvent(again)).toMatchObject({ outcome: 'claimed', todos: [{ status: 'completed' }] });
     expect((await line.session()).latch).toBeNull();
@@ -66,7 +72,10 @@ describe('Ctrl-C', () => {
     expect((await line.session()).latch).not.toBeNull();
 
     // A call that was cut is told as such, and never made again by itself.
-    const again = line.start(...resume);
+    const again = line.start(...resume.slice(0, -1), 'openai/another');
+    expect(await again.sees(({ type }) => type === 'run-started'), 'another one by name').toMatchObject({
+      model: 'openai/another',
+    });
     expect(await again.ended).toBe(3);
     const told = JSON.stringify(line.model.requests[2]?.body);
     expect(told).toMatch(/interrupted|ended|stopped/);

@@ -164,7 +164,7 @@ describe('init and uninstall', () => {
     expect(text).not.toContain(process.execPath);
     // A committed grant does not count without a terminal: texts must not send the model to our tools.
     expect(new Set(hooksOf(bench.read('project/.claude/settings.json')))).toEqual(
-      new Set(['npx -y untildone@0.0.0-source hook claude-code']),
+      new Set(['npx -y --fetch-retries=0 untildone@0.0.0-source hook claude-code']),
     );
     expect(existsSync(join(bench.root, hostState))).toBe(false);
   });

@@ -68,7 +68,9 @@ export const run: Command = {
     const resumes = given.has('resume');
     const { word, goal } = readResume(given);
     const chooseModel = async (last: string | null): Promise<ResolvedModel> => {
-      const wanted = given.text('model') ?? last;
+      // The flag is a setting too, and read as one.
+      const named = origins['model'] === 'flag' ? settings.model : given.text('model');
+      const wanted = named ?? last;
       const model = await resolveModel(wanted, { settings, origins, environment: io.env });
       if (!model.ok) throw new UntildoneError('usage', model.sentence);
       return model;

@@ -188,3 +188,14 @@ describe('an injection', () => {
     expect(driver.session.injection?.state).toBe('failed');
   });
 });
+
+describe('a continuation that the host never takes', () => {
+  it('G9: is not sent once more after it was given up', () => {
+    const { driver, fails } = injected({ settings: { sendAttempts: 3 } });
+    fails();
+    fails();
+    expect(driver.session.timer?.purpose).toBe('resend');
+    expect(fails().decision?.reason).toBe('delivery-failed');
+    expect(driver.session.timer).toBeNull();
+  });
+});

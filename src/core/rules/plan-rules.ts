@@ -54,7 +54,12 @@ export const noPlan: Rule = {
     if ((planSize(counts) > 0 && !untouched) || goalChecksDue(context)) return null;
     return context.stop.end === 'error'
       ? letGo('failed', 'The step ended in an error before there was anything to verify.')
-      : letGo('done', 'There is no plan and no check in this turn: nothing to verify.');
+      : letGo(
+          'done',
+          context.goalChecks.length === 0
+            ? 'There is no plan and no check in this turn: nothing to verify.'
+            : 'This turn changed neither the plan nor the workspace, so the checks on the goal are not due: nothing to verify.',
+        );
   },
 };
 

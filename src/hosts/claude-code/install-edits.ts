@@ -77,7 +77,7 @@ function serverOf(request: InstallRequest): Json {
   const tools = ['--tools', offeredTools.join(',')];
   // In the prompt from the start: an escape hatch that has to be searched for is none.
   if (request.scope === 'shared') {
-    const args = ['-y', `untildone@${request.version}`, 'mcp', ...tools];
+    const args = ['-y', '--fetch-retries=0', `untildone@${request.version}`, 'mcp', ...tools];
     return { type: 'stdio', command: 'npx', args, alwaysLoad: true };
   }
   const file = programPath(request.stateDirectory, request.version, 'host-commands.js');

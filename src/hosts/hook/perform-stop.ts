@@ -24,6 +24,8 @@ interface StopRecord {
   readonly decisions: number;
   readonly catchUp: readonly Event[];
   readonly hasPlan: boolean;
+  /** Could a look at the workspace count for anything? */
+  readonly mayHaveMoved: boolean;
 }
 
 export async function performStop(context: HookContext, facts: StopFacts): Promise<HookAnswer> {
@@ -41,15 +43,31 @@ export async function performStop(context: HookContext, facts: StopFacts): Promi
       decisions: newest?.sequence ?? 0,
       catchUp: catchUpEvents(context, session, pending),
       hasPlan: planned || (session !== null && planSize(session.counts) > 0),
+      mayHaveMoved: mayHaveMoved(session, pending),
     };
   });
   const differences = reconcileEvents(context, record.trail, record.decisions);
   await addEvents(context.store, [...record.catchUp, ...differences]);
   const hasPlan = record.hasPlan || differences.length > 0;
-  const fingerprint =
-    hasPlan || context.policy.current().policy.goalChecks.length > 0 ? await takeFingerprint(context) : null;
+  const isMeasured = hasPlan || context.policy.current().policy.goalChecks.length > 0;
+  const fingerprint = isMeasured && record.mayHaveMoved ? await takeFingerprint(context) : null;
   const handled = await ask(context, stopEvent(context, facts, record, fingerprint));
   return say(context, facts, record, handled);
+}
+
+/**
+ * A new fingerprint counts only with a call of a tool that can write since the last one (G7). Where there was none, what
+ * a look could find is somebody else's, and a look costs more than all the rest of a stop. Calls that still wait in the
+ * inbox, or that were seen to start, are taken for such calls.
+ */
+function mayHaveMoved(session: Session | null, pending: readonly Event[]): boolean {
+  if (session === null || session.work.fingerprint === null) return true;
+  const { writes, writesAtFingerprint, started } = session.work;
+  if (writes > writesAtFingerprint || started > writes) return true;
+  return pending.some((event) => {
+    if (event.type !== 'tool-ended' && event.type !== 'tool-started') return false;
+    return event.access !== 'read' && event.access !== 'todo';
+  });
 }
 
 function stopEvent(

@@ -34,7 +34,7 @@ describe('the hook command', () => {
 
   it('C2: a portable one names its version', () => {
     const line = writeHookCommand({ kind: 'portable', version: '0.1.0' }, 'codex');
-    expect(line).toBe('npx -y untildone@0.1.0 hook codex');
+    expect(line).toBe('npx -y --fetch-retries=0 untildone@0.1.0 hook codex');
     expect(readHookCommand(line, 'codex')).toEqual({ kind: 'portable', version: '0.1.0' });
   });
 

@@ -14,14 +14,15 @@ export const hookFileName = 'hook.js';
 export function writeHookCommand(command: HookCommand, host: string, words: readonly string[] = []): string {
   const program =
     command.kind === 'portable'
-      ? `npx -y untildone@${command.version} hook`
+      ? // Without retries: a registry that cannot be reached must not hold up a host for a minute.
+        `npx -y --fetch-retries=0 untildone@${command.version} hook`
       : `${quoteForShell(command.node)} ${quoteForShell(command.file)}`;
   return [program, host, ...words].join(' ');
 }
 
 const quoted = String.raw`'((?:[^']|'\\'')*)'`;
 const copiedPattern = new RegExp(`^${quoted} ${quoted} (\\S+)(?: [\\w=-]+)*$`, 's');
-const portablePattern = /^npx -y untildone@(\S+) hook (\S+)(?: [\w=-]+)*$/;
+const portablePattern = /^npx -y (?:--fetch-retries=0 )?untildone@(\S+) hook (\S+)(?: [\w=-]+)*$/;
 const filePattern = /[\\/]bin[\\/]([^\\/]+)[\\/]hook\.js$/;
 
 /** Null: it is not a command of ours for this host. */

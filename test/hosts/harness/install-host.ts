@@ -1,5 +1,5 @@
-// Installs one pinned host beside its tests, from its own lock file. A host that cannot be installed fails the run:
-// nothing is skipped.
+// Installs what a folder of the host tests pins, a host or the registry, from its own lock file. What cannot be
+// installed fails the run: nothing is skipped.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-export function hostFolder(host: string): string {
+function hostFolder(host: string): string {
   return fileURLToPath(new URL(`../${host}/`, import.meta.url));
 }
 
@@ -19,7 +19,15 @@ function readManifest(folder: string): Manifest {
 }
 
 export function installHost(host: string): void {
-  const folder = hostFolder(host);
+  installPinned(hostFolder(host));
+}
+
+/** The registry out of which tests install our own package. */
+export function installRegistry(): void {
+  installPinned(hostFolder('registry'));
+}
+
+function installPinned(folder: string): void {
   const pinned = Object.entries(readManifest(folder).dependencies ?? {});
   const isThere = ([name, version]: readonly [string, string]): boolean => {
     const place = join(folder, 'node_modules', name);
