@@ -18,9 +18,12 @@ export function lateModules(options: BuildOptions): Plugin {
       await inner.setup(outer);
       outer.onEnd(({ metafile }) => {
         const [file] = Object.keys(metafile?.outputs ?? {});
-        const comments = [...texts].map(([name, text]) => `/*${name}\n${text.replaceAll('*/', hiddenEnd)}*/\n`);
+        const comments = [...texts].map(
+          ([name, text]) => `/*${name}\n${text.replaceAll('*/', hiddenEnd)}*/\n`,
+        );
         const folder = outer.initialOptions.absWorkingDir ?? process.cwd();
-        if (file !== undefined && comments.length > 0) appendFileSync(resolve(folder, file), comments.join(''));
+        if (file !== undefined && comments.length > 0)
+          appendFileSync(resolve(folder, file), comments.join(''));
       });
     },
   };
@@ -62,8 +65,12 @@ function plugin(options: BuildOptions, texts: Map<string, string>): Plugin {
  * expressions only, where an escape means the same.
  */
 function inAscii(path: string, text: string): string {
-  if (/\.raw`|[\ud800-\udfff]/.test(text)) throw new Error(`${path} has text that cannot be escaped as it stands.`);
-  return text.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  if (/\.raw`|[\ud800-\udfff]/.test(text))
+    throw new Error(`${path} has text that cannot be escaped as it stands.`);
+  return text.replace(
+    /[^\0-\x7f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /**

@@ -8,11 +8,13 @@ import { join } from 'node:path';
 import { stateDirectory } from '../stores/state-directory.ts';
 
 useCompiledCode();
-import('./hook-main-late.ts').then(({ main }) => main(process.argv.slice(2))).catch(() => {
-  // Safe: the file was taken away or damaged while it started. The agent goes on as if we were not there.
-  writeSync(1, '{}\n');
-  process.exit(0);
-});
+import('./hook-main-late.ts')
+  .then(({ main }) => main(process.argv.slice(2)))
+  .catch(() => {
+    // Safe: the file was taken away or damaged while it started. The agent goes on as if we were not there.
+    writeSync(1, '{}\n');
+    process.exit(0);
+  });
 
 /** Beside the programs, so that it goes with them; the folder of the state itself is made private by who writes it. */
 function useCompiledCode(): void {

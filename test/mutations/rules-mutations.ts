@@ -208,8 +208,8 @@ export const rulesMutations: readonly Mutation[] = [
   {
     id: 'rule-no-plan-silent',
     file: 'src/core/rules/plan-rules.ts',
-    find: ": letGo('done', 'There is no plan and no check in this turn: nothing to verify.');",
-    replace: ': null;',
+    find: "return letGo('done', context.goalChecks.length === 0 ? nothingToVerify : checksNotDue);",
+    replace: 'return null;',
     why: 'an agent that just answered is pressed',
   },
   {

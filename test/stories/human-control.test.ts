@@ -124,6 +124,7 @@ describe('from another terminal', () => {
     const running = line.start(...run);
     await running.sees(isStep(2));
     expect(await line.run('pause')).toMatchObject({ code: 0, out: expect.stringContaining('is paused') });
+    await running.sees((event) => event.type === 'notice' && event.sentence.startsWith('Paused by a human'));
     const refused = await line.run('resume');
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Only a human may say this') });
     // Nothing happens while it is paused: the step is not begun anew.

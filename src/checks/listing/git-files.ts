@@ -1,8 +1,9 @@
 // Reads what git says about a work tree into what is settled, because git has the id of its content, and what must be
 // looked at: changed, untracked, unmerged, and what somebody told git not to look at.
 
-// Three questions and not one, since git asks the file system with one thread only in all but the second: beside each
-// other they take the time of `git status`. None writes anything.
+// Of a large repository three questions and not one, since git asks the file system with one thread only in all but the
+// second: beside each other they take the time of `git status`. Of a small one a single question: there the processes
+// are what takes time. None writes anything.
 
 /** Tracked files with mode, id and a tag. */
 export const trackedArguments = ['ls-files', '-z', '-v', '--stage', '--cached'];
@@ -15,6 +16,34 @@ export const changedArguments = [
 export const untrackedArguments = [
   ...['ls-files', '-z', '--others', '--exclude-standard', '--exclude=node_modules'],
 ];
+
+/** The three at once; what is changed is told by comparing contents where the times alone do not tell. */
+export const wholeArguments = [
+  ...['ls-files', '-z', '-v', '--stage', '--cached', '--modified'],
+  ...['--others', '--exclude-standard', '--exclude=node_modules'],
+];
+
+/** What git says to each of the three questions. */
+export interface GitAnswers {
+  readonly tracked: string;
+  readonly changed: string;
+  readonly untracked: string;
+}
+
+/** Takes the answer to the whole apart, into what git would have said to each question. */
+export function separateAnswers(whole: string): GitAnswers {
+  const tracked: string[] = [];
+  const changed: string[] = [];
+  const untracked: string[] = [];
+  for (const record of whole.split('\0')) {
+    if (record === '') continue;
+    if (record.startsWith('?')) untracked.push(`${record.slice(2)}\0`);
+    else if (/^c/iu.test(record))
+      changed.push(`:${record.slice(2, 8)}\0${record.slice(record.indexOf('\t') + 1)}\0`);
+    else tracked.push(`${record}\0`);
+  }
+  return { tracked: tracked.join(''), changed: changed.join(''), untracked: untracked.join('') };
+}
 
 export interface GitFiles {
   /** Path → the mode that git has, or null where it has none. */
@@ -33,7 +62,7 @@ const gitlinkMode = '160000';
  * What must be looked at, of texts that have one character a byte, as the paths here. `tracked` is read no further
  * than needed: it is a listing as it stands.
  */
-export function readGitFiles(tracked: string, changed: string, untracked: string): GitFiles {
+export function readGitFiles({ tracked, changed, untracked }: GitAnswers): GitFiles {
   const files: GitFiles = { unsettled: new Map(), skipped: new Map(), repositories: new Set() };
   for (const { 0: found, index } of tracked.matchAll(oddRecord)) {
     const start = found.startsWith('\0') ? index + 1 : index;

@@ -1,7 +1,8 @@
 // Lists a workspace by git, which knows most contents already and every rule about what is ignored.
 // Null wherever git cannot answer: there is a walk for that.
+import { type AskGit, askAboutFiles } from './ask-git.ts';
 import { contentValue } from './content-id.ts';
-import { changedArguments, readGitFiles, trackedArguments, untrackedArguments } from './git-files.ts';
+import { readGitFiles } from './git-files.ts';
 import { type GitSettings, readGitSettings } from './git-settings.ts';
 import { changeListing, keyOfPath, type Listing, pathOfKey, readListing } from './listing.ts';
 import { lookAtFiles, lookAtOne } from './look-at-files.ts';
@@ -21,17 +22,14 @@ export async function listByGit(directory: string, sources: ListingSources): Pro
   if (repository === null) return null;
   const settings = await readGitSettings(repository, signal);
   if (settings === null) return null;
-  const ask = (words: readonly string[]) =>
+  const ask: AskGit = (words) =>
     runGit(repository, { directory, signal, settings: settings.withoutFilters, arguments: words });
-  const [tracked, changed, untracked] = await Promise.all([
-    ask(trackedArguments),
-    ask(changedArguments),
-    ask(untrackedArguments),
-  ]);
-  if (tracked === null || changed === null || untracked === null) return null;
+  const answers = await askAboutFiles(repository, ask);
+  if (answers === null) return null;
+  const { tracked, untracked } = answers;
   // Nothing at all: the folder is empty, or a repository further up ignores it, and then it is not git's to judge.
   if (tracked === '' && untracked === '') return null;
-  const { unsettled, skipped, repositories } = readGitFiles(tracked, changed, untracked);
+  const { unsettled, skipped, repositories } = readGitFiles(answers);
   const values = await lookAtFiles(unsettled, directory, repository, settings, signal);
   if (values === null) return null;
   const changes = new Map<string, string | null>();

@@ -96,7 +96,7 @@ export async function runGit(repository: Repository, call: GitCall): Promise<str
     {
       cwd: call.directory,
       env: { ...repository.environment, ...settingVariables(call.settings ?? []) },
-      stdio: ['pipe', 'pipe', 'ignore'],
+      stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'ignore'],
       // A group of its own, so that a filter of the user's configuration ends with it.
       detached: true,
     },
@@ -113,14 +113,14 @@ export async function runGit(repository: Repository, call: GitCall): Promise<str
     }
   };
   call.signal.addEventListener('abort', kill);
-  child.stdout.on('data', (chunk: Buffer) => {
+  child.stdout?.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size > mostOutputBytes) kill();
     else chunks.push(chunk);
   });
   // git may end before it has read everything; its exit status tells.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(call.input ?? '', 'latin1');
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(call.input ?? '', 'latin1');
   const exitCode = await new Promise<number | null>((resolve) => {
     child.once('error', () => resolve(null));
     child.once('close', resolve);

@@ -37,6 +37,10 @@ function isErrorJudgedBelow({ session, stop, settings, at }: StopContext): boole
   return limited || session.overflows >= 2 || (session.circuit?.count ?? 0) >= settings.circuitAfter;
 }
 
+const nothingToVerify = 'There is no plan and no check in this turn: nothing to verify.';
+const checksNotDue =
+  'This turn changed neither the plan nor the workspace, so the checks on the goal are not due: nothing to verify.';
+
 export const noPlan: Rule = {
   name: 'no-plan',
   asks: 'Is there nothing to verify in this turn: no plan touched and no goal check due?',
@@ -52,14 +56,9 @@ export const noPlan: Rule = {
     if (context.stop.end === 'iteration-budget' || isErrorJudgedBelow(context)) return null;
     const untouched = !turn?.touchedPlan && openCount(counts) === 0;
     if ((planSize(counts) > 0 && !untouched) || goalChecksDue(context)) return null;
-    return context.stop.end === 'error'
-      ? letGo('failed', 'The step ended in an error before there was anything to verify.')
-      : letGo(
-          'done',
-          context.goalChecks.length === 0
-            ? 'There is no plan and no check in this turn: nothing to verify.'
-            : 'This turn changed neither the plan nor the workspace, so the checks on the goal are not due: nothing to verify.',
-        );
+    if (context.stop.end === 'error')
+      return letGo('failed', 'The step ended in an error before there was anything to verify.');
+    return letGo('done', context.goalChecks.length === 0 ? nothingToVerify : checksNotDue);
   },
 };
 

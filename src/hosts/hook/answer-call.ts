@@ -1,8 +1,7 @@
 // A call that has to be answered, or that needs more than the inbox: a runtime over the store, and the checks.
 import { createRuntime } from '../../engine/runtime.ts';
 import { systemClock as clock, createIdentifiers, sha256 } from '../../engine/system.ts';
-import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
-import { stateDirectory, storePath } from '../../stores/state-directory.ts';
+import { stateDirectory } from '../../stores/state-directory.ts';
 import { eventKey } from './event-key.ts';
 import { hookChecker } from './hook-checker.ts';
 import type { HookContext, HookParts } from './hook-context.ts';
@@ -10,7 +9,7 @@ import { createHookPolicy } from './hook-policy.ts';
 import type { HookAnswer, HookCall, HookedHost } from './hook-request.ts';
 import { performCall } from './perform-call.ts';
 import type { HookProcess } from './run-hook.ts';
-import { deadlineOf, lockPatienceMs } from './timeouts.ts';
+import { deadlineOf } from './timeouts.ts';
 
 export async function answerCall(
   host: HookedHost,
@@ -19,8 +18,7 @@ export async function answerCall(
   parts: HookParts,
 ): Promise<HookAnswer> {
   const { environment, program } = hook;
-  const path = storePath(environment);
-  const store = await openSqliteStore({ path, clock, busyTimeoutMs: lockPatienceMs[call.timeout] });
+  const store = await hook.openStore(environment, call.timeout);
   const identifiers = createIdentifiers(clock);
   const policy = createHookPolicy(store, call.descriptor.directory, environment);
   const runtime = createRuntime({

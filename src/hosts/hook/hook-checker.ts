@@ -18,12 +18,16 @@ export interface HookCheckerOptions {
 }
 
 export function hookChecker({ environment, program, ...place }: HookCheckerOptions): Checker {
-  // A hook that is broken off leaves its checks running: others may wait for them.
-  const { signal } = new AbortController();
+  // A hook that is broken off leaves its checks running: others may wait for them. Made when it is first asked for,
+  // because most calls run no checks.
+  let never: AbortSignal | null = null;
   return createChecker({
     ...place,
     hash: sha256,
     startRunner: (directory, holder) => startDetachedRunner(program, directory, holder, environment),
-    signal: () => signal,
+    signal: () => {
+      never ??= new AbortController().signal;
+      return never;
+    },
   });
 }
