@@ -3,12 +3,12 @@
 import { endsInQuestion } from '../agent/guard/ends-in-question.ts';
 import { answerCall } from '../hosts/hook/answer-call.ts';
 import { appendFailure } from '../hosts/hook/hook-log.ts';
-import type { HookProcess, LatePart } from '../hosts/hook/run-hook.ts';
+import type { LatePart } from '../hosts/hook/run-hook.ts';
 import { bindReceipt } from '../mcp/bind-receipt.ts';
 
 const parts = { bindReceipt, endsInQuestion };
 
 export const latePart: LatePart = {
-  answerCall: (host, hook: HookProcess, call) => answerCall(host, hook, call, parts),
+  answerCall: (host, hook, call, store) => answerCall(host, hook, call, store, parts),
   appendFailure,
 };

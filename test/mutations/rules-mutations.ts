@@ -236,8 +236,8 @@ export const rulesMutations: readonly Mutation[] = [
   {
     id: 'rule-no-plan-failure-done',
     file: 'src/core/rules/plan-rules.ts',
-    find: "return context.stop.end === 'error'\n      ? letGo('failed'",
-    replace: "return false\n      ? letGo('failed'",
+    find: "    if (context.stop.end === 'error')\n      return letGo('failed'",
+    replace: "    if (context.stop.end === 'error')\n      return letGo('done'",
     why: 'a failed step counts as done',
   },
   {

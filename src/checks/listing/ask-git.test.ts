@@ -35,7 +35,10 @@ function asker(directory = root): AskGit {
 function filesOf(answers: GitAnswers | null) {
   if (answers === null) throw new Error('git failed');
   const { unsettled, ...rest } = readGitFiles(answers);
-  return { ...rest, unsettled: new Map([...unsettled, ...(unsettled.has('meant') ? [['meant', null] as const] : [])]) };
+  return {
+    ...rest,
+    unsettled: new Map([...unsettled, ...(unsettled.has('meant') ? [['meant', null] as const] : [])]),
+  };
 }
 
 /** Every state that a file can be in. */

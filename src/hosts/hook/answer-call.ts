@@ -1,6 +1,7 @@
 // A call that has to be answered, or that needs more than the inbox: a runtime over the store, and the checks.
 import { createRuntime } from '../../engine/runtime.ts';
 import { systemClock as clock, createIdentifiers, sha256 } from '../../engine/system.ts';
+import type { Store } from '../../ports/store.ts';
 import { stateDirectory } from '../../stores/state-directory.ts';
 import { eventKey } from './event-key.ts';
 import { hookChecker } from './hook-checker.ts';
@@ -15,10 +16,10 @@ export async function answerCall(
   host: HookedHost,
   hook: HookProcess,
   call: HookCall,
+  store: Store,
   parts: HookParts,
 ): Promise<HookAnswer> {
   const { environment, program } = hook;
-  const store = await hook.openStore(environment, call.timeout);
   const identifiers = createIdentifiers(clock);
   const policy = createHookPolicy(store, call.descriptor.directory, environment);
   const runtime = createRuntime({
@@ -42,7 +43,6 @@ export async function answerCall(
     deadlineAt: deadlineOf(call.timeout, hook.startedAt, hook.timeout),
     policy,
   };
-  // The store is left open on purpose: see record-events.ts.
   return Promise.race([performCall(context), brokenOff(hook, context)]);
 }
 

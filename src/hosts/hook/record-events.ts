@@ -8,16 +8,21 @@ import { storePath } from '../../stores/state-directory.ts';
 import type { HookCall, HookMoment } from './hook-request.ts';
 import { lockPatienceMs } from './timeouts.ts';
 
-/** Null: this call needs more than that. */
-export async function recordQuickly(
-  { asks, sessionId, timeout }: HookCall,
-  environment: HookMoment['environment'],
-): Promise<'recorded' | null> {
-  if (asks.type !== 'complete' && (asks.type !== 'record' || asks.receipt !== null)) return null;
+/** Left open on purpose: closing the last connection would copy the log into the store and wait for the disk. */
+export function openHookStore({ timeout }: HookCall, environment: HookMoment['environment']): Promise<Store> {
   const path = storePath(environment);
-  const store = await openSqliteStore({ path, clock: Date, busyTimeoutMs: lockPatienceMs[timeout] });
-  // Left open on purpose: closing the last connection would copy the log into the store and wait for the disk.
+  return openSqliteStore({ path, clock: Date, busyTimeoutMs: lockPatienceMs[timeout] });
+}
+
+/** False: this call needs more for sure. */
+export function isRecordedQuickly({ asks }: HookCall): boolean {
+  return asks.type === 'complete' || (asks.type === 'record' && asks.receipt === null);
+}
+
+/** Null: this call needs more than that. */
+export async function recordQuickly(store: Store, { asks, sessionId }: HookCall): Promise<'recorded' | null> {
   if (asks.type === 'complete') return (await hasChecks(store, sessionId)) ? null : 'recorded';
+  if (asks.type !== 'record' || asks.receipt !== null) return null;
   await addEvents(store, asks.events);
   return 'recorded';
 }

@@ -1,10 +1,11 @@
 // One hook call from stdin to stdout. Whatever happens the host gets exactly one JSON object and the agent is
 // unharmed: what cannot be decided is let through, and the reason goes on the record.
+import type { Store } from '../../ports/store.ts';
 import { stateDirectory } from '../../stores/state-directory.ts';
 import type { HookFailure } from './hook-log.ts';
 import type { HookAnswer, HookCall, HookedHost, HookMoment } from './hook-request.ts';
 import { readPayload } from './read-payload.ts';
-import { recordQuickly } from './record-events.ts';
+import { isRecordedQuickly, openHookStore, recordQuickly } from './record-events.ts';
 
 export interface HookProcess {
   /** File descriptor to read the payload from. */
@@ -24,7 +25,8 @@ export interface HookProcess {
 }
 
 export interface LatePart {
-  answerCall(host: HookedHost, hook: HookProcess, call: HookCall): Promise<HookAnswer>;
+  /** The store comes from the part that every call needs, so that its code is there once. */
+  answerCall(host: HookedHost, hook: HookProcess, call: HookCall, store: Store): Promise<HookAnswer>;
   appendFailure(directory: string, failure: HookFailure): void;
 }
 
@@ -55,8 +57,11 @@ export async function runHook(host: HookedHost, hook: HookProcess): Promise<stri
 }
 
 async function answer(host: HookedHost, hook: HookProcess, call: HookCall): Promise<HookAnswer> {
-  if ((await recordQuickly(call, hook.environment)) !== null) return { type: 'nothing' };
-  return (await hook.loadLate()).answerCall(host, hook, call);
+  // Before the store is opened, which may wait for others: from then on an interrupt is heard.
+  const late = isRecordedQuickly(call) ? null : await hook.loadLate();
+  const store = await openHookStore(call, hook.environment);
+  if ((await recordQuickly(store, call)) !== null) return { type: 'nothing' };
+  return (late ?? (await hook.loadLate())).answerCall(host, hook, call, store);
 }
 
 /** Our own errors carry a code for machines, and so do those of the file system. */
@@ -72,7 +77,11 @@ async function logFailure(
   code: string,
   message: string,
 ): Promise<void> {
-  const { appendFailure } = await loadLate();
   const failure = { hook: call?.hook ?? null, sessionId: call?.sessionId ?? null, code, message };
-  appendFailure(stateDirectory(environment), { at: Date.now(), host: host.name, ...failure });
+  try {
+    const { appendFailure } = await loadLate();
+    appendFailure(stateDirectory(environment), { at: Date.now(), host: host.name, ...failure });
+  } catch {
+    // Our own file was taken away while it ran: there is no place left to say so, and the agent must not suffer.
+  }
 }
