@@ -4,12 +4,16 @@ import type { HashFunction } from '../core/ledger.ts';
 import type { Session } from '../core/session.ts';
 
 export function seal(session: Session, hash: HashFunction): Session {
-  const { seal: _old, ...rest } = session;
-  return { ...rest, seal: hash(JSON.stringify(rest)) };
+  return { ...session, seal: sealOf(session, hash) };
+}
+
+/** The text of everything but the seal, which stands last and is left out of it. */
+function sealOf(session: Session, hash: HashFunction): string {
+  return hash(JSON.stringify(session.seal === undefined ? session : { ...session, seal: undefined }));
 }
 
 /** As it is, or, if it was edited since it was saved, marked: then nothing in it is proof. */
 export function checkSeal(session: Session, hash: HashFunction): Session {
-  if (seal(session, hash).seal === session.seal) return session;
+  if (sealOf(session, hash) === session.seal) return session;
   return { ...session, recordBroken: session.recordBroken ?? 'its session is not as it was saved' };
 }
