@@ -1,7 +1,16 @@
 // The hook as hosts start it: one bundled file, a process per call. Whatever it is given, it answers with one JSON
 // object and exits with 0, and many at once leave the exact state.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -24,7 +33,8 @@ import { mostPayloadBytes } from '../hosts/hook/read-payload.ts';
 import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts';
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
-const file = join(bundles, 'hook.mjs');
+// As `init` copies it: no package.json beside it says that it is a module.
+const file = join(bundles, 'hook.js');
 let home: string;
 let project: string;
 let state: string;
@@ -136,6 +146,56 @@ describe('the hook process', () => {
     expect(JSON.parse(out).systemMessage).toContain('maxStagnant');
     await call(createPayload('1', 'Write a.txt'));
     expect(await call(stopPayload())).toEqual(silent);
+  });
+});
+
+describe('the compiled code that the hook keeps', () => {
+  const compiled = () => join(state, 'bin', 'compiled');
+  const files = () =>
+    readdirSync(compiled(), { recursive: true, encoding: 'utf8' })
+      .map((name) => join(compiled(), name))
+      .filter((path) => statSync(path).isFile());
+
+  async function continued() {
+    const { out, err, code } = await call(stopPayload());
+    expect({ err, code }).toEqual({ err: '', code: 0 });
+    expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('“Write a.txt”');
+  }
+
+  beforeEach(async () => {
+    await call(promptPayload('Please do it'));
+    await call(createPayload('1', 'Write a.txt'));
+  });
+
+  it('is there after the first calls, for what all need and for what few need, and is used', async () => {
+    await continued();
+    expect(files()).toHaveLength(2);
+    const environment = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const stop = JSON.stringify({ ...stopPayload(), cwd: project });
+    const { err } = await start(stop, ['claude-code'], environment).said;
+    expect(err.match(/was accepted/g)).toHaveLength(2);
+  });
+
+  it('is not believed when it is damaged', async () => {
+    await continued();
+    for (const path of files()) {
+      const bytes = readFileSync(path);
+      bytes.fill(0x5a, bytes.length >> 1);
+      writeFileSync(path, bytes);
+    }
+    await continued();
+  });
+
+  it('is done without where it cannot be kept', async () => {
+    rmSync(join(state, 'bin'), { recursive: true });
+    writeFileSync(join(state, 'bin'), 'no folder');
+    await continued();
+  });
+
+  it('does not make the folder of the state, which has to be private', async () => {
+    rmSync(state, { recursive: true });
+    await call(createPayload('1', 'Write a.txt'));
+    expect(statSync(state).mode & 0o777).toBe(0o700);
   });
 });
 

@@ -7,14 +7,17 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { stateDirectory } from '../stores/state-directory.ts';
 
-useCompiledCode();
-import('./hook-main-late.ts')
-  .then(({ main }) => main(process.argv.slice(2)))
-  .catch(() => {
-    // Safe: the file was taken away or damaged while it started. The agent goes on as if we were not there.
-    writeSync(1, '{}\n');
-    process.exit(0);
-  });
+start().catch(() => {
+  // Safe: the file was taken away or damaged while it started. The agent goes on as if we were not there.
+  writeSync(1, '{}\n');
+  process.exit(0);
+});
+
+async function start(): Promise<void> {
+  useCompiledCode();
+  const { main } = await import('./hook-main-late.ts');
+  await main(process.argv.slice(2));
+}
 
 /** Beside the programs, so that it goes with them; the folder of the state itself is made private by who writes it. */
 function useCompiledCode(): void {

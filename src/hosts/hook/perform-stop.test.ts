@@ -1,5 +1,8 @@
 // Stops of a host with hooks: what is held, what is let go, and what the host's own list says.
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { defaultSettings } from '../../core/config/settings.ts';
 import { continuationOf, createHookCase } from '../../testing/hook-case.ts';
 import {
@@ -110,6 +113,56 @@ describe('a stop attempt', () => {
     const answers = await Promise.all([hooks.send(stopPayload()), hooks.send(stopPayload())]);
     expect(answers.filter((answer) => continuationOf(answer) !== null)).toHaveLength(1);
     expect((await hooks.session())?.counters.total).toBe(1);
+  });
+});
+
+describe('the look at the workspace', () => {
+  /** A session whose first stop has looked: what is there now is the baseline. */
+  async function looked() {
+    const cwd = mkdtempSync(join(tmpdir(), 'untildone-look-'));
+    onTestFinished(() => rmSync(cwd, { recursive: true }));
+    const policy = { settings: { ...defaultSettings, maxStagnant: 50, maxContinuations: 50 } };
+    const hooks = createHookCase({ policy });
+    const send = (payload: object) => hooks.send({ ...payload, cwd });
+    const edit = (text: string) => writeFileSync(join(cwd, 'a.txt'), text);
+    edit('first');
+    await send(promptPayload('Please do it'));
+    await send(createPayload('1', 'A'));
+    await send(toolPayload('Write', 'work-1', {}, {}));
+    await send(stopPayload());
+    const seen = async () => (await hooks.session())?.work.fingerprint ?? null;
+    return { ...hooks, send, edit, seen, baseline: await seen() };
+  }
+
+  it('G7: is not taken again while no tool that can write was called', async () => {
+    const { send, edit, seen, baseline } = await looked();
+    expect(baseline).not.toBeNull();
+    edit('by somebody else');
+    await send(toolPayload('Read', 'look-1', {}, {}));
+    await send(updatePayload('1', 'in_progress', 'u1'));
+    await send(stopPayload());
+    expect(await seen()).toBe(baseline);
+  });
+
+  it('G7: is taken after a call that can write, which may still wait in the inbox, and counts as progress', async () => {
+    const { send, edit, seen, baseline, session } = await looked();
+    await send(stopPayload());
+    expect((await session())?.counters.stagnant).toBe(2);
+    edit('second');
+    await send(toolPayload('Bash', 'work-2', {}, {}));
+    await send(stopPayload());
+    expect(await seen()).not.toBe(baseline);
+    expect((await session())?.counters.stagnant).toBe(1);
+  });
+
+  it('G7: is taken as long as a call that can write has shown nothing new: its work may come later', async () => {
+    const { send, edit, seen, baseline } = await looked();
+    await send(toolPayload('Bash', 'work-2', {}, {}));
+    await send(stopPayload());
+    expect(await seen()).toBe(baseline);
+    edit('by what the call left running');
+    await send(stopPayload());
+    expect(await seen()).not.toBe(baseline);
   });
 });
 

@@ -46,7 +46,7 @@ describe('P18: background work', () => {
       },
     });
     expect(played.continuations[0]).toContain('Background work is running');
-    expect(played.continuations[0]).toContain('open-job');
+    expect(played.continuations[0]).toContain('GATE=job');
     expect(played.session.decisions.map(({ answer, reason }) => `${answer} ${reason}`)).toEqual([
       'continue continue',
       'wait background',

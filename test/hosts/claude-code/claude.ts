@@ -65,7 +65,7 @@ export function startClaude(project: Project, model: ScriptedModel, options: Cla
   return follow(child);
 }
 
-function claudeEnvironment(project: Project, model: ScriptedModel): Readonly<Record<string, string>> {
+export function claudeEnvironment(project: Project, model: ScriptedModel): Readonly<Record<string, string>> {
   return {
     ...project.environment,
     ANTHROPIC_BASE_URL: model.url,

@@ -17,7 +17,8 @@ export function createGate(name: string): Gate {
   const file = `.open-${name}`;
   const program = `setInterval(()=>require('fs').existsSync('${file}')&&process.exit(),40);setTimeout(()=>process.exit(),60000)`;
   return {
-    command: `"${process.execPath}" -e "${program}"`,
+    // Its name comes first: what names a job may be cut short behind a long path.
+    command: `GATE=${name} "${process.execPath}" -e "${program}"`,
     words: [process.execPath, '-e', program],
     open: (project) => writeFileSync(join(project.directory, file), ''),
   };
