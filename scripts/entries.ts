@@ -18,6 +18,7 @@ export const entries: readonly Entry[] = [
   { source: 'src/index.ts', output: 'index', group: 'library' },
   { source: 'src/testing/index.ts', output: 'testing', group: 'library' },
   { source: 'src/testing/model/index.ts', output: 'scripted-model', group: 'library' },
+  { source: 'src/agent/guard/index.ts', output: 'guard', group: 'library' },
   { source: 'src/cli/bin.ts', output: 'bin', group: 'cli' },
   { source: 'src/cli/main.ts', output: 'main', group: 'cli' },
   { source: 'src/cli/hook-bin.ts', output: 'hook', group: 'cli', single: true },
