@@ -3,7 +3,7 @@
 // It survives a crash of ours, not a power cut: nothing is flushed to the disk.
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Place, realNames } from '../../checks/files/confined-path.ts';
 import { errorCode, explainFileError } from '../../checks/files/file-error.ts';
@@ -65,7 +65,8 @@ async function putInPlace(
   const before = await lookAt(path);
   const problem = before === null ? null : describeUnwritable(before, shown);
   if (problem !== null) return refuse(problem);
-  const temporary = directory.at(`.untildone-${randomUUID()}.tmp`);
+  await removeLeftOvers(directory);
+  const temporary = directory.at(`.untildone-${process.pid}-${randomUUID()}.tmp`);
   const handle = await open(
     temporary,
     constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
@@ -84,6 +85,27 @@ async function putInPlace(
     throw error;
   }
   return { ok: true, created: before === null };
+}
+
+/** What a killed process left behind beside the files that it was writing; those of living ones stay. */
+async function removeLeftOvers(directory: PinnedDirectory): Promise<void> {
+  const names = await readdir(directory.at('.')).catch((): string[] => []);
+  for (const name of names) {
+    const pid = /^\.untildone-([1-9]\d*)-[\da-f-]{36}\.tmp$/u.exec(name)?.[1];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    // Safe: somebody else may have been faster, and a left-over that stays harms nobody.
+    await unlink(directory.at(name)).catch(() => {});
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Any refusal but "no such process" means that the process is there.
+    return errorCode(error) !== 'ESRCH';
+  }
 }
 
 async function lookAt(path: string): Promise<Stats | null> {
