@@ -65,7 +65,8 @@ function createPolicySource(io: Io): (session: Session) => Policy {
   };
 }
 
-function usablePolicy(io: Io, directory: string | null): Policy {
+/** What holds there, or, where the configuration is broken, the defaults, with a word about it. */
+export function usablePolicy(io: Io, directory: string | null): Policy {
   const result = readPolicyFor(io, directory);
   if (result.ok) return result.policy;
   for (const problem of result.problems) complain(io, `warning: ${policyProblemSentence(problem)}`);

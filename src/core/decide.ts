@@ -8,7 +8,13 @@ import {
   recordBroken,
   verificationAsked,
 } from './apply/apply-checks.ts';
-import { injectionFailed, injectionObserved, injectionSent, timerFired } from './apply/apply-delivery.ts';
+import {
+  hostCapReached,
+  injectionFailed,
+  injectionObserved,
+  injectionSent,
+  timerFired,
+} from './apply/apply-delivery.ts';
 import { humanAborted, humanPaused, humanResumed, humanSpoke } from './apply/apply-human.ts';
 import { applyPlan } from './apply/apply-plan.ts';
 import { sessionClosed, sessionDeleted, sessionOpened } from './apply/apply-session.ts';
@@ -115,6 +121,8 @@ function apply(session: Session, rows: Rows, event: Event, policy: Policy): Step
       return again(backgroundEnded(session, event));
     case 'error-occurred':
       return errorOccurred(session, event);
+    case 'host-cap-reached':
+      return hostCapReached(session, event);
     case 'loop-alarmed':
       return loopAlarmed(session);
     case 'usage-reported':

@@ -283,6 +283,11 @@ export interface ErrorOccurred extends EventBase {
   readonly message: string;
   readonly retryAt: number | null;
 }
+/** The host takes no further continuation of this turn, whatever we answer: its own limit was reached (V8). */
+export interface HostCapReached extends EventBase {
+  readonly type: 'host-cap-reached';
+  readonly cap: number;
+}
 export interface LoopAlarmed extends EventBase {
   readonly type: 'loop-alarmed';
   readonly pattern: string;
@@ -349,6 +354,7 @@ export type Event =
   | BackgroundStarted
   | BackgroundEnded
   | ErrorOccurred
+  | HostCapReached
   | LoopAlarmed
   | UsageReported
   | TimerFired

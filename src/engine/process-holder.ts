@@ -10,8 +10,12 @@ export function processHolder(unique: string): string {
 export function isHolderAlive(holder: string): boolean {
   const [machine, pid] = holder.split('/');
   if (machine !== hostname() || pid === undefined || !/^[1-9]\d*$/.test(pid)) return true;
+  return isProcessAlive(Number(pid));
+}
+
+export function isProcessAlive(pid: number): boolean {
   try {
-    process.kill(Number(pid), 0);
+    process.kill(pid, 0);
     return true;
   } catch (error) {
     // Any refusal but "no such process" means that the process is there.

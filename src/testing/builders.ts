@@ -252,6 +252,7 @@ export const anEvent = {
     message: 'It broke.',
     retryAt: null,
   }),
+  hostCapReached: eventBuilder('host-cap-reached', { cap: 8 }),
   loopAlarmed: eventBuilder('loop-alarmed', { pattern: 'edit edit edit' }),
   usageReported: eventBuilder('usage-reported', {
     inputTokens: 100,

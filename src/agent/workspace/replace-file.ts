@@ -9,6 +9,7 @@ import { type Place, realNames } from '../../checks/files/confined-path.ts';
 import { errorCode, explainFileError } from '../../checks/files/file-error.ts';
 import { type PinnedDirectory, withDirectory } from '../../checks/files/pinned-directory.ts';
 import { refuse } from '../../core/refusal.ts';
+import { isProcessAlive } from '../../engine/process-holder.ts';
 import { describeUnreadable } from './open-file.ts';
 
 export type Replaced = { ok: true; created: boolean } | { ok: false; error: string };
@@ -92,19 +93,9 @@ async function removeLeftOvers(directory: PinnedDirectory): Promise<void> {
   const names = await readdir(directory.at('.')).catch((): string[] => []);
   for (const name of names) {
     const pid = /^\.untildone-([1-9]\d*)-[\da-f-]{36}\.tmp$/u.exec(name)?.[1];
-    if (pid === undefined || isAlive(Number(pid))) continue;
+    if (pid === undefined || isProcessAlive(Number(pid))) continue;
     // Safe: somebody else may have been faster, and a left-over that stays harms nobody.
     await unlink(directory.at(name)).catch(() => {});
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Any refusal but "no such process" means that the process is there.
-    return errorCode(error) !== 'ESRCH';
   }
 }
 

@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'jsonc-parser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInstallBench, type InstallBench } from '../install-bench.ts';
+import { hooksOf, hostState, installed, settings, uninstalled } from '../install-story.ts';
 
 let bench: InstallBench;
 
@@ -21,38 +21,19 @@ beforeEach(() => {
 
 afterEach(() => bench.close());
 
-const settings = 'project/.claude/settings.local.json';
-const hostState = 'home/.claude.json';
-
-async function installed(...argv: string[]): Promise<void> {
-  const { code, err } = await bench.init('claude-code', ...argv);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-}
-
-async function uninstalled(...argv: string[]): Promise<string> {
-  const { code, out, err } = await bench.init('claude-code', '--uninstall', ...argv);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  return out;
-}
-
-const hooksOf = (text: string): string[] =>
-  Object.values<{ hooks: { command: string }[] }[]>(parse(text).hooks ?? {})
-    .flat()
-    .flatMap(({ hooks }) => hooks.map(({ command }) => command));
-
 describe('init over what is there', () => {
   it('C2: a person’s own value of a switch stays, is told, and survives the uninstall', async () => {
     bench.write(settings, '{ "env": { "ENABLE_TOOL_SEARCH": "true" } }');
     const { err } = await bench.init('claude-code');
     expect(err).toContain('keeps its own value of "env.ENABLE_TOOL_SEARCH"; ours would be "auto"');
     expect(JSON.parse(bench.read(settings)).env.ENABLE_TOOL_SEARCH).toBe('true');
-    await uninstalled();
+    await uninstalled(bench);
     expect(bench.read(settings)).toBe('{ "env": { "ENABLE_TOOL_SEARCH": "true" } }');
   });
 
   it('C2: an older version’s hooks are replaced, also when the file was edited, and uninstalling goes back to before', async () => {
     bench.write(settings, '{ "model": "x" }\n');
-    await installed();
+    await installed(bench);
     const older = (text: string) => text.replaceAll('0.0.0-source', '0.0.1');
     // As if 0.0.1 had installed: its record, its file, its programs.
     const records = join(bench.state, 'installs');
@@ -62,21 +43,21 @@ describe('init over what is there', () => {
     }
     bench.write(settings, older(bench.read(settings)).replace('"x"', '"y"'));
     bench.write(hostState, older(bench.read(hostState)));
-    await installed();
+    await installed(bench);
     const commands = hooksOf(bench.read(settings));
     expect(commands).toHaveLength(new Set(Object.keys(JSON.parse(bench.read(settings)).hooks)).size);
     expect(commands.join()).not.toContain('0.0.1');
     expect(bench.read(hostState)).not.toContain('0.0.1');
-    await uninstalled();
+    await uninstalled(bench);
     expect(JSON.parse(bench.read(settings))).toEqual({ model: 'y' });
     expect(existsSync(join(bench.root, hostState))).toBe(false);
   });
 
   it('C2: with the state directory lost, what carries our mark is still found and taken out', async () => {
     bench.write(settings, '{ "model": "x" }\n');
-    await installed();
+    await installed(bench);
     rmSync(bench.state, { recursive: true });
-    await uninstalled();
+    await uninstalled(bench);
     expect(JSON.parse(bench.read(settings))).toEqual({ model: 'x' });
     expect(bench.read(hostState).trim()).toBe('{\n}');
   });
@@ -85,12 +66,12 @@ describe('init over what is there', () => {
     const second = join(bench.root, 'second');
     mkdirSync(second);
     bench.write(hostState, '{ "userID": "u" }');
-    await installed();
+    await installed(bench);
     expect((await bench.initIn(second, 'claude-code')).code).toBe(0);
     const both = bench.picture();
-    await installed();
+    await installed(bench);
     expect(bench.picture()).toEqual(both);
-    expect(await uninstalled()).toContain(`Still installed:\n  claude-code (project) ${second}`);
+    expect(await uninstalled(bench)).toContain(`Still installed:\n  claude-code (project) ${second}`);
     expect(Object.keys(JSON.parse(bench.read(hostState)).projects)).toEqual([second]);
     expect(existsSync(join(bench.state, 'bin')), 'the other still needs the hook').toBe(true);
     expect((await bench.initIn(second, 'claude-code', '--uninstall')).code).toBe(0);
@@ -107,7 +88,7 @@ describe('init over what is there', () => {
     );
     expect(lstatSync(join(bench.root, settings)).isSymbolicLink()).toBe(true);
     expect(hooksOf(readFileSync(target, 'utf8'))).not.toEqual([]);
-    await uninstalled();
+    await uninstalled(bench);
     expect(readFileSync(target, 'utf8')).toBe('{ "a": 1 }');
   });
 
@@ -121,7 +102,7 @@ describe('init over what is there', () => {
     expect(out).toContain('+/.claude/settings.local.json');
     expect(bench.picture()).toEqual(before);
     expect(existsSync(bench.state)).toBe(false);
-    await installed();
+    await installed(bench);
     expect((await bench.init('claude-code', '--dry-run')).out).toBe('Nothing would change.\n');
     const removal = await bench.init('claude-code', '--uninstall', '--dry-run');
     expect(removal.out).toContain(`+++ /dev/null`);

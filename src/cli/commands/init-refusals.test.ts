@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'jsonc-parser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInstallBench, type InstallBench } from '../install-bench.ts';
+import { hooksOf, hostState, installed, settings, uninstalled } from '../install-story.ts';
 
 let bench: InstallBench;
 
@@ -11,25 +11,6 @@ beforeEach(() => {
 });
 
 afterEach(() => bench.close());
-
-const settings = 'project/.claude/settings.local.json';
-const hostState = 'home/.claude.json';
-
-async function installed(...argv: string[]): Promise<void> {
-  const { code, err } = await bench.init('claude-code', ...argv);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-}
-
-async function uninstalled(...argv: string[]): Promise<string> {
-  const { code, out, err } = await bench.init('claude-code', '--uninstall', ...argv);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  return out;
-}
-
-const hooksOf = (text: string): string[] =>
-  Object.values<{ hooks: { command: string }[] }[]>(parse(text).hooks ?? {})
-    .flat()
-    .flatMap(({ hooks }) => hooks.map(({ command }) => command));
 
 describe('init that cannot', () => {
   it.each([
@@ -119,15 +100,15 @@ describe('init that cannot', () => {
     process.env['HOME'] = bench.home;
     delete bench.env['HOME'];
     try {
-      await installed();
+      await installed(bench);
       expect(JSON.parse(bench.read(hostState)).projects[bench.project]).toBeDefined();
-      await uninstalled();
+      await uninstalled(bench);
     } finally {
       process.env['HOME'] = home;
     }
   });
 
   it('C2: uninstalling where nothing is installed says so and is no failure', async () => {
-    expect(await uninstalled()).toContain('Nothing of untildone is in Claude Code');
+    expect(await uninstalled(bench)).toContain('Nothing of untildone is in Claude Code');
   });
 });

@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'jsonc-parser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInstallBench, type InstallBench } from '../install-bench.ts';
+import { hooksOf, hostState, installed, settings, uninstalled } from '../install-story.ts';
 
 let bench: InstallBench;
 
@@ -13,25 +13,6 @@ beforeEach(() => {
 });
 
 afterEach(() => bench.close());
-
-const settings = 'project/.claude/settings.local.json';
-const hostState = 'home/.claude.json';
-
-async function installed(...argv: string[]): Promise<void> {
-  const { code, err } = await bench.init('claude-code', ...argv);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-}
-
-async function uninstalled(...argv: string[]): Promise<string> {
-  const { code, out, err } = await bench.init('claude-code', '--uninstall', ...argv);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  return out;
-}
-
-const hooksOf = (text: string): string[] =>
-  Object.values<{ hooks: { command: string }[] }[]>(parse(text).hooks ?? {})
-    .flat()
-    .flatMap(({ hooks }) => hooks.map(({ command }) => command));
 
 /** Files as people have them: formats, comments, other programs' hooks, an empty object of their own. */
 const odd: Record<string, Record<string, string>> = {
@@ -66,12 +47,12 @@ describe('init and uninstall', () => {
     for (const [path, text] of Object.entries(odd[name] ?? {})) bench.write(path, text);
     const argv = scope === '' ? [] : [scope];
     const before = bench.picture();
-    await installed(...argv);
+    await installed(bench, ...argv);
     const after = bench.picture();
     expect(after).not.toEqual(before);
-    await installed(...argv);
+    await installed(bench, ...argv);
     expect(bench.picture(), 'a second init changes nothing').toEqual(after);
-    await uninstalled(...argv);
+    await uninstalled(bench, ...argv);
     expect(bench.picture()).toEqual(before);
     expect(existsSync(bench.state), 'nothing is left in the state directory').toBe(false);
   });
@@ -80,7 +61,7 @@ describe('init and uninstall', () => {
     for (const [path, text] of Object.entries(odd[name] ?? {})) bench.write(path, text);
     const argv = scope === '' ? [] : [scope];
     const before = bench.picture();
-    await installed(...argv);
+    await installed(bench, ...argv);
     // As the host does: reads, adds a key of its own, writes it all in its own format.
     const after = bench.picture();
     const touched = Object.keys(after).filter(
@@ -90,7 +71,7 @@ describe('init and uninstall', () => {
       const value = JSON.parse(bench.read(path).replace('\uFEFF', ''));
       bench.write(path, JSON.stringify({ first: 1, ...value, last: 2 }, null, 4));
     }
-    await uninstalled(...argv);
+    await uninstalled(bench, ...argv);
     for (const path of touched) {
       const original = before[path]?.replace(/^\d+ \uFEFF?/, '') || '{}';
       expect(JSON.parse(bench.read(path)), path).toEqual({ first: 1, ...JSON.parse(original), last: 2 });
@@ -105,12 +86,12 @@ describe('init and uninstall', () => {
     expect(err).toContain('has comments or trailing commas, and the host ignores such a file');
     expect(bench.read(settings)).toContain('// mine\n  "model": "x", // the good one\n');
     bench.write(settings, bench.read(settings).replace('// mine', '// mine, edited'));
-    await uninstalled();
+    await uninstalled(bench);
     expect(bench.read(settings)).toBe(text.replace('// mine', '// mine, edited'));
   });
 
   it('C1: the local file holds hooks with explicit timeouts, switches and grants; the server is in local scope', async () => {
-    await installed();
+    await installed(bench);
     const written = JSON.parse(bench.read(settings));
     const timeouts = Object.fromEntries(
       Object.entries<{ hooks: { timeout: number }[] }[]>(written.hooks).map(([event, [group]]) => [
@@ -148,7 +129,7 @@ describe('init and uninstall', () => {
     bench.close();
     bench = createInstallBench({ git: true, name: 'it\'s $HOME `x` "y" z\nnext line' });
     bench.env['UNTILDONE_HOME'] = join(bench.root, "state of $USER's `pwd`");
-    await installed();
+    await installed(bench);
     const [command = ''] = hooksOf(readFileSync(join(bench.project, '.claude/settings.local.json'), 'utf8'));
     const answer = execFileSync('/bin/sh', ['-c', command], { encoding: 'utf8' });
     expect(JSON.parse(answer)).toEqual({ argv: ['claude-code', '--tools=mcp__untildone__'] });
@@ -158,7 +139,7 @@ describe('init and uninstall', () => {
 
   it('C1: --shared writes a portable command and no path of this machine', async () => {
     bench.env['UNTILDONE_HOME'] = join(bench.root, 'elsewhere');
-    await installed('--shared');
+    await installed(bench, '--shared');
     const text = bench.read('project/.claude/settings.json') + bench.read('project/.mcp.json');
     expect(text).not.toContain(bench.root);
     expect(text).not.toContain(process.execPath);
@@ -170,12 +151,12 @@ describe('init and uninstall', () => {
   });
 
   it('C1: --user writes the user’s own files, and CLAUDE_CONFIG_DIR moves them', async () => {
-    await installed('--user');
+    await installed(bench, '--user');
     expect(hooksOf(bench.read('home/.claude/settings.json'))).not.toEqual([]);
     expect(JSON.parse(bench.read(hostState)).mcpServers.untildone).toBeDefined();
-    await uninstalled('--user');
+    await uninstalled(bench, '--user');
     bench.env['CLAUDE_CONFIG_DIR'] = join(bench.root, 'home/config');
-    await installed('--user');
+    await installed(bench, '--user');
     expect(Object.keys(bench.picture()).filter((path) => path.endsWith('.json'))).toEqual(
       expect.arrayContaining(['home/config/.claude.json', 'home/config/settings.json']),
     );
@@ -202,9 +183,9 @@ describe('init and uninstall', () => {
     bench.close();
     bench = createInstallBench({ git: false });
     const before = bench.picture();
-    await installed();
+    await installed(bench);
     expect(JSON.parse(bench.read(hostState)).projects[bench.project]).toBeDefined();
-    await uninstalled();
+    await uninstalled(bench);
     expect(bench.picture()).toEqual(before);
   });
 

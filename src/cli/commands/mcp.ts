@@ -1,9 +1,7 @@
 // `untildone mcp`: the todo tools for any host that speaks MCP, over standard input and output. Started by hosts; a
 // broken configuration or store is told on standard error and does not keep the tools away.
 import { createChecker } from '../../checks/checker.ts';
-import { defaultSettings } from '../../core/config/settings.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
-import { policyProblemSentence } from '../../engine/policy-source.ts';
 import { createIdentifiers, sha256 } from '../../engine/system.ts';
 import { serveMcp } from '../../mcp/serve-mcp.ts';
 import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
@@ -12,12 +10,9 @@ import type { TodoTool } from '../../tools/todo-tool.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import { createRunnerStart } from '../check-runner.ts';
 import type { Command } from '../command.ts';
-import type { Io } from '../io.ts';
-import { readPolicyFor } from '../open-runtime.ts';
+import { usablePolicy } from '../open-runtime.ts';
 import { complain, shown } from '../print.ts';
-
-/** Written in by the build; a run from source has no published version. */
-declare const UNTILDONE_VERSION: string | undefined;
+import { programVersion } from '../program-version.ts';
 
 export const mcp: Command = {
   usage: 'mcp [--tools LIST]',
@@ -33,7 +28,7 @@ export const mcp: Command = {
     await serveMcp({
       openStore: () => openSqliteStore({ path: storePath(io.env), clock: io.clock }),
       clock: io.clock,
-      policy: () => policyHere(io),
+      policy: () => usablePolicy(io, io.cwd),
       checker: (store, ended) =>
         createChecker({
           store,
@@ -45,7 +40,7 @@ export const mcp: Command = {
         }),
       directory: io.cwd,
       tools,
-      version: typeof UNTILDONE_VERSION === 'string' ? UNTILDONE_VERSION : '0.0.0-source',
+      version: programVersion,
       input: process.stdin,
       output: process.stdout,
       complain: (sentence) => complain(io, shown(sentence, 300)),
@@ -62,12 +57,4 @@ function toolsOf(list: string | null): readonly TodoTool[] {
   if (unknown === undefined) return known.filter(({ name }) => names.includes(name));
   const all = known.map(({ name }) => name).join(', ');
   throw new UntildoneError('usage', `There is no tool "${shown(unknown, 40)}"; known are ${all}.`);
-}
-
-function policyHere(io: Io) {
-  const result = readPolicyFor(io, io.cwd);
-  if (result.ok) return result.policy;
-  for (const problem of result.problems) complain(io, `warning: ${policyProblemSentence(problem)}`);
-  complain(io, 'warning: the configuration is broken, so the default settings are used here.');
-  return { settings: defaultSettings, goalChecks: [] };
 }

@@ -199,3 +199,22 @@ describe('a continuation that the host never takes', () => {
     expect(driver.session.timer).toBeNull();
   });
 });
+
+describe('the host’s own limit', () => {
+  it('V8: ends the turn as exhausted on the record, since the host itself reports success', () => {
+    const driver = createCoreDriver();
+    driver.says();
+    driver.plans('write the parser', 'write the tests');
+    expect(driver.stops().decision?.answer).toBe('continue');
+    const capped = driver.happens({ type: 'host-cap-reached', cap: 8 });
+    expect(capped.decision).toMatchObject({
+      answer: 'let-go',
+      reason: 'host-cap',
+      outcome: 'exhausted',
+      inputs: { cap: 8, open: 2 },
+    });
+    expect(capped.commands).toMatchObject([{ type: 'answer', answer: 'let-go', text: null }]);
+    expect(driver.session.settled).toMatchObject({ outcome: 'exhausted', reason: 'host-cap' });
+    expect(driver.session.turn?.ended).toBe(true);
+  });
+});

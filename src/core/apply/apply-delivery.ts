@@ -2,8 +2,14 @@
 import { settingsForAgent } from '../config/agent-settings.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Decision } from '../decision.ts';
-import type { InjectionFailed, InjectionObserved, InjectionSent, TimerFired } from '../events.ts';
-import type { Session } from '../session.ts';
+import type {
+  HostCapReached,
+  InjectionFailed,
+  InjectionObserved,
+  InjectionSent,
+  TimerFired,
+} from '../events.ts';
+import { openCount, type Session } from '../session.ts';
 import { type Step, step } from '../step.ts';
 
 /** What a fired timer asks for: nothing, a second look at the parked stop, or another try to send. */
@@ -87,4 +93,34 @@ export function injectionFailed(session: Session, event: InjectionFailed, policy
     message: sentence,
   };
   return { ...step(failed, [notice]), decision };
+}
+
+/** What was decided cannot be carried out any more: the host ends the turn and reports success, so the record says it. */
+export function hostCapReached(session: Session, { cap, at }: HostCapReached): Step {
+  const open = openCount(session.counts);
+  const sentence = `The host takes no more than ${cap} blocks in a row without a tool call; ${open} todos are open.`;
+  const decision: Decision = {
+    answer: 'let-go',
+    reason: 'host-cap',
+    sentence,
+    inputs: { cap, open },
+    outcome: 'exhausted',
+    textKind: null,
+    level: null,
+    dueAt: null,
+    observed: false,
+    epoch: session.epoch,
+  };
+  const turn = session.turn === null ? null : { ...session.turn, ended: true };
+  const settled = { outcome: 'exhausted', reason: 'host-cap', at } as const;
+  const { epoch } = session;
+  const command = {
+    type: 'answer',
+    answer: 'let-go',
+    epoch,
+    text: null,
+    message: sentence,
+    dueAt: null,
+  } as const;
+  return { ...step({ ...session, turn, settled }, [command]), decision };
 }

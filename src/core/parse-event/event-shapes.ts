@@ -167,6 +167,7 @@ export const eventShapes: { readonly [Type in EventType]: Shape<Details<Type>> }
     message: text,
     retryAt: nullable(moment),
   },
+  'host-cap-reached': { cap: wholeNumber(0) },
   'loop-alarmed': { pattern: text },
   'usage-reported': {
     inputTokens: wholeNumber(0),

@@ -7,7 +7,6 @@ import type { Handled } from '../../engine/engine.ts';
 import { eventKey } from './event-key.ts';
 import type { HookContext } from './hook-context.ts';
 import type { HookAnswer, StopFacts } from './hook-request.ts';
-import { recordHostCap } from './host-cap.ts';
 import { catchUpEvents } from './open-session.ts';
 import { reconcileEvents } from './reconcile.ts';
 import { addEvents } from './record-events.ts';
@@ -110,13 +109,24 @@ async function say(
   if (answer === null) return { type: 'nothing' };
   if (answer.answer === 'continue' && answer.text !== null) {
     const left = facts.blockCap === null ? null : facts.blockCap - trail.stops;
-    if (left !== null && left <= 0)
-      return { type: 'let-go', message: await recordHostCap(context, facts.blockCap ?? 0) };
+    if (left !== null && left <= 0) return tellHostCap(context, facts.blockCap ?? 0, handled);
     return { type: 'continue', text: answer.text, message: left === 1 ? lastBlockMessage : null };
   }
   // The host says by itself when background work ends, and wakes the agent.
   if (decision?.reason === 'background') return { type: 'let-go', message: null };
   return { type: 'let-go', message: messageOf(answer, handled) };
+}
+
+/** The host would ignore the answer and report success: what became of the turn is decided and put on the record. */
+async function tellHostCap(
+  { runtime, clock }: HookContext,
+  cap: number,
+  stopped: Handled,
+): Promise<HookAnswer> {
+  const { id: sessionId, epoch } = stopped.session;
+  const id = `${sessionId}:host-cap:${epoch}`;
+  const handled = await runtime.handle({ type: 'host-cap-reached', id, sessionId, at: clock.now(), cap });
+  return { type: 'let-go', message: handled.answer === null ? null : messageOf(handled.answer, handled) };
 }
 
 const lastBlockMessage =

@@ -69,13 +69,7 @@ export function planInstall(target: FileTarget, identity: Identity, stateDirecto
   return {
     ok: true,
     change: {
-      ...{
-        shownPath: target.path,
-        path: file.path,
-        before: file.text,
-        after,
-        isPrivate: target.isPrivate === true,
-      },
+      ...describeChange(target, file, after),
       ...{ recordBefore: record, recordAfter: installsAfter.length === 0 ? null : recordAfter },
       notes: notesOn(target, next.text, next.kept),
     },
@@ -97,17 +91,26 @@ export function planUninstall(target: FileTarget, identity: Identity, stateDirec
   return {
     ok: true,
     change: {
-      ...{
-        shownPath: target.path,
-        path: file.path,
-        before: file.text,
-        after,
-        isPrivate: target.isPrivate === true,
-      },
+      ...describeChange(target, file, after),
       recordBefore: record,
       recordAfter: isOver ? null : { ...record, writtenHash: hashText(after), installs: others },
       notes: [],
     },
+  };
+}
+
+/** What becomes of the file, apart from our record of it. */
+function describeChange(
+  target: FileTarget,
+  file: { readonly path: string; readonly text: string | null },
+  after: string | null,
+) {
+  return {
+    shownPath: target.path,
+    path: file.path,
+    before: file.text,
+    after,
+    isPrivate: target.isPrivate === true,
   };
 }
 
