@@ -30,7 +30,7 @@ function deepFreeze<T>(value: T): T {
 describe('a life that is lived again', minutes, () => {
   it('V6: replaying the recorded events gives the same session, the same rows and the same decisions', () => {
     assertLives(
-      propertyRuns(600),
+      propertyRuns(300),
       (number) => setupOf(number, modeOf(number)),
       (life, { policy }) => {
         const holder = createRowHolder();
@@ -54,7 +54,7 @@ describe('a life that is lived again', minutes, () => {
 
   it('the session stays small, however many todos and events there were', () => {
     assertLives(
-      propertyRuns(1000),
+      propertyRuns(500),
       (number) => setupOf(number, modeOf(number)),
       ({ session }) => expect(JSON.stringify(session).length).toBeLessThan(12_000),
     );
@@ -72,7 +72,7 @@ describe('a life that is lived again', minutes, () => {
 
 describe('modes that must not be felt', minutes, () => {
   it('C2: in observe mode a host sees nothing and nothing is counted, but what would be decided is recorded', () => {
-    const lives = assertLives(propertyRuns(1500), (number) =>
+    const lives = assertLives(propertyRuns(800), (number) =>
       setupOf(number, modeOf(number), { mode: 'observe' }),
     );
     // The invariants above look at every command; here: it did record what it would have done.
@@ -103,7 +103,7 @@ describe('strange events', minutes, () => {
           session = step.session;
         }
       }),
-      { numRuns: propertyRuns(2000), ...propertySeed },
+      { numRuns: propertyRuns(1000), ...propertySeed },
     );
     const unknown = { type: 'coffee-spilled', id: 'x', sessionId: 's', at: 0 } as unknown as Event;
     const { policy } = setupOf(0, 'told');
