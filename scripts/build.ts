@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { configSchema } from '../src/core/config/schema.ts';
+import { bundledPackages } from './bundled-packages.ts';
 import { type Entry, entries } from './entries.ts';
 import { lateModules } from './late-modules.ts';
 import { lazyBuiltins } from './lazy-builtins.ts';
@@ -20,6 +21,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   peerDependencies: Record<string, string>;
 };
 
+const packages = bundledPackages(root);
 const shared = {
   absWorkingDir: root,
   bundle: true,
@@ -51,12 +53,9 @@ async function bundle(group: readonly Entry[]): Promise<Metafile> {
   const options = {
     ...shared,
     external: ['bun:sqlite'],
-    // The AI SDK's gateway signs in at its vendor; we always pass model objects, so that code is left out.
-    alias: {
-      '@vercel/oidc': join(root, 'scripts/no-vendor-sign-in.ts'),
-      // Its main file hides its parts from bundlers behind a parameter named `require`.
-      'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
-    },
+    alias: packages.alias,
+    define: { ...shared.define, ...(isLibrary ? {} : packages.define) },
+    ...(isLibrary ? {} : { plugins: packages.plugins }),
     ...(isLibrary ? { packages: 'external' as const } : {}),
   } satisfies BuildOptions;
   const result = await build({

@@ -22,6 +22,14 @@ const leftOut: Readonly<Record<string, string>> = {
   'prices.NAME.output': 'must be given',
   'prices.NAME.cachedInput': 'the price of `input`',
   'prices.NAME.cacheWrite': 'the price of `input`',
+  'workers.NAME.enabled': '`true`',
+  'workers.NAME.purpose': 'that of a built-in worker; an own one must have it',
+  'workers.NAME.prompt': 'nothing more',
+  'workers.NAME.model': 'the model of the run',
+  'workers.NAME.tools': 'those of a built-in worker; an own one only reads',
+  'workers.NAME.maxSteps': '`40`',
+  'workers.NAME.timeoutSeconds': '`1800`; `600` for the explorer',
+  'workers.NAME.maxTokens': 'what the run may spend',
   'checks.NAME.command': 'no command',
   'checks.NAME.directory': 'the workspace itself',
   'checks.NAME.expectExit': '`0`',
@@ -50,6 +58,10 @@ const notes: Readonly<Record<string, string>> = {
     'NAME is `provider/model`. Prices are in any currency you like; `maxCost` is meant in the same. Without a price the cost is\nunknown, and `maxCost` is never reached.',
   tools:
     'In a pattern `*` and `?` stand for characters of one word, `**` for any number of words: `npm run *` allows\n`npm run build` and not `npm run build --force`. A command with shell syntax (`;`, `&&`, `|`, `$`, `>` …) fits only a\npattern that is equal to it.',
+  permissions:
+    'The names under `allow` are those of tools: `{ "shell": ["npm test **"], "write_file": ["src/**"] }`. A file tool that is\nnot named may write everywhere in the workspace. Modes, patterns and questions: [permissions.md](permissions.md).',
+  workers:
+    'NAME is the `agentType` of the todos that go to the worker. A project’s file can narrow the tools of a built-in worker and\nnot widen them, and its `prompt` is told to the worker as words of the project: [agents.md](agents.md#workers).',
   checks:
     'Exactly one of `command`, `file`, `http` and `human` makes the kind; fields of another kind are an error. The whole check\ncomes from the strongest source that names it. What checks are for: [checks.md](checks.md).',
   todoChecks: 'All entries that fit a title count.',
@@ -78,6 +90,8 @@ function shownKind(kind: Kind): string {
       return `list of ${kind.of.type}s`;
     case 'nullable':
       return `${shownKind(kind.of)}, or null`;
+    case 'named':
+      return `names with ${shownKind(kind.of)}`;
     case 'either':
       return kind.of.map(shownKind).join(', or ');
     default:
@@ -151,7 +165,7 @@ package is installed in the project. A wrong key or value is told with its path,
 \`\`\`
 
 What holds is frozen at each message of the human: an agent that edits the file in mid-turn changes nothing before the
-human speaks again. A repository cannot grant itself commands: \`tools.shellAllow\` counts only from the user's file, the
+human speaks again. A repository cannot grant itself anything: \`permissions\` and \`tools.shellAllow\` count only from the user's file, the
 environment or a flag.
 
 ## Settings

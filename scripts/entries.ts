@@ -19,8 +19,11 @@ export const entries: readonly Entry[] = [
   { source: 'src/testing/index.ts', output: 'testing', group: 'library' },
   { source: 'src/testing/model/index.ts', output: 'scripted-model', group: 'library' },
   { source: 'src/agent/guard/index.ts', output: 'guard', group: 'library' },
+  { source: 'src/hosts/enforcer/index.ts', output: 'enforcer', group: 'library' },
+  { source: 'src/hosts/opencode/index.ts', output: 'opencode', group: 'library' },
   { source: 'src/cli/bin.ts', output: 'bin', group: 'cli' },
   { source: 'src/cli/main.ts', output: 'main', group: 'cli' },
   { source: 'src/cli/hook-bin.ts', output: 'hook', group: 'cli', single: true },
+  { source: 'src/hosts/opencode/server.ts', output: 'server', group: 'cli', single: true },
   { source: 'src/cli/host-commands-bin.ts', output: 'host-commands', group: 'cli', single: true },
 ];

@@ -15,6 +15,9 @@ export function packageFolder(input: string): string | null {
   return input.slice(0, start + marker.length) + name.join('/');
 }
 
+/** Packages that name their licence and its holder in every file but leave its text out: the text is kept here. */
+const keptTexts: Readonly<Record<string, string>> = { 'yoga-layout MIT': './licences/yoga-layout.txt' };
+
 interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -53,6 +56,8 @@ function textsOfSibling(manifest: Manifest, others: readonly BundledPackage[]): 
       repositoryOf(other.manifest) === repositoryOf(manifest),
   );
   if (sibling !== undefined) return sibling.texts;
+  const kept = keptTexts[`${manifest.name} ${manifest.license}`];
+  if (kept !== undefined) return [readFileSync(new URL(kept, import.meta.url), 'utf8').trim()];
   throw new Error(`${manifest.name} is bundled and ships no licence text: replace it or do not bundle it.`);
 }
 

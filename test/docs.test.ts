@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { configDocs } from '../scripts/config-docs.ts';
+import { hostDocs } from '../scripts/host-docs.ts';
 import { stopRules } from '../src/core/rules/stop-rules.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -14,6 +15,10 @@ const prose = (text: string): string => text.replace(/```[\s\S]*?```/g, '').repl
 describe('docs', () => {
   it('C1: the page on configuration says what the table of settings says', () => {
     expect(read('docs/configuration.md'), 'run npm run docs:config').toBe(configDocs());
+  });
+
+  it('the page on hosts says what the adapters declare', () => {
+    expect(read('docs/hosts/README.md'), 'run npm run docs:hosts').toBe(hostDocs());
   });
 
   it('every link from a page to a file of the repository leads somewhere', () => {

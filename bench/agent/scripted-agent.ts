@@ -3,6 +3,8 @@
 import type { AgentEvent, RunEnded } from '../../src/agent/agent-event.ts';
 import { type ResolvedModel, resolveModel } from '../../src/agent/models/resolve-model.ts';
 import { runAgent } from '../../src/agent/run-agent.ts';
+import type { Worker } from '../../src/agent/workers/worker.ts';
+import { workerTypes } from '../../src/agent/workers/worker-types.ts';
 import type { ContextSettings } from '../../src/core/config/own-agent-settings.ts';
 import { defaultSettings, type Settings } from '../../src/core/config/settings.ts';
 import { createIdentifiers, systemClock } from '../../src/engine/system.ts';
@@ -35,6 +37,8 @@ export interface ScriptedRun extends ScriptedAgent {
   /** null: the session is resumed. */
   readonly goal: string | null;
   readonly emit: (event: AgentEvent) => void;
+  /** Types of workers; each has a model of its own name. */
+  readonly workers?: readonly string[];
 }
 
 function settingsOf({ url, api = 'chat', contextLimit = 100_000, context, settings }: ScriptedAgent) {
@@ -55,6 +59,22 @@ export async function scriptedModelObject(agent: ScriptedAgent): Promise<Resolve
   return model;
 }
 
+async function scriptedWorkers(run: ScriptedRun): Promise<readonly Worker[]> {
+  const settings = settingsOf(run);
+  const types = workerTypes(settings, 'trusted');
+  if (!types.ok) throw new Error(types.sentence);
+  const { name: provider } = providers[run.api ?? 'chat'];
+  const wanted = types.workers.filter(({ name }) => run.workers?.includes(name));
+  return Promise.all(
+    wanted.map(async (type) => {
+      const sources = { settings, origins: 'trusted', environment: {} } as const;
+      const model = await resolveModel(`${provider}/${type.name}`, sources);
+      if (!model.ok) throw new Error(model.sentence);
+      return { ...type, model };
+    }),
+  );
+}
+
 export async function runScriptedAgent(run: ScriptedRun): Promise<RunEnded> {
   const { store, directory, sessionId, goal, emit } = run;
   return runAgent({
@@ -72,5 +92,6 @@ export async function runScriptedAgent(run: ScriptedRun): Promise<RunEnded> {
     emit,
     fingerprint: async () => null,
     acceptClaims: false,
+    workers: await scriptedWorkers(run),
   });
 }

@@ -1,7 +1,10 @@
 // Type-checked against the packed package, with nothing else installed and every declaration looked at.
 // It is never run: the smoke test does that.
 import type * as untildone from 'untildone';
+import type * as enforcer from 'untildone/enforcer';
+import type * as opencode from 'untildone/opencode';
 import type * as model from 'untildone/scripted-model';
+import type * as server from 'untildone/server';
 import type * as testing from 'untildone/testing';
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
@@ -12,4 +15,7 @@ export const lostTypes: [
   IsAny<Exported<typeof untildone>>,
   IsAny<Exported<typeof testing>>,
   IsAny<Exported<typeof model>>,
-] = [false, false, false];
+  IsAny<Exported<typeof enforcer>>,
+  IsAny<Exported<typeof opencode>>,
+  IsAny<Exported<typeof server>>,
+] = [false, false, false, false, false, false];

@@ -1,6 +1,7 @@
 // What a run tells its watchers, one event at a time: the terminal prints them, `--json` writes them as NDJSON, the
 // live view draws them. Plain data; text in it is as hostile as its source and is made safe by whoever shows it.
 import type { Outcome, TextKind } from '../core/decision.ts';
+import type { WorkerResult } from '../core/events.ts';
 import type { Priority, TodoStatus, Verification } from '../core/todo.ts';
 
 export interface TodoView {
@@ -34,7 +35,7 @@ export interface RunStarted extends AgentEventBase {
   readonly model: string;
   readonly directory: string;
   readonly resumed: boolean;
-  /** How the workspace tools are permitted: read-only, allow-list or auto. */
+  /** How the workspace tools are permitted: ask, allow-list, read-only or auto. */
   readonly permissions: string;
 }
 export interface StepStarted extends AgentEventBase {
@@ -49,6 +50,11 @@ export interface TextReleased extends AgentEventBase {
 /** Text that was held back because the agent goes on; never shown as an answer (I1). */
 export interface TextHeldBack extends AgentEventBase {
   readonly type: 'text-held-back';
+  readonly text: string;
+}
+/** A piece of text that is held while the decision is out; `text` or `text-held-back` follows. */
+export interface TextHeld extends AgentEventBase {
+  readonly type: 'text-held';
   readonly text: string;
 }
 export interface ToolCallStarted extends AgentEventBase {
@@ -99,6 +105,68 @@ export interface Noticed extends AgentEventBase {
   readonly type: 'notice';
   readonly sentence: string;
 }
+/** A todo went to a worker. What the worker does comes as events with the worker's own session id. */
+export interface WorkerStarted extends AgentEventBase {
+  readonly type: 'worker-started';
+  /** The session of the worker. */
+  readonly workerId: string;
+  readonly agentType: string;
+  readonly todoId: string | null;
+  readonly title: string;
+}
+export interface WorkerEnded extends AgentEventBase {
+  readonly type: 'worker-ended';
+  readonly workerId: string;
+  readonly agentType: string;
+  readonly todoId: string | null;
+  readonly result: WorkerResult;
+  readonly sentence: string;
+  readonly milliseconds: number;
+}
+/** The agent wants to do what nobody allowed yet; the run waits for the human's answer (S7). */
+export interface PermissionWanted extends AgentEventBase {
+  readonly type: 'permission-asked';
+  readonly requestId: string;
+  readonly tool: string;
+  /** The command or the path. */
+  readonly subject: string;
+  /** What an answer for longer than once would cover. */
+  readonly pattern: string;
+  readonly choices: readonly PermissionChoice[];
+}
+export type PermissionChoice = 'once' | 'session' | 'always' | 'no';
+export interface PermissionSettled extends AgentEventBase {
+  readonly type: 'permission-answered';
+  readonly requestId: string;
+  readonly granted: boolean;
+  readonly remembered: PermissionChoice;
+  /** Where it was answered: at the terminal of this run, or anywhere else. */
+  readonly by: 'terminal' | 'elsewhere';
+}
+/** What the human said while the agent worked: first queued, then taken up between two steps (T3). */
+export interface HumanSaid extends AgentEventBase {
+  readonly type: 'human-message';
+  readonly text: string;
+  readonly state: 'queued' | 'joined';
+}
+/** The system runs a check of its own. */
+export interface CheckBegan extends AgentEventBase {
+  readonly type: 'check-started';
+  readonly check: string;
+  /** null: for the goal, or for several todos at once. */
+  readonly todoId: string | null;
+}
+export interface CheckEnded extends AgentEventBase {
+  readonly type: 'check-ended';
+  readonly check: string;
+  readonly todoId: string | null;
+  /** waiting: only a human can answer it, and none has. */
+  readonly result: 'passed' | 'failed' | 'waiting';
+  readonly flaky: boolean;
+  /** Why it did not pass. */
+  readonly sentence: string;
+  readonly milliseconds: number;
+}
 export interface UsageCounted extends AgentEventBase {
   readonly type: 'usage';
   readonly step: UsageView;
@@ -134,6 +202,7 @@ export type AgentEvent =
   | StepStarted
   | TextReleased
   | TextHeldBack
+  | TextHeld
   | ToolCallStarted
   | ToolCallEnded
   | PlanChanged
@@ -141,6 +210,13 @@ export type AgentEvent =
   | Waiting
   | ErrorRetried
   | Noticed
+  | WorkerStarted
+  | WorkerEnded
+  | PermissionWanted
+  | PermissionSettled
+  | HumanSaid
+  | CheckBegan
+  | CheckEnded
   | UsageCounted
   | Compacted
   | RunEnded;

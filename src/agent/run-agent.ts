@@ -4,7 +4,7 @@
 import { allowedProposal } from '../core/check-specs/check-specs.ts';
 import { settingsForAgent } from '../core/config/agent-settings.ts';
 import type { Policy } from '../core/config/policy.ts';
-import { isBudgetSpent, isContextFull } from '../core/rules/limit-rules.ts';
+import { isAllowanceSpent, isBudgetSpent, isContextFull } from '../core/rules/limit-rules.ts';
 import { openCount } from '../core/session.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { sha256 } from '../engine/system.ts';
@@ -18,27 +18,33 @@ import { GuardMemory } from './guard/guard-memory.ts';
 import { defaultLoopLimits, LoopDetector } from './guard/loop-detector.ts';
 import { planningHint } from './guard/planning-hint.ts';
 import { beginRun, ownAgentName } from './loop/begin-run.ts';
+import { createCompaction } from './loop/compact-history.ts';
 import { complexTurnsBefore } from './loop/complex-turns.ts';
 import { createContextWindow } from './loop/context-window.ts';
-import { type Control, createControl } from './loop/control.ts';
+import { createControl } from './loop/control.ts';
 import { followPlanFile } from './loop/follow-plan-file.ts';
 import { hearHuman, humanWords } from './loop/hear-human.ts';
-import { settleInterrupted } from './loop/interrupted-calls.ts';
+import { createHumanControl, type HumanControl } from './loop/human-control.ts';
+import { settleInterrupted, type WaitingCalls } from './loop/interrupted-calls.ts';
 import { createIterationBudget } from './loop/iteration-budget.ts';
-import { runModelStep, type StepUsage } from './loop/model-step.ts';
+import { runModelStep } from './loop/model-step.ts';
 import { createRecovery } from './loop/recover.ts';
 import { runLoop } from './loop/run-loop.ts';
-import { addUsage, createRunCounts } from './loop/run-state.ts';
+import { createRunCounts } from './loop/run-state.ts';
 import { summariseRun } from './loop/run-summary.ts';
 import { createRunWorkspace } from './loop/run-workspace.ts';
+import { createTakeUp } from './loop/take-up.ts';
 import { createCallTool } from './loop/tool-calls.ts';
 import { openTranscript } from './loop/transcript.ts';
-import { planOf, todoViews } from './loop/views.ts';
+import { createUsageCount } from './loop/usage-count.ts';
 import { createWaits } from './loop/waits.ts';
+import { createWatchedPlan } from './loop/watched-plan.ts';
 import { cacheOptions } from './models/cache-options.ts';
 import type { ResolvedModel } from './models/resolve-model.ts';
 import { defaultRetryLimits } from './models/retry-plan.ts';
-import { callUsage } from './models/usage.ts';
+import { type Asking, createPermissionGate, noAsking } from './permissions/permission-gate.ts';
+import { createDelegation } from './workers/delegation.ts';
+import { type Worker, withWorkerTypes } from './workers/worker.ts';
 import type { PermissionPolicy } from './workspace/permission.ts';
 
 export interface AgentRunOptions {
@@ -53,9 +59,13 @@ export interface AgentRunOptions {
   readonly policy: Policy;
   readonly directory: string;
   readonly permissions: PermissionPolicy;
+  /** How the human is asked for what the policy leaves open; absent: nobody is there. */
+  readonly asking?: Asking;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly emit: Emit;
   readonly checker?: Checker;
+  /** Who todos can be handed to (S4); none: there is no `delegate`. */
+  readonly workers?: readonly Worker[];
   /** The plan file that goes with this session, over the engine of the run. */
   readonly planFile?: (engine: Runtime) => PlanFileSync;
   /** Fingerprint of the workspace now; null where none can be taken. */
@@ -67,21 +77,16 @@ export interface AgentRunOptions {
   readonly random?: () => number;
 }
 
-export interface HumanControl {
-  /** First Ctrl-C: latch, and stop after this step. */
-  stopAfterStep(): Promise<void>;
-  /** Second Ctrl-C: at once. */
-  stopNow(): void;
-}
+export type { HumanControl } from './loop/human-control.ts';
 
 /** How long one stop attempt waits for checks: our own loop has no host's timeout above it. */
 const checkPatienceMs = 600_000;
 
 export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
-  const { store, clock, identifiers, sessionId, emit, model, policy, directory } = options;
+  const { store, clock, identifiers, sessionId, emit, model, directory, workers = [] } = options;
+  const policy = withWorkerTypes(options.policy, workers);
   const settings = settingsForAgent(policy.settings, ownAgentName);
   const startedAt = clock.now();
-  const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
   const session = () => store.read(async (reader) => reader.session(sessionId));
   const runtime = createRuntime({
     store,
@@ -102,9 +107,11 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   const control = createControl(store, clock, sessionId, () => {
     const sentence =
       'Paused by a human. `untildone resume` in another terminal goes on; Ctrl-C ends the run.';
-    emit({ type: 'notice', at: clock.now(), sessionId, sentence });
+    emit({ type: 'waiting', at: clock.now(), sessionId, reason: 'paused-by-human', sentence, until: null });
   });
-  options.onControl?.(humanControl(options, control, runtime));
+  const asking = options.asking ?? noAsking;
+  const gate = createPermissionGate({ ...options, engine: runtime, control, asking });
+  options.onControl?.(createHumanControl({ ...options, engine: runtime, control, gate }));
   const todos = {
     engine: runtime,
     store,
@@ -115,15 +122,42 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
     resolveCheck: (proposal: string) => allowedProposal(settings, proposal),
   } as const;
   const workspace = createRunWorkspace({ ...options, settings, todos });
-  const { tools } = workspace;
   const waits = createWaits(clock, control, workspace.jobs);
-  const callTool = createCallTool({ ...options, engine: runtime, signal: () => control.signal });
-  const settle = async (): Promise<void> => {
-    await settleInterrupted(store, sessionId, transcript, tools, callTool);
-  };
-  await settle();
-  if (spoken !== null && options.resume) await transcript.append([spoken]);
-  else if (transcript.messages().at(-1)?.message.role === 'assistant') {
+  const counts = createRunCounts();
+  const countUsage = createUsageCount({ ...options, engine: runtime, counts });
+  const plan = createWatchedPlan({ ...options, session });
+  const random = options.random ?? Math.random;
+  const delegate = createDelegation({
+    ...options,
+    workers,
+    engine: runtime,
+    settings,
+    tools: workspace.tools,
+    gate,
+    control,
+    counts,
+    countUsage,
+    isAllowanceSpent: async () => {
+      const spent = await spending();
+      return spent !== null && isAllowanceSpent(spent);
+    },
+    showPlan: plan.show,
+    random,
+  });
+  const tools = delegate === null ? workspace.tools : [...workspace.tools, delegate];
+  const callTool = createCallTool({ ...options, engine: runtime, gate, signal: () => control.signal });
+  const settle = (waiting: WaitingCalls) =>
+    settleInterrupted(store, sessionId, transcript, tools, callTool, waiting);
+  const iterations = createIterationBudget(settings.iterations);
+  const places = { transcript, control, gate, iterations, settle };
+  const between = createTakeUp({ ...options, ...places, engine: runtime, session });
+  if (spoken !== null && options.resume) {
+    await between.giveUpRequests();
+    await transcript.append([spoken]);
+  } else if (
+    (await settle('leave')) === 'settled' &&
+    transcript.messages().at(-1)?.message.role === 'assistant'
+  ) {
     const content = '[resumed] Go on with the plan.';
     await transcript.append([{ kind: 'note', message: { role: 'user', content } }]);
   }
@@ -143,15 +177,22 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
       root: directory,
       platform: process.platform,
       startedOn: new Date(opened?.createdAt ?? startedAt).toISOString().slice(0, 10),
+      workers,
     }),
     cache: cacheOptions(model.family, sessionId),
     settings: settings.context,
     contextLimit: model.contextLimit,
     model: model.model,
-    onUsage: countUsage,
+    delegate: delegate?.name ?? null,
+    onUsage: async (usage) => {
+      await countUsage(usage, { model, fillsContext: false });
+    },
   });
+  const compactIfDue = createCompaction(
+    { ...options, engine: runtime, context, signal: () => control.signal },
+    transcript,
+  );
   const limits = { ...defaultRetryLimits, attempts: settings.circuitAfter };
-  const random = options.random ?? Math.random;
   const recovery = createRecovery({
     ...options,
     engine: runtime,
@@ -162,68 +203,22 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
     waits,
     random,
   });
-  const counts = createRunCounts();
   // The three levels of the reminder come first: a loop of words is one that outlives them.
   const detector = new LoopDetector({ ...defaultLoopLimits, repeatedTexts: 4 });
   const memory = new GuardMemory();
   const complexTurns = await complexTurnsBefore(store, sessionId, turnId);
   let hint = options.goal === null ? null : planningHint(options.goal, complexTurns);
   let alarm: string | null = null;
-  let shownPlan = '';
-  let compactedLength = -1;
-
-  async function readPlan(): Promise<string> {
-    const current = await session();
-    return current === null ? '[]' : JSON.stringify(todoViews(await planOf(store, current)));
-  }
-
-  async function showPlan(): Promise<void> {
-    const plan = await readPlan();
-    if (plan === shownPlan) return;
-    shownPlan = plan;
-    const views = JSON.parse(plan) as ReturnType<typeof todoViews>;
-    const completed = views.filter(({ status }) => status === 'completed').length;
-    emit({ type: 'plan-changed', at: clock.now(), sessionId, todos: views, completed, total: views.length });
-  }
-
-  /** Before the window is full, its older part is summarised; the engine knows, so that nothing is sent meanwhile. */
-  async function compactIfDue(): Promise<void> {
-    const { length } = transcript.messages();
-    // What could not be made smaller is left alone until there is more of it.
-    if (!context.isCompactionDue() || length === compactedLength) return;
-    await runtime.handle({ ...base(), type: 'compaction-started' });
-    const { shrunk, before, after } = await context.compact(control.signal);
-    await runtime.handle({ ...base(), type: 'compaction-ended', shrunk });
-    if (shrunk)
-      emit({ type: 'compacted', at: clock.now(), sessionId, messagesBefore: before, messagesAfter: after });
-    compactedLength = transcript.messages().length;
-  }
 
   async function spending() {
     const current = await session();
     return current === null ? null : { session: current, settings, at: clock.now() };
   }
 
-  /** Every call counts, those for summaries too; only the agent's own say how full the window is (`contextTokens`). */
-  async function countUsage(usage: StepUsage, contextTokens: number | null = null): Promise<void> {
-    const step = callUsage(usage, model.price);
-    counts.usage = addUsage(counts.usage, step);
-    const { inputTokens, outputTokens, cost } = step;
-    const window = { contextTokens, contextLimit: model.contextLimit };
-    await runtime.handle({ ...base(), type: 'usage-reported', inputTokens, outputTokens, cost, ...window });
-    emit({ type: 'usage', at: clock.now(), sessionId, step, total: counts.usage });
-  }
-
-  async function countStep(usage: StepUsage): Promise<void> {
-    const { inputTokens } = callUsage(usage, model.price);
-    context.reported(inputTokens);
-    await countUsage(usage, inputTokens);
-  }
-
   // A pending wait must not let the process end: the clock's wake-ups do not hold it.
   const alive = setInterval(() => {}, 2 ** 30);
   try {
-    await showPlan();
+    await plan.show();
     await runLoop({
       ...options,
       runtime: planFile.runtime,
@@ -231,10 +226,15 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
       control,
       waits,
       counts,
-      iterations: createIterationBudget(settings.iterations),
+      iterations,
       session,
       checkPatienceMs,
-      settleInterrupted: settle,
+      settleInterrupted: async () => {
+        await settle('leave');
+      },
+      takeUp: between.takeUp,
+      hasWords: between.hasWords,
+      isAnswerable: asking.here,
       recover: recovery.recover,
       makeRoom: async () => {
         const spent = await spending();
@@ -265,7 +265,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
           guard: {
             memory,
             ask,
-            readPlan,
+            readPlan: plan.read,
             hasOpenTodos: async () => {
               const current = await session();
               return current !== null && openCount(current.counts) > 0;
@@ -276,7 +276,10 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
             counts.toolCalls += 1;
             alarm ??= detector.observeCall({ name: tool, input, result: output })?.pattern ?? null;
           },
-          onUsage: countStep,
+          onUsage: async (usage) => {
+            const { inputTokens } = await countUsage(usage, { model, fillsContext: true });
+            context.reported(inputTokens);
+          },
           onHeldBack,
         });
         if (result.kind !== 'failed') {
@@ -285,7 +288,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
         }
         turnId = (await session())?.turn?.id ?? turnId;
         await planFile.follow();
-        await showPlan();
+        await plan.show();
         return result;
       },
     });
@@ -307,17 +310,4 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   });
   emit(ended);
   return ended;
-}
-
-function humanControl(options: AgentRunOptions, control: Control, runtime: Runtime): HumanControl {
-  const { identifiers, sessionId, clock } = options;
-  return {
-    async stopAfterStep() {
-      control.letStepFinish();
-      const base = { id: identifiers.next(), sessionId, at: clock.now() };
-      await runtime.handle({ ...base, type: 'human-aborted', how: 'Ctrl-C' });
-      control.endWaits();
-    },
-    stopNow: () => control.abortStep(),
-  };
 }

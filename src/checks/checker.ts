@@ -27,10 +27,12 @@ export interface CheckerOptions extends Omit<QueuePlace, 'directory'> {
   readonly signal: () => AbortSignal;
   /** Asks a human who is there; null: nobody is, and the question waits for `approve`. */
   readonly askHuman?: HumanAnswers['ask'];
+  /** Told of every check that is asked for, before it runs. `todoId` is null for the goal and for several todos. */
+  readonly onStarted?: (check: string, todoId: string | null) => void;
   /** Told of every result, for the human to see. */
+  readonly onResult?: (verdict: Omit<Verdict, 'fingerprint'>, todoId: string | null) => void;
   /** Told when files that say what is checked were changed since the human's message. */
   readonly onEdited?: (paths: readonly string[]) => void;
-  readonly onResult?: (verdict: Omit<CheckVerdict, 'before' | 'after'>) => void;
 }
 
 /** Between two looks at a run: short at first, because most checks that are waited for are. */
@@ -50,6 +52,7 @@ export function createChecker(options: CheckerOptions): Checker {
   ): Promise<void> {
     const questions: CheckQuestion[] = [];
     for (const [check, askers] of asked) {
+      options.onStarted?.(check, onlyTodo(askers));
       const spec = look.policy.checks?.[check];
       if (spec === undefined) await reportEach(askers, unknownCheck(check), report);
       else if (spec.kind === 'human') {
@@ -71,10 +74,9 @@ export function createChecker(options: CheckerOptions): Checker {
   async function reportRun(place: QueuePlace, session: Session, id: string, report: Report): Promise<void> {
     const run = await waitForRun(place, session, id);
     if (run === null || run.verdict === null) return;
-    options.onResult?.(run.verdict);
-    for (const asker of run.askers) {
-      if (asker.sessionId === session.id) await report(checkFinishedEvent(run, asker, run.verdict));
-    }
+    const own = run.askers.filter(({ sessionId }) => sessionId === session.id);
+    options.onResult?.(run.verdict, onlyTodo(own));
+    for (const asker of own) await report(checkFinishedEvent(run, asker, run.verdict));
   }
 
   /** null: it was cancelled. */
@@ -97,7 +99,7 @@ export function createChecker(options: CheckerOptions): Checker {
   }
 
   async function reportEach(askers: readonly CheckAsker[], verdict: Verdict, report: Report): Promise<void> {
-    if (verdict.result !== 'waiting') options.onResult?.({ ...verdict, result: verdict.result });
+    options.onResult?.(verdict, onlyTodo(askers));
     for (const { sessionId, todoId, final, writes } of askers) {
       const { check, result, flaky, fingerprint } = verdict;
       const tail = result === 'failed' ? `${verdict.sentence}\n${verdict.tail}`.trim() : null;
@@ -180,6 +182,10 @@ async function lookAt({ store, hash }: CheckerOptions, session: Session): Promis
   const policy: Look['policy'] = isWhole ? (JSON.parse(text) as Policy) : {};
   const directory = session.descriptor.directory ?? process.cwd();
   return { policy, directory, fingerprintOf: await lookAtFiles(directory, policy.exclude) };
+}
+
+function onlyTodo(askers: readonly CheckAsker[]): string | null {
+  return askers.length === 1 ? (askers[0]?.todoId ?? null) : null;
 }
 
 function question(

@@ -1,10 +1,12 @@
-// Starts our own agent for a command: store, model, permissions, printer, Ctrl-C. The one place where a run meets
+// Starts our own agent for a command: store, model, permissions, output, Ctrl-C. The one place where a run meets
 // the process it lives in.
 
 import { dirname } from 'node:path';
 import type { AgentEvent, RunEnded } from '../agent/agent-event.ts';
 import type { ResolvedModel } from '../agent/models/resolve-model.ts';
+import { type Asking, noAsking } from '../agent/permissions/permission-gate.ts';
 import { type HumanControl, runAgent } from '../agent/run-agent.ts';
+import type { Worker } from '../agent/workers/worker.ts';
 import type { PermissionPolicy } from '../agent/workspace/permission.ts';
 import { fingerprintWorkspace } from '../checks/fingerprint.ts';
 import type { Policy } from '../core/config/policy.ts';
@@ -14,12 +16,11 @@ import type { Store } from '../ports/store.ts';
 import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts';
 import { storePath } from '../stores/state-directory.ts';
 import type { Io } from './io.ts';
+import { openRunOutput } from './open-run-output.ts';
 import { openPlanFileSync } from './plan-file-session.ts';
 import { prepareChecks } from './run-checks.ts';
-import { createJsonPrinter } from './run-output/json-printer.ts';
-import { createLinePrinter } from './run-output/line-printer.ts';
-import { isUnicodeLocale } from './run-output/unicode-locale.ts';
 import { planFileOf } from './run-plan.ts';
+import { createHumanActs } from './view/human-acts.ts';
 
 // Remarks of the provider packages are for programmers; they would stand between the lines that people read.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
@@ -35,8 +36,14 @@ export interface AgentSession {
   readonly policy: Policy;
   readonly directory: string;
   readonly permissions: PermissionPolicy;
+  /** How the human is asked; whether somebody is here is known only when the output is open. */
+  readonly asking?: Omit<Asking, 'here'>;
+  /** Who todos can be handed to; absent: nobody. */
+  readonly workers?: readonly Worker[];
   readonly acceptClaims: boolean;
   readonly json: boolean;
+  /** Lines, although a live view could be drawn. */
+  readonly plain: boolean;
 }
 
 /** Opens the user's store, and makes it if this is the first run. */
@@ -46,23 +53,20 @@ export async function openOrCreateStore(io: Io): Promise<Store> {
   return openSqliteStore({ path, clock: io.clock });
 }
 
-export function createPrinter(io: Io, json: boolean): (event: AgentEvent) => void {
-  const write = (text: string) => io.stdout.write(text);
-  if (json) return createJsonPrinter({ write });
-  return createLinePrinter({
-    write,
-    isTTY: io.isTTY,
-    columns: io.isTTY ? (process.stdout.columns ?? null) : null,
-    color: io.isTTY && !io.env['NO_COLOR'],
-    unicode: isUnicodeLocale(io.env),
-  });
+/** What somebody who watches a run from within this process may do to it. */
+export interface WatchedRun {
+  /** A sentence of theirs among the events. */
+  tell(sentence: string): void;
+  /** As Ctrl-C. */
+  interrupt(): void;
 }
 
+/** `watch` sees every event too, before it is shown. */
 export async function runSession(
   io: Io,
   store: Store,
   session: AgentSession,
-  emit = createPrinter(io, session.json),
+  watch: (event: AgentEvent, run: WatchedRun) => void = () => {},
 ): Promise<RunEnded> {
   const ending = new AbortController();
   let control: HumanControl | null = null;
@@ -75,18 +79,44 @@ export async function runSession(
     }
     // The latch is written by the run itself; if that fails, the second Ctrl-C still ends the step.
     else control?.stopAfterStep().catch(() => control?.stopNow());
-    if (interrupts === 1) io.stderr.write('\nStopping after this step; Ctrl-C again stops at once.\n');
+    if (interrupts <= 2) output.stopAsked(interrupts === 1 ? 'after-step' : 'now');
+  };
+  const { sessionId } = session;
+  // What is complained about meanwhile must not be written into the middle of a drawn screen.
+  const shown: Io = { ...io, stderr: { write: (text) => output.complaints.write(text) } };
+  const acts = createHumanActs(shown, store, sessionId);
+  const output = await openRunOutput(io, session, {
+    interrupt: onInterrupt,
+    control: () => control,
+    pause: acts.pause,
+    resume: acts.resume,
+  });
+  const watched: WatchedRun = {
+    tell: (sentence) => output.emit({ type: 'notice', at: io.clock.now(), sessionId, sentence }),
+    interrupt: onInterrupt,
+  };
+  const emit = (event: AgentEvent): void => {
+    watch(event, watched);
+    output.emit(event);
   };
   process.on('SIGINT', onInterrupt);
   process.on('SIGTERM', onInterrupt);
   try {
-    const { policy, checker } = await prepareChecks(io, store, session, emit, ending.signal);
+    // An agent that makes itself a terminal must not answer for the human.
+    const here = output.answers && (await io.whyNoHuman()) === null;
+    const { policy, checker } = await prepareChecks(
+      shown,
+      store,
+      session,
+      { emit, ask: here ? output.ask : null },
+      ending.signal,
+    );
     const realPath = planFileOf(policy);
     // V3: the agent can edit the file; only checks that the human's message froze are put on its new lines.
     const isAllowed = (check: string): boolean => Object.hasOwn(policy.checks ?? {}, check);
-    const { sessionId } = session;
     return await runAgent({
       ...session,
+      asking: { ...noAsking, ...session.asking, here },
       policy,
       checker,
       store,
@@ -107,11 +137,12 @@ export async function runSession(
       ...(realPath === null
         ? {}
         : {
-            planFile: (engine) => openPlanFileSync(io, store, engine, { realPath, sessionId, isAllowed }),
+            planFile: (engine) => openPlanFileSync(shown, store, engine, { realPath, sessionId, isAllowed }),
           }),
     });
   } finally {
     process.off('SIGINT', onInterrupt);
     process.off('SIGTERM', onInterrupt);
+    await output.close();
   }
 }

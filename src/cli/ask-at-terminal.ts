@@ -1,20 +1,54 @@
-// A yes or no from the human at this terminal. Without one, or beneath an agent, nobody is asked.
+// Questions to the human at this terminal, and what their answers mean. A bare Enter, the end of the input and Ctrl-C
+// leave a question open: a yes and a no are both said in so many letters.
 import { createInterface } from 'node:readline/promises';
+import type { PermissionChoice } from '../agent/agent-event.ts';
 import type { HumanAnswer } from '../checks/human-answers.ts';
-import { oneLine } from '../core/safe-text.ts';
+import { UntildoneError } from '../core/untildone-error.ts';
 import type { Io } from './io.ts';
 
-export async function askAtTerminal(io: Io, question: string): Promise<HumanAnswer | null> {
-  if (!io.isTTY || process.stdin.isTTY !== true || (await io.whyNoHuman()) !== null) return null;
+export const approvalPrompt = 'Approve? [y: yes; n or a reason: no; Enter: leave it open] ';
+export const permissionPrompt =
+  'Allow? [y: once; s: for this session; a: always in this folder; n: no; Enter: leave it open] ';
+
+/** Somebody sits here and may answer: a terminal for both ways, and no agent above. */
+export async function canAnswerHere(io: Io): Promise<boolean> {
+  return io.isTTY && process.stdin.isTTY === true && (await io.whyNoHuman()) === null;
+}
+
+/** null: it was left open. `flags` names what says the answer without a terminal. */
+export async function askAtTerminal(prompt: string, flags: string): Promise<string | null> {
+  if (process.stdin.isTTY !== true)
+    throw new UntildoneError('usage', `The input is no terminal: say the answer with ${flags}.`);
+  const ending = new AbortController();
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  for (const end of ['SIGINT', 'close'] as const) terminal.on(end, () => ending.abort());
   try {
-    const said = (await terminal.question(`\n${oneLine(question, 500)} [y/N, or say what is wrong] `)).trim();
-    if (/^(y|yes)$/iu.test(said)) return { approved: true, reason: '' };
-    return { approved: false, reason: /^(n|no)?$/iu.test(said) ? '' : said };
+    return await terminal.question(prompt, { signal: ending.signal });
   } catch {
-    // Safe: the terminal was closed in mid-question, so nobody answered; the question waits for `approve`.
+    // Safe: the terminal was closed in mid-question, so nobody answered and nothing is recorded.
+    process.stderr.write('\n');
     return null;
   } finally {
     terminal.close();
   }
+}
+
+/** null: it was left open. */
+export function readApproval(said: string): HumanAnswer | null {
+  const words = said.trim();
+  if (words === '') return null;
+  if (/^y(es)?$/iu.test(words)) return { approved: true, reason: '' };
+  return { approved: false, reason: /^no?$/iu.test(words) ? '' : words };
+}
+
+const choices: readonly (readonly [RegExp, PermissionChoice])[] = [
+  [/^(?:y|yes|once)$/iu, 'once'],
+  [/^(?:s|session)$/iu, 'session'],
+  [/^(?:a|always)$/iu, 'always'],
+  [/^(?:n|no)$/iu, 'no'],
+];
+
+/** null: not an answer, so that it stays open. */
+export function readPermission(said: string): PermissionChoice | null {
+  return choices.find(([pattern]) => pattern.test(said.trim()))?.[1] ?? null;
 }

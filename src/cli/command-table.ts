@@ -37,6 +37,16 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./commands/status.ts')).status,
   },
   {
+    name: 'attach',
+    summary: 'Watch a session that runs elsewhere, live; pause or stop it by a key',
+    load: async () => (await import('./commands/attach.ts')).attach,
+  },
+  {
+    name: 'transcript',
+    summary: 'What our own agent or one of its workers said and did',
+    load: async () => (await import('./commands/transcript.ts')).transcript,
+  },
+  {
     name: 'why',
     summary: 'Why the agent was continued or let go: the rules in order',
     load: async () => (await import('./commands/why.ts')).why,
@@ -62,14 +72,24 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./commands/stop.ts')).stop,
   },
   {
+    name: 'say',
+    summary: 'Speak to our own agent while it works (a human at a terminal only)',
+    load: async () => (await import('./commands/say.ts')).say,
+  },
+  {
     name: 'verify',
     summary: 'Run the checks now: of a session, a plan file or the goal',
     load: async () => (await import('./commands/verify.ts')).verify,
   },
   {
     name: 'approve',
-    summary: 'Answer a check for a human (a human at a terminal only)',
+    summary: 'Answer a check or a permission (a human at a terminal only)',
     load: async () => (await import('./commands/approve.ts')).approve,
+  },
+  {
+    name: 'permissions',
+    summary: 'What you allowed our own agent for good here, and how to forget it',
+    load: async () => (await import('./commands/permissions.ts')).permissions,
   },
   {
     name: 'plan show',

@@ -111,3 +111,5 @@ function usage(command: Command, problem: string): UntildoneError {
 }
 
 export const jsonOption = { json: { summary: 'Print one JSON document instead of text.' } } as const;
+
+export const plainOption = { plain: { summary: 'Print lines instead of drawing the live view.' } } as const;

@@ -58,9 +58,21 @@ export function describeState(session: Session, now: number): SessionState {
   const pending = pendingWait(session);
   if (pending !== null) return { name: 'waiting', words: `waiting for ${pending}` };
   if (settled !== null) return { name: 'settled', words: `settled: ${settled.outcome} (${settled.reason})` };
+  if (isWorker(session)) return workerState(session);
   if (turn === null || turn.ended)
     return { name: 'idle', words: turn === null ? 'idle: no turn yet' : 'idle' };
   return { name: 'running', words: `running: turn ${turn.number}` };
+}
+
+/** A worker of our own agent hears no human, so it has no turn; its one stop is its end. */
+function isWorker({ descriptor, turn }: Session): boolean {
+  return descriptor.host === 'untildone' && descriptor.parentId !== null && turn === null;
+}
+
+function workerState({ lastStop }: Session): SessionState {
+  return lastStop === null
+    ? { name: 'running', words: 'running: a worker' }
+    : { name: 'idle', words: 'idle: the worker has ended' };
 }
 
 /** A wait that an asked host let through is not parked; its cause is there all the same. */
@@ -73,15 +85,21 @@ function pendingWait({ waits }: Session): string | null {
 }
 
 /** Everything that holds the session up, one line each. */
-export function describeWaits({ waits, jobs, rateLimitedUntil, injection }: Session, now: number): string[] {
+export function describeWaits(session: Session, now: number): string[] {
+  const { waits, jobs, rateLimitedUntil, injection, delegation } = session;
+  const asked = session.permissions?.requests.filter(({ answer }) => answer === null) ?? [];
   const pending = (count: number, noun: string): string[] =>
     count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'} without an answer`];
   const unsent = injection?.state === 'intended' || injection?.state === 'sent';
   return [
     ...(waits.recovering ? ['recovering from an error'] : []),
     ...(waits.compacting ? ['compacting the context'] : []),
-    ...pending(waits.permissions.length, 'permission request'),
+    ...asked.map(({ tool, subject }) => `permission for ${tool}: ${subject} (\`untildone approve\`)`),
+    ...pending(waits.permissions.length - asked.length, 'permission request'),
     ...pending(waits.questions.length, 'question'),
+    ...(delegation?.ended === null
+      ? [`the worker ${delegation.agentType}, session ${delegation.workerId}`]
+      : []),
     ...jobs.map(({ kind, description }) => `background ${kind}: ${description}`),
     ...(rateLimitedUntil !== null && rateLimitedUntil > now
       ? [`the provider's limit, reset ${formatAge(rateLimitedUntil, now)}`]

@@ -1,6 +1,7 @@
-// Is a human speaking? `resume` (and what else only a human may say) asks here. It holds off agents that try the
-// obvious; a program of the same user that hides its origin and makes a terminal for itself is not found.
+// Is a human speaking? `resume` (and what else only a human may say) asks here. It finds what an agent of ours started,
+// however that hides; of other hosts' agents it finds those that do not. docs/permissions.md says what it cannot find.
 import { closeSync, constants, openSync } from 'node:fs';
+import { hasLimitMark } from '../checks/process/limit-mark.ts';
 import { hostOfCommand, hostOfVariables } from './known-hosts.ts';
 import { type AncestorProcess, ancestorsOf } from './process-ancestors.ts';
 
@@ -24,9 +25,11 @@ export function whyNoHuman(
 export function findAgentAbove(
   environment: Environment,
   ancestors: Iterable<AncestorProcess> = ancestorsOf(process.pid),
+  isMarked = hasLimitMark(),
 ): string | null {
   const marked = hostOfVariables((variable) => (environment[variable] ?? '') !== '');
   if (marked !== null) return marked;
+  if (isMarked) return 'a session of untildone';
   for (const { argv, variables } of ancestors) {
     const host = hostOfVariables((variable) => variables.has(variable)) ?? hostOfCommand(argv);
     if (host !== null) return host;

@@ -57,6 +57,10 @@ export function createInstallBench(options: { git: boolean; name?: string }): In
   for (const folder of [home, project, shipped, programs]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(shipped, 'hook.js'), 'console.log(JSON.stringify({ argv: process.argv.slice(2) }));\n');
   writeFileSync(join(shipped, 'host-commands.js'), 'process.exit(0);\n');
+  writeFileSync(
+    join(shipped, 'server.js'),
+    "export default { id: 'untildone', server: async (input, options) => ({ loaded: [input, options] }) };\n",
+  );
   const env: Record<string, string | undefined> = {
     HOME: home,
     PATH: [programs, '/usr/bin', '/bin'].join(delimiter),

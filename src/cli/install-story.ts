@@ -1,4 +1,4 @@
-// What every test of `init` for Claude Code does: install, uninstall, and look at the hooks.
+// What tests of `init` and `doctor` do again and again: install, uninstall, look at hooks, and ask what is wrong.
 import { parse } from 'jsonc-parser';
 import { expect } from 'vitest';
 import type { InstallBench } from './install-bench.ts';
@@ -23,4 +23,29 @@ export function hooksOf(text: string): string[] {
   return Object.values<{ hooks: { command: string }[] }[]>(parse(text).hooks ?? {})
     .flat()
     .flatMap(({ hooks }) => hooks.map(({ command }) => command));
+}
+
+interface Remark {
+  readonly name: string;
+  readonly level: string;
+  readonly sentence: string;
+  readonly mend: string | null;
+}
+
+/** Everything that `doctor` does not find fine about a host and in general. */
+export async function remarksOn(bench: InstallBench, host: string): Promise<Remark[]> {
+  const { hosts, general } = JSON.parse((await bench.doctor('--json')).out) as {
+    readonly hosts: readonly { readonly host: string; readonly findings: readonly Remark[] }[];
+    readonly general: readonly Remark[];
+  };
+  const own = hosts.find((one) => one.host === host)?.findings ?? [];
+  return [...own, ...general].filter(({ level }) => level !== 'ok');
+}
+
+/** @param remark whose sentence is a part of the real one */
+export async function expectOnlyRemark(bench: InstallBench, host: string, remark: Remark): Promise<void> {
+  expect(await remarksOn(bench, host)).toEqual([
+    { ...remark, sentence: expect.stringContaining(remark.sentence) },
+  ]);
+  expect((await bench.doctor()).code).toBe(remark.level === 'broken' ? 1 : 0);
 }

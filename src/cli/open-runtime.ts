@@ -22,11 +22,16 @@ import { storePath } from '../stores/state-directory.ts';
 import type { Io } from './io.ts';
 import { complain } from './print.ts';
 
+/** The store, to be closed by the caller; null: there is none yet, and none was made. */
+export async function openStoreIfAny(io: Io): Promise<Store | null> {
+  const path = storePath(io.env);
+  return existsSync(path) ? openSqliteStore({ path, clock: io.clock }) : null;
+}
+
 /** Runs `work` over the store and closes it; null: there is no store yet, and none was made. */
 export async function withStore<T>(io: Io, work: (store: Store) => Promise<T>): Promise<T | null> {
-  const path = storePath(io.env);
-  if (!existsSync(path)) return null;
-  const store = await openSqliteStore({ path, clock: io.clock });
+  const store = await openStoreIfAny(io);
+  if (store === null) return null;
   try {
     return await work(store);
   } finally {

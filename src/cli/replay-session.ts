@@ -101,7 +101,8 @@ function translate(event: Event, before: Session | null, after: Session | null):
   if (
     event.type === 'injection-sent' ||
     event.type === 'injection-failed' ||
-    event.type === 'injection-observed'
+    event.type === 'injection-observed' ||
+    event.type === 'injection-lost'
   ) {
     const injection = after?.injection ?? null;
     return injection !== null && before?.injection?.epoch === event.epoch

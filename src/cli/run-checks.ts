@@ -1,6 +1,5 @@
 // What the system checks in a run: the human's checks, and that protected paths are as they were at the human's
-// message (V1, V2). The results are shown as notices; what follows from them is decided by the engine.
-import type { AgentEvent } from '../agent/agent-event.ts';
+// message (V1, V2). What runs and what comes of it is told as events; what follows from them is decided by the engine.
 import { createChecker } from '../checks/checker.ts';
 import { protectPolicy } from '../checks/protect-policy.ts';
 import { oneLine } from '../core/safe-text.ts';
@@ -8,19 +7,19 @@ import { UntildoneError } from '../core/untildone-error.ts';
 import { createIdentifiers, sha256 } from '../engine/system.ts';
 import type { Store } from '../ports/store.ts';
 import type { AgentSession } from './agent-session.ts';
-import { askAtTerminal } from './ask-at-terminal.ts';
 import { createRunnerStart } from './check-runner.ts';
 import type { Io } from './io.ts';
+import type { RunOutput } from './run-output/run-output.ts';
 
 export async function prepareChecks(
   io: Io,
   store: Store,
   session: AgentSession,
-  emit: (event: AgentEvent) => void,
+  { emit, ask }: Pick<RunOutput, 'emit' | 'ask'>,
   signal: AbortSignal,
 ) {
-  const notice = (sentence: string) =>
-    emit({ type: 'notice', at: io.clock.now(), sessionId: session.sessionId, sentence });
+  const base = () => ({ at: io.clock.now(), sessionId: session.sessionId });
+  const notice = (sentence: string) => emit({ type: 'notice', ...base(), sentence });
   // Without a new message the snapshot of the last one holds, with the baseline that was taken then.
   const prepared =
     session.goal === null
@@ -34,11 +33,11 @@ export async function prepareChecks(
     hash: sha256,
     startRunner: createRunnerStart(io, store),
     signal: () => signal,
-    askHuman: (question) => askAtTerminal(io, question),
-    onResult: ({ check, result, flaky, sentence, milliseconds }) => {
-      const words = flaky ? 'passed only when run again (flaky)' : result;
+    askHuman: ask ?? undefined,
+    onStarted: (check, todoId) => emit({ type: 'check-started', ...base(), check, todoId }),
+    onResult: ({ check, result, flaky, sentence, milliseconds }, todoId) => {
       const why = result === 'passed' ? '' : sentence;
-      notice(`Check ${oneLine(check, 80)}: ${words} after ${milliseconds} ms. ${why}`.trim());
+      emit({ type: 'check-ended', ...base(), check, todoId, result, flaky, sentence: why, milliseconds });
     },
     onEdited: (paths) => {
       const files = paths.map((path) => oneLine(path, 200)).join(', ');

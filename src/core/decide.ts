@@ -8,14 +8,16 @@ import {
   recordBroken,
   verificationAsked,
 } from './apply/apply-checks.ts';
+import { delegationEnded, delegationStarted } from './apply/apply-delegation.ts';
 import {
   hostCapReached,
   injectionFailed,
+  injectionLost,
   injectionObserved,
   injectionSent,
   timerFired,
 } from './apply/apply-delivery.ts';
-import { humanAborted, humanPaused, humanResumed, humanSpoke } from './apply/apply-human.ts';
+import { humanAborted, humanPaused, humanResumed, humanSpoke, wordsJoined } from './apply/apply-human.ts';
 import { applyPlan } from './apply/apply-plan.ts';
 import { sessionClosed, sessionDeleted, sessionOpened } from './apply/apply-session.ts';
 import { stopAttempted } from './apply/apply-stop.ts';
@@ -64,6 +66,8 @@ function apply(session: Session, rows: Rows, event: Event, policy: Policy): Step
       return sessionDeleted(session, event);
     case 'human-spoke':
       return humanSpoke(session, event, rows, policy);
+    case 'words-joined':
+      return wordsJoined(session, event);
     case 'human-aborted':
       return humanAborted(session, event);
     case 'human-paused':
@@ -83,6 +87,10 @@ function apply(session: Session, rows: Rows, event: Event, policy: Policy): Step
     case 'todo-updated':
     case 'todo-completed':
       return applyPlan(session, event, rows, policy);
+    case 'delegation-started':
+      return delegationStarted(session, event, rows, policy);
+    case 'delegation-ended':
+      return delegationEnded(session, event, rows, policy);
     case 'check-started':
       return checkStarted(session, event, rows);
     case 'check-finished':
@@ -139,6 +147,10 @@ function apply(session: Session, rows: Rows, event: Event, policy: Policy): Step
       return injectionFailed(session, event, policy);
     case 'injection-observed':
       return injectionObserved(session, event);
+    case 'injection-lost': {
+      const lost = injectionLost(session, event, policy);
+      return lost.commands.length > 0 || lost.session === session ? lost : again(lost);
+    }
     default:
       return refuseUnknown(event);
   }

@@ -33,7 +33,12 @@ export interface SessionDescriptor {
   /** The host reports tool calls; without them idle claims cannot be told from honest ones. */
   readonly seesTools: boolean;
   /** Names under which the model can call these tools here; null: it cannot, and texts must not name them. */
-  readonly tools: { readonly pause: string | null; readonly verify: string | null };
+  readonly tools: {
+    readonly pause: string | null;
+    readonly verify: string | null;
+    /** Hands a todo to the worker that it is for; absent: there are no workers here. */
+    readonly delegate?: string | undefined;
+  };
 }
 
 export interface AgentDescriptor {
@@ -121,6 +126,13 @@ export interface HumanSpoke extends EventBase {
   readonly fingerprint: string | null;
   /** Filled in by the engine: the policy snapshot that is valid from here on (V2). */
   readonly policyHash: string | null;
+  /** True: said while our own agent works; its loop takes the words up between two steps (T3). */
+  readonly queued?: boolean | undefined;
+}
+/** Words that were queued stand in the conversation now. */
+export interface WordsJoined extends EventBase {
+  readonly type: 'words-joined';
+  readonly messageId: string;
 }
 export interface HumanAborted extends EventBase {
   readonly type: 'human-aborted';
@@ -145,6 +157,8 @@ export interface ToolStarted extends EventBase {
   readonly type: 'tool-started';
   readonly tool: string;
   readonly access: ToolAccess;
+  /** The permission request that this call waited for; from here on the call has begun. */
+  readonly requestId?: string | undefined;
 }
 export interface ToolEnded extends EventBase {
   readonly type: 'tool-ended';
@@ -175,6 +189,26 @@ export interface TodoCompleted extends EventBase {
   readonly todoId: string;
   readonly status: 'completed' | 'cancelled';
   readonly outcome: string;
+}
+/** How a worker's work on a todo ended. `interrupted`: by the human or by a crash, which is nobody's failure. */
+export const workerResults = ['done', 'failed', 'timed-out', 'refused', 'interrupted'] as const;
+export type WorkerResult = (typeof workerResults)[number];
+
+/** The agent hands a todo to a worker and waits for it (S4). */
+export interface DelegationStarted extends EventBase {
+  readonly type: 'delegation-started';
+  readonly todoId: string;
+  /** The session of the worker. */
+  readonly workerId: string;
+  readonly agentType: string;
+  /** The call by which it was delegated: after a crash its result is found by it. */
+  readonly callId: string;
+}
+export interface DelegationEnded extends EventBase {
+  readonly type: 'delegation-ended';
+  readonly workerId: string;
+  readonly result: WorkerResult;
+  readonly sentence: string;
 }
 export interface CheckStarted extends EventBase {
   readonly type: 'check-started';
@@ -249,14 +283,31 @@ export interface CompactionEnded extends EventBase {
   /** False when the context could not be made smaller. */
   readonly shrunk: boolean;
 }
+/** What a permission would allow: asked for by our own agent, which tells the model the answer itself. */
+export interface PermissionSubject {
+  readonly callId: string;
+  readonly tool: string;
+  /** The command or the path, as the human is shown it. */
+  readonly subject: string;
+  /** What a lasting answer would cover. */
+  readonly pattern: string;
+}
+/** `withdrawn`: nobody waits for the answer any more. */
+export const permissionAnswers = ['once', 'session', 'always', 'no', 'withdrawn'] as const;
+export type PermissionAnswer = (typeof permissionAnswers)[number];
+
 export interface PermissionAsked extends EventBase {
   readonly type: 'permission-asked';
   readonly requestId: string;
+  /** Absent: a host asks, and knows itself what for. */
+  readonly about?: PermissionSubject | undefined;
 }
 export interface PermissionAnswered extends EventBase {
   readonly type: 'permission-answered';
   readonly requestId: string;
   readonly granted: boolean;
+  /** For how long it was said; absent: a host's answer. */
+  readonly remembered?: PermissionAnswer | undefined;
 }
 export interface QuestionAsked extends EventBase {
   readonly type: 'question-asked';
@@ -318,12 +369,18 @@ export interface InjectionObserved extends EventBase {
   readonly type: 'injection-observed';
   readonly epoch: number;
 }
+/** After a restart: it was on its way when the process ended, and the host does not show it. */
+export interface InjectionLost extends EventBase {
+  readonly type: 'injection-lost';
+  readonly epoch: number;
+}
 
 export type Event =
   | SessionOpened
   | SessionClosed
   | SessionDeleted
   | HumanSpoke
+  | WordsJoined
   | HumanAborted
   | HumanPaused
   | HumanResumed
@@ -335,6 +392,8 @@ export type Event =
   | PlanWritten
   | TodoUpdated
   | TodoCompleted
+  | DelegationStarted
+  | DelegationEnded
   | CheckStarted
   | CheckFinished
   | VerificationAsked
@@ -360,6 +419,7 @@ export type Event =
   | TimerFired
   | InjectionSent
   | InjectionFailed
-  | InjectionObserved;
+  | InjectionObserved
+  | InjectionLost;
 
 export type EventType = Event['type'];

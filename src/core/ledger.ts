@@ -18,6 +18,8 @@ export type LedgerChange =
   | 'end-idle'
   | 'toggled'
   | 'duplicate-write'
+  | 'delegated'
+  | 'worker-ended'
   | 'check-passed'
   | 'check-failed'
   | 'checks-edited'

@@ -24,6 +24,10 @@ export function needs(session: Session, event: Event): Needs {
       return { ...noNeeds, plan: true };
     case 'todo-updated':
       return { ...noNeeds, ids: [event.todoId], inProgress: event.changes.status === 'in_progress' ? 2 : 0 };
+    case 'delegation-started':
+      return { ...noNeeds, ids: [event.todoId], inProgress: 2 };
+    case 'delegation-ended':
+      return session.delegation === undefined ? noNeeds : { ...noNeeds, ids: [session.delegation.todoId] };
     case 'todo-completed':
       return { ...noNeeds, ids: [event.todoId] };
     case 'check-started':
@@ -40,6 +44,7 @@ export function needs(session: Session, event: Event): Needs {
     case 'stop-attempted':
       return { ...stopNeeds(session), fingerprint: event.fingerprint };
     case 'human-resumed':
+    case 'injection-lost':
       return stopNeeds(session);
     case 'checks-overdue':
     case 'final-run-ended':

@@ -1,7 +1,15 @@
 // The state of one session: counts and counters, never the list of todos, so that its size does not grow with
 // the plan. Plain data, replaced and never mutated; stores keep it as one JSON value.
 import type { Outcome } from './decision.ts';
-import type { AgentDescriptor, Job, SessionDescriptor, StopEnd } from './events.ts';
+import type {
+  AgentDescriptor,
+  Job,
+  PermissionAnswer,
+  PermissionSubject,
+  SessionDescriptor,
+  StopEnd,
+  WorkerResult,
+} from './events.ts';
 
 export interface Turn {
   readonly id: string;
@@ -92,6 +100,46 @@ export interface Pause {
   readonly at: number;
 }
 
+/** A request of our own agent, from the question until its call begins. */
+export interface PermissionRequest extends PermissionSubject {
+  readonly requestId: string;
+  readonly askedAt: number;
+  /** null: the human has not answered. */
+  readonly answer: PermissionAnswer | null;
+}
+
+export interface PermissionGrant {
+  readonly tool: string;
+  readonly pattern: string;
+  readonly remembered: 'session' | 'always';
+  readonly at: number;
+}
+
+export interface SessionPermissions {
+  readonly requests: readonly PermissionRequest[];
+  readonly grants: readonly PermissionGrant[];
+  /** The human said no to these: they are not asked for again before the human speaks. */
+  readonly refused: readonly { readonly tool: string; readonly pattern: string }[];
+}
+
+/** What the human said while the agent worked; the loop takes it up between two steps. */
+export interface QueuedWords {
+  readonly messageId: string;
+  readonly text: string;
+  readonly at: number;
+}
+
+/** The last todo that was handed to a worker; only one works at a time (S4). */
+export interface Delegation {
+  readonly workerId: string;
+  readonly todoId: string;
+  readonly agentType: string;
+  readonly callId: string;
+  readonly startedAt: number;
+  /** null: it is at work, or the process died while it was. */
+  readonly ended: { readonly result: WorkerResult; readonly sentence: string; readonly at: number } | null;
+}
+
 export interface SessionTimer {
   readonly purpose: 'due' | 'resend';
   readonly dueAt: number;
@@ -130,6 +178,10 @@ export interface Session {
     readonly permissions: readonly string[];
     readonly questions: readonly string[];
   };
+  /** Absent: our own agent asked for nothing yet. */
+  readonly permissions?: SessionPermissions;
+  /** Absent: nothing waits to be taken up. */
+  readonly words?: readonly QueuedWords[];
   readonly jobs: readonly Job[];
   /** Jobs that a continuation has named already: one continuation per job (P18). */
   readonly namedJobs: readonly string[];
@@ -159,6 +211,8 @@ export interface Session {
   };
   readonly challenged: { readonly claims: boolean; readonly ends: boolean };
   readonly toolErrorTodo: string | null;
+  /** Absent: nothing was delegated yet. */
+  readonly delegation?: Delegation;
   readonly compacted: boolean;
   readonly overflows: number;
   readonly loopAlarms: number;

@@ -92,17 +92,18 @@ describe('letting go', () => {
 });
 
 describe('waiting', () => {
-  it('E1: the notice counts the seconds and the todos, and comes once per countdown', () => {
+  it('E1, E4: a countdown has one due time, however often the host idles, and a new one after activity', () => {
     const driver = createCoreDriver({ ...told, settings: { countdownSeconds: 5 } });
     driver.says();
     driver.plans('a', 'b', 'c');
-    expect(driver.stops().commands).toEqual([
-      expect.objectContaining({ type: 'notify', message: 'Resuming in 5 s, 3 todos remaining' }),
-    ]);
+    expect(driver.stops().decision?.sentence).toBe('Resuming in 5 s.');
+    const { timer } = driver.session;
     driver.now += 3000;
-    expect(driver.stops().commands).toEqual([]);
+    expect(driver.stops().commands, 'toasts are not the business of the state').toEqual([]);
+    expect(driver.session.timer).toEqual(timer);
     driver.happens({ type: 'activity-seen' });
-    expect(driver.stops().commands).toHaveLength(1);
+    driver.stops();
+    expect(driver.session.timer?.dueAt).toBe(driver.now + 5000);
   });
 
   it('P18: a told host that waits for background work has a timer for its end', () => {

@@ -105,14 +105,7 @@ function waiting(context: StopContext, answer: WaitAnswer, decision: Decision, r
       ]
     : [];
   const run = runsChecks ? [{ type: 'run-checks' as const, checks, stop: stop.eventId }] : [];
-  const notice =
-    told && cause === 'not-yet' && session.parked?.cause !== 'not-yet'
-      ? [countdownNotice(context, decision)]
-      : [];
-  const waits = {
-    ...step(parked, [...run, ...notice, ...answerCommand(context, decision, 'wait')]),
-    decision,
-  };
+  const waits = { ...step(parked, [...run, ...answerCommand(context, decision, 'wait')]), decision };
   return runsChecks ? startTodoChecks(waits, rows.unverified) : waits;
 }
 
@@ -154,17 +147,6 @@ function startGoalChecks(context: StopContext): Session['goal'] {
     };
   }
   return goal;
-}
-
-function countdownNotice(context: StopContext, decision: Decision) {
-  const open = context.session.counts.pending + context.session.counts.inProgress;
-  const seconds = Math.max(0, Math.ceil(((decision.dueAt ?? context.at) - context.at) / 1000));
-  return {
-    type: 'notify' as const,
-    level: 'warning' as const,
-    title: 'Todos remain',
-    message: `Resuming in ${seconds} s, ${open} todos remaining`,
-  };
 }
 
 function lettingGo(context: StopContext, decision: Decision): Step {

@@ -43,6 +43,8 @@ export interface Todo {
   /** Why it is blocked or cancelled. A cancelled todo without one is "cancelled-unexplained". */
   readonly reason: string | null;
   readonly attempts: number;
+  /** How often a worker could not do it; absent: never. The second time it is blocked (S6). */
+  readonly workerFailures?: number;
   readonly verification: Verification;
   /** Ids of the checks that prove this todo; empty: nothing of its own does. */
   readonly checks: readonly string[];

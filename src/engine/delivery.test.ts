@@ -1,6 +1,7 @@
 // Delivery on its own: one row of the outbox, one host, and what becomes of them.
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../core/events.ts';
+import type { Session } from '../core/session.ts';
 import type { ToldHost } from '../ports/host.ts';
 import type { OutboxRow } from '../ports/store.ts';
 import { createMemoryStore } from '../stores/memory/memory-store.ts';
@@ -15,10 +16,14 @@ interface HostAnswers {
 }
 
 /** A row of epoch 1 in a session that still wants it. */
-async function setUp(row: Partial<OutboxRow> = {}, { found = 'unknown', idle = true }: HostAnswers = {}) {
+async function setUp(
+  row: Partial<OutboxRow> = {},
+  { found = 'unknown', idle = true }: HostAnswers = {},
+  session: Partial<Session> = {},
+) {
   const store = createMemoryStore();
   await store.transact(async (transaction) => {
-    await transaction.saveSession(aSession({ epoch: 1 }));
+    await transaction.saveSession(aSession({ epoch: 1, ...session }));
     await transaction.saveOutbox(anOutboxRow(row));
   });
   const sent: string[] = [];
@@ -44,7 +49,8 @@ async function setUp(row: Partial<OutboxRow> = {}, { found = 'unknown', idle = t
       return {} as Handled;
     },
   });
-  return { delivery, sent, events };
+  const readRow = (epoch: number) => store.read(async (reader) => reader.outboxRow('session-1', epoch));
+  return { delivery, sent, events, row: readRow };
 }
 
 describe('sending', () => {
@@ -68,11 +74,34 @@ describe('sending', () => {
   });
 });
 
+describe('while the human is asked something', () => {
+  it('P9: nothing is sent, and the row is closed: whoever asks will stop again by itself', async () => {
+    const idle = { recovering: false, compacting: false, permissions: [], questions: [] };
+    for (const waits of [
+      { ...idle, permissions: ['permission-1'] },
+      { ...idle, questions: ['question-1'] },
+    ]) {
+      const { delivery, sent, row } = await setUp({}, {}, { waits });
+      await delivery.send('session-1', 1);
+      expect(sent).toEqual([]);
+      expect((await row(1))?.state).toBe('failed');
+    }
+  });
+});
+
 describe('after a restart', () => {
-  it('V5: what was intended is sent', async () => {
-    const { delivery, sent } = await setUp({ state: 'intended' }, { idle: false });
+  it('V5: what was intended and is not shown by the host is lost; the core says whether it is sent again', async () => {
+    const { delivery, sent, events } = await setUp({ state: 'intended' }, { idle: false });
     await delivery.recover('instance-1');
-    expect(sent).toEqual(['session-1:1']);
+    expect(events).toEqual(['injection-lost']);
+    expect(sent, 'not without being asked').toEqual([]);
+  });
+
+  it('V5: what nobody wants any more is closed, so that it is not looked up at every start', async () => {
+    const { delivery, events, row } = await setUp({ epoch: 0 });
+    await delivery.recover('instance-1');
+    expect(events).toEqual([]);
+    expect((await row(0))?.state).toBe('failed');
   });
 
   it('V5: what the host shows was delivered, and is not doubled', async () => {
@@ -84,24 +113,24 @@ describe('after a restart', () => {
     }
   });
 
-  it('V5: what was sent and cannot be looked up is sent again only to an idle host', async () => {
+  it('V5: what was sent and cannot be looked up is lost only if the host is idle', async () => {
     const busy = await setUp({ state: 'sent' }, { idle: false });
     await busy.delivery.recover('instance-1');
-    expect(busy.sent).toEqual([]);
+    expect(busy.events).toEqual([]);
     const idle = await setUp({ state: 'sent' }, { idle: true });
     await idle.delivery.recover('instance-1');
-    expect(idle.sent).toHaveLength(1);
+    expect(idle.events).toEqual(['injection-lost']);
     const absent = await setUp({ state: 'sent' }, { found: 'absent', idle: false });
     await absent.delivery.recover('instance-1');
-    expect(absent.sent).toHaveLength(1);
+    expect(absent.events).toEqual(['injection-lost']);
   });
 
   it('V5: the answer to an asked host, and what belongs to another instance, is left alone', async () => {
     const asked = await setUp({ mode: 'asked' });
     await asked.delivery.recover('instance-1');
-    expect(asked.sent).toEqual([]);
+    expect(asked.events).toEqual([]);
     const other = await setUp({ instance: 'instance-2' });
     await other.delivery.recover('instance-1');
-    expect(other.sent).toEqual([]);
+    expect(other.events).toEqual([]);
   });
 });

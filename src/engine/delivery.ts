@@ -1,6 +1,7 @@
 // Delivery of continuations to told hosts: intended → sent → observed. The outbox row was committed before anything
 // is sent; right before sending it is looked at again, so that a human who spoke meanwhile is never talked over.
 import type { Event } from '../core/events.ts';
+import type { Session } from '../core/session.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { OutgoingText, ToldHost } from '../ports/host.ts';
 import type { OutboxRow, Store } from '../ports/store.ts';
@@ -32,7 +33,8 @@ export function createDelivery({ store, clock, host, trace, handle }: DeliveryOp
       if (session === null || row === null || (row.state !== 'intended' && row.state !== 'sent')) return null;
       const outdated =
         session.epoch !== epoch || session.latch !== null || session.pause !== null || session.deleted;
-      if (!outdated) return { key: `${sessionId}:${epoch}`, session, epoch, text: row.text };
+      if (!outdated && !isAsking(session))
+        return { key: `${sessionId}:${epoch}`, session, epoch, text: row.text };
       await transaction.saveOutbox({ ...row, state: 'failed', updatedAt: clock.now() });
       return null;
     });
@@ -89,8 +91,16 @@ export function createDelivery({ store, clock, host, trace, handle }: DeliveryOp
     }
     const mayRepeat =
       row.state === 'intended' || found === 'absent' || (await toldHost.isIdle(row.sessionId));
-    if (mayRepeat) await send(row.sessionId, row.epoch);
+    const { sessionId, epoch } = row;
+    if (!mayRepeat || (await stillWanted(sessionId, epoch)) === null) return;
+    const at = clock.now();
+    await handle({ type: 'injection-lost', id: `${key}:lost:${at}`, sessionId, at, epoch });
   }
 
   return { send, recover };
+}
+
+/** Whoever asks the human something is at work: it will stop again by itself. */
+function isAsking({ waits }: Session): boolean {
+  return waits.permissions.length > 0 || waits.questions.length > 0;
 }

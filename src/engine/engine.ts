@@ -30,6 +30,8 @@ export interface EngineOptions {
   readonly checker?: Checker;
   /** Called at named points around the transaction and the send; the crash tests end the process here. */
   readonly trace?: (point: EnginePoint) => void;
+  /** Called after each commit, before anything is performed, with the session as saved and what was applied to it. */
+  readonly watch?: (session: Session, events: readonly Event[]) => void;
 }
 
 export type EnginePoint = 'before-commit' | 'after-commit' | 'before-send' | 'after-send' | 'after-record';
@@ -80,6 +82,11 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
         return refused;
       });
     trace('after-commit');
+    if (result.steps.length > 0)
+      options.watch?.(
+        result.session,
+        result.steps.map(({ event: applied }) => applied),
+      );
     return perform(result);
   }
 
@@ -137,7 +144,8 @@ export function createEngine(options: EngineOptions, performer: Performer): Engi
 
   async function perform({ known, first, session, steps }: Applied): Promise<Handled> {
     let checks: Promise<Handled | null> | null = null;
-    if (session.timer !== first.timer) performer.timerChanged(session);
+    const moved = session.descriptor.instance !== first.descriptor.instance;
+    if (session.timer !== first.timer || moved) performer.timerChanged(session);
     for (const { step, event } of steps) {
       for (const command of step.commands) {
         if (command.type === 'inject') await performer.inject(session.id, command.epoch);

@@ -9,6 +9,7 @@ import { parseJsonText } from '../core/config/json-text.ts';
 import { mergeSettings, type Origins } from '../core/config/merge.ts';
 import { createPolicy, type Policy } from '../core/config/policy.ts';
 import { type Problem, problemSentence } from '../core/config/problem.ts';
+import { withoutGrants } from '../core/config/project-grants.ts';
 import { type ConfigResult, validateConfig } from '../core/config/validate.ts';
 import { reasonForDistrust, trustedOwners } from './config-trust.ts';
 import { digestFile } from './digest-file.ts';
@@ -61,11 +62,12 @@ export function readPolicy(sources: PolicySources): PolicyResult {
   const flags: ConfigResult = sources.flags ?? { ok: true, config: {} };
 
   const files = [user, project].flatMap(({ file }) => (file === null ? [] : [file]));
-  const { warnings } = environment;
+  const said = withoutGrants(project.ok ? project.config : {});
+  const warnings = [...environment.warnings, ...said.warnings];
   if (user.ok && project.ok && environment.ok && flags.ok) {
     const layers = {
       user: user.config,
-      project: project.config,
+      project: said.config,
       environment: environment.config,
       flag: flags.config,
     };

@@ -232,7 +232,6 @@ describe('the runtime with a told host', () => {
 
   it('E1: idle with open todos counts down for two seconds, then injects', async () => {
     const { host, clock } = await idleWithOpenTodo();
-    expect(host.notices[0]?.message).toBe('Resuming in 2 s, 2 todos remaining');
     await clock.advance(1999);
     expect(host.injected).toHaveLength(0);
     await clock.advance(1);
@@ -299,6 +298,26 @@ describe('the runtime with a told host', () => {
     expect(second.injected).toHaveLength(1);
     await clock.advance(60_000);
     expect(second.injected).toHaveLength(1);
+  });
+
+  it('V5: a text on its way moves with its session into the instance that opens it next', async () => {
+    const { host, clock, store } = await idleWithOpenTodo({ takes: () => false });
+    await clock.advance(2000);
+    await host.runtime.detach();
+    const second = createScriptedHost({
+      mode: 'told',
+      instance: 'another',
+      store,
+      clock,
+      identifiers: createSequentialIdentifiers('second'),
+      hash: sha256,
+      policy: () => ({ settings: defaultSettings, goalChecks: [] }),
+    });
+    await second.open();
+    const rows = await store.read(async (reader) => reader.outbox(host.sessionId));
+    expect(rows.map(({ instance, state }) => ({ instance, state }))).toEqual([
+      { instance: 'another', state: 'intended' },
+    ]);
   });
 
   it('V5: a countdown older than ten minutes parks the session as paused instead', async () => {

@@ -20,10 +20,13 @@ export async function saveStep(
   for (const fingerprint of rowChanges.fingerprints) {
     await transaction.addFingerprint(session.id, fingerprint, event.at);
   }
-  if (session.timer !== before.timer) {
+  // A session that is opened in another instance takes what is planned for it along: whoever runs it acts.
+  const moved = session.descriptor.instance !== before.descriptor.instance;
+  if (session.timer !== before.timer || (moved && session.timer !== null)) {
     await transaction.saveTimer(session.id, session.descriptor.instance, session.timer);
   }
   if (session.injection !== before.injection) await saveInjection(transaction, step, event.at);
+  else if (moved) await moveInjection(transaction, session);
   if (event.type === 'usage-reported') {
     const { inputTokens, outputTokens, cost, at } = event;
     const turnId = session.turn?.id ?? null;
@@ -86,4 +89,13 @@ async function saveInjection(
     attempts: injection.attempts,
     updatedAt: at,
   });
+}
+
+async function moveInjection(
+  transaction: StoreTransaction,
+  { id, injection, descriptor }: Session,
+): Promise<void> {
+  const row = injection === null ? null : await transaction.outboxRow(id, injection.epoch);
+  if (row?.state === 'intended' || row?.state === 'sent')
+    await transaction.saveOutbox({ ...row, instance: descriptor.instance });
 }

@@ -13,11 +13,17 @@ export interface OutgoingText {
 }
 
 export interface ToldHost {
-  /** Puts the text into the session. `refused` carries a sentence. */
+  /**
+   * Puts the text into the session; a refusal carries a sentence. Must settle within seconds, not when the turn ends:
+   * what is due in other sessions waits for it. May be called again with the same key if nothing came of it.
+   */
   inject(
     outgoing: OutgoingText,
   ): Promise<{ readonly taken: true } | { readonly taken: false; readonly error: string }>;
-  /** Does the host show this continuation? `unknown` where it cannot be looked up. */
+  /**
+   * Does the host show this continuation? `unknown` where it cannot be looked up. `absent` also for one that it holds
+   * and will never act on, if `inject` with the same key makes it act without doubling the text.
+   */
   find(outgoing: OutgoingText): Promise<'present' | 'absent' | 'unknown'>;
   isIdle(sessionId: string): Promise<boolean>;
   /** The host's own list as an event, read at the moment of acting (G5); null where it cannot be read. */

@@ -3,7 +3,7 @@
 import type { Awaitable } from './store.ts';
 
 /**
- * human: said by a person. agent, tools: one step's answer and results. held: an answer that was held back, kept for
+ * human: said by a person or, to a worker, by the agent that sent it. agent, tools: one step's answer and results. held: an answer that was held back, kept for
  * the model. continuation, note: said by the system. summary: stands for everything before it.
  */
 export type MessageKind = 'human' | 'agent' | 'tools' | 'held' | 'continuation' | 'note' | 'summary';

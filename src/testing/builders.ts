@@ -265,4 +265,5 @@ export const anEvent = {
   injectionSent: eventBuilder('injection-sent', { epoch: 1 }),
   injectionFailed: eventBuilder('injection-failed', { epoch: 1, error: 'The host did not answer.' }),
   injectionObserved: eventBuilder('injection-observed', { epoch: 1 }),
+  injectionLost: eventBuilder('injection-lost', { epoch: 1 }),
 };

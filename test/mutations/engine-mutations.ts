@@ -48,7 +48,7 @@ export const engineMutations: readonly Mutation[] = [
   {
     id: 'save-timer-forgotten',
     file: 'src/engine/save-step.ts',
-    find: 'if (session.timer !== before.timer) {',
+    find: 'if (session.timer !== before.timer || (moved && session.timer !== null)) {',
     replace: 'if (false) {',
     why: 'a countdown does not survive a restart',
   },
@@ -133,7 +133,7 @@ export const engineMutations: readonly Mutation[] = [
   {
     id: 'engine-timer-not-told',
     file: 'src/engine/engine.ts',
-    find: 'if (session.timer !== first.timer) performer.timerChanged(session);',
+    find: 'if (session.timer !== first.timer || moved) performer.timerChanged(session);',
     replace: '',
     why: 'a countdown waits for the next wake-up',
   },

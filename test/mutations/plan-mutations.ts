@@ -178,13 +178,6 @@ export const planMutations: readonly Mutation[] = [
     why: 'a development server is waited for for ever',
   },
   {
-    id: 'countdown-notice-repeats',
-    file: 'src/core/stop.ts',
-    find: "told && cause === 'not-yet' && session.parked?.cause !== 'not-yet'",
-    replace: "told && cause === 'not-yet'",
-    why: 'every idle shows the notice again',
-  },
-  {
     id: 'observed-wait-acts',
     file: 'src/core/stop.ts',
     find: "  if (decision.observed) return { ...step(session, answerCommand(context, decision, 'let-go')), decision };\n",

@@ -138,8 +138,8 @@ export const rulesMutations: readonly Mutation[] = [
   {
     id: 'rule-permission-headless',
     file: 'src/core/rules/wait-rules.ts',
-    find: "? letGo('paused', 'A permission request is unanswered",
-    replace: "? wait('A permission request is unanswered",
+    find: "? letGo('paused', `A permission request",
+    replace: '? wait(`A permission request',
     why: 'a run without a terminal waits for ever',
   },
   {

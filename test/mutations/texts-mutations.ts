@@ -104,8 +104,8 @@ export const textsMutations: readonly Mutation[] = [
   {
     id: 'text-title-raw',
     file: 'src/core/texts/continuation-text.ts',
-    find: 'return `Go on with the next todo: ${quoteForModel(todo.title)}.${criteria}`;',
-    replace: 'return `Go on with the next todo: ${todo.title}.${criteria}`;',
+    find: 'return `Go on with the next todo: ${quoteForModel(todo.title)}.${criteria}${workerPart(todo, delegate)}`;',
+    replace: 'return `Go on with the next todo: ${todo.title}.${criteria}${workerPart(todo, delegate)}`;',
     why: 'a title poses as an instruction',
   },
   {

@@ -19,15 +19,15 @@ export const workMutations: readonly Mutation[] = [
   {
     id: 'taken-forgotten',
     file: 'src/core/apply/apply-work.ts',
-    find: "? { ...injection, state: 'observed' }\n    : injection;",
-    replace: '? injection\n    : injection;',
+    find: "return injection?.state === before ? { ...injection, state: 'observed' } : injection;",
+    replace: 'return injection;',
     why: 'a taken answer looks lost',
   },
   {
     id: 'tool-start-question',
     file: 'src/core/apply/apply-work.ts',
-    find: 'const active = { ...markActive(session), questions: 0 };',
-    replace: 'const active = markActive(session);',
+    find: 'consumeRequest({ ...markActive(session), questions: 0 }, event)',
+    replace: 'consumeRequest(markActive(session), event)',
     why: 'an agent that works is taken for one that asks',
   },
   {
@@ -89,7 +89,7 @@ export const workMutations: readonly Mutation[] = [
   {
     id: 'error-keeps-countdown',
     file: 'src/core/apply/apply-work.ts',
-    find: "const active = session.descriptor.mode === 'told' ? unpark(session) : session;",
+    find: 'const active = cancelCountdown(session);',
     replace: 'const active = session;',
     why: 'a failing host is continued at once',
   },

@@ -193,7 +193,7 @@ function fail(digits: Digits, world: World): Happening {
   return { type: 'error-occurred', kind, signature: `error-${digits(2)}`, message: 'it broke', retryAt };
 }
 
-function delivered(type: 'injection-sent' | 'injection-observed'): Maker {
+function delivered(type: 'injection-sent' | 'injection-observed' | 'injection-lost'): Maker {
   return (digits, { session }) => ({ type, epoch: session.epoch - (digits(8) === 7 ? 1 : 0) }) as Happening;
 }
 
@@ -280,6 +280,7 @@ const makers: readonly (readonly [number, Maker])[] = [
   [2, usage],
   [4, delivered('injection-sent')],
   [1, delivered('injection-observed')],
+  [1, delivered('injection-lost')],
   [
     4,
     (digits, { session }) => ({

@@ -195,6 +195,7 @@ function waits(reference: Reference, event: Event): void {
       reference.cost += event.cost ?? 0;
       break;
     case 'injection-failed':
+    case 'injection-lost':
       if (event.epoch === reference.injectedEpoch) reference.failedSince = true;
       break;
   }

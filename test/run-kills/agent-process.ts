@@ -1,6 +1,6 @@
 // The process that is killed: our own agent on a SQLite store. A session that the store knows is resumed, as
 // `untildone run --resume` does it; otherwise the run is begun. It prints a line for every event of the run.
-// Usage: node agent-process.ts DIRECTORY URL
+// Usage: node agent-process.ts DIRECTORY URL [WORKER,WORKER…]
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runScriptedAgent } from '../../bench/agent/scripted-agent.ts';
@@ -8,7 +8,7 @@ import { systemClock } from '../../src/engine/system.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { goal } from './story.ts';
 
-const [directory = '', url = ''] = process.argv.slice(2);
+const [directory = '', url = '', workers = ''] = process.argv.slice(2);
 const sessionId = 'killed';
 const work = join(directory, 'work');
 mkdirSync(work, { recursive: true });
@@ -22,6 +22,7 @@ const ended = await runScriptedAgent({
   directory: work,
   sessionId,
   goal: isKnown ? null : goal,
+  workers: workers === '' ? [] : workers.split(','),
   emit: ({ type }) => process.stdout.write(`${type}\n`),
 });
 await store.close();

@@ -48,9 +48,12 @@ export async function inspectRecord(directory: string): Promise<string[]> {
       const session = await reader.session('killed');
       const ledger = verifyLedger(await reader.ledger(session?.planId ?? ''), sha256);
       if (!ledger.intact) broken.push(`the ledger is broken: ${ledger.sentence}`);
-      for (const call of await reader.unsettledCalls('killed')) {
-        broken.push(`call ${call.callId} never reached the history`);
+      for (const { id } of await reader.sessions({ limit: 1000 })) {
+        for (const call of await reader.unsettledCalls(id)) {
+          broken.push(`call ${call.callId} never reached the history`);
+        }
       }
+      if (session?.delegation?.ended === null) broken.push('a delegation has no end on the record');
     });
   } finally {
     await store.close();
@@ -88,6 +91,10 @@ function inspectCalls(directory: string): string[] {
     if (call.result !== null) {
       const { output } = JSON.parse(call.result) as { output: string };
       if (results[0]?.value !== output) broken.push(`${name}: the history does not show the recorded result`);
+    } else if (call.tool === 'delegate') {
+      // A worker that had ended is reported as it ended; nothing of it was lost.
+      if (!/ended on|nothing was delegated/u.test(results[0]?.value ?? ''))
+        broken.push(`${name} was interrupted and the model was not told what came of its worker`);
     } else if (results[0]?.type !== 'error-text') {
       broken.push(`${name} was interrupted and the model was not told`);
     }

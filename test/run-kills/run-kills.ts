@@ -1,18 +1,31 @@
 // Kills our own agent with SIGKILL at random moments of a run, resumes it each time, and compares the end with that
 // of a run that nobody disturbed (issue Loop, must hold 3; V5). The scripted model lives here and survives the kills.
-// Usage: npm run test:run-kills -- [KILLS] [SEED]
+// Usage: npm run test:run-kills -- [KILLS] [SEED] [workers]
 import { spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startScriptedModel } from '../../src/testing/model/index.ts';
+import { type Script, startScriptedModel } from '../../src/testing/model/index.ts';
 import { type EndResult, inspectRecord, readEndResult } from './end-result.ts';
 import { killedStory } from './story.ts';
+import { workerNames, workerScripts } from './worker-story.ts';
+
+/** What the agent does while it is killed. */
+export interface KilledWork {
+  readonly scripts: () => readonly Script[];
+  readonly workers: readonly string[];
+}
+
+export const noteWork = (todos: number): KilledWork => ({
+  scripts: () => [killedStory(todos)],
+  workers: [],
+});
+export const workerWork: KilledWork = { scripts: workerScripts, workers: workerNames };
 
 export interface RunKillsOptions {
   readonly kills: number;
-  readonly todos: number;
+  readonly work: KilledWork;
   readonly seed: number;
 }
 
@@ -43,16 +56,21 @@ const moments: readonly ((random: () => number) => KillMoment)[] = [
   (random) => afterEvent('tool-ended', 1 + upTo(random, 8), upTo(random, 60)),
   (random) => afterEvent('continuation', 1 + upTo(random, 3), upTo(random, 60)),
 ];
+const workerMoments: typeof moments = [
+  (random) => afterEvent('worker-started', 1 + upTo(random, 4), upTo(random, 60)),
+  (random) => afterEvent('worker-ended', 1 + upTo(random, 4), upTo(random, 10)),
+];
 const overdueMs = 120_000;
 
-export async function runKills({ kills, todos, seed }: RunKillsOptions): Promise<RunKillsReport> {
+export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<RunKillsReport> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-kills-')));
   const random = seededRandom(seed);
+  const drawn = work.workers.length === 0 ? moments : [...moments, ...workerMoments];
   const broken: string[] = [];
   let killed = 0;
   let runs = 0;
   try {
-    const expected = await disturbedRun(join(scratch, 'undisturbed'), todos, () => null);
+    const expected = await disturbedRun(join(scratch, 'undisturbed'), work, () => null);
     broken.push(...expected.broken.map((sentence) => `undisturbed: ${sentence}`));
     while (killed < kills) {
       runs += 1;
@@ -60,9 +78,9 @@ export async function runKills({ kills, todos, seed }: RunKillsOptions): Promise
         throw new Error('too few runs were killed; the program does not test what it says');
       const directory = join(scratch, `run-${runs}`);
       const chosen: KillMoment[] = [];
-      const run = await disturbedRun(directory, todos, (already) => {
+      const run = await disturbedRun(directory, work, (already) => {
         if (already >= killsPerRun || killed + already >= kills) return null;
-        const draw = moments[Math.floor(random() * moments.length)];
+        const draw = drawn[Math.floor(random() * drawn.length)];
         // The very first moment is always hit: a session exists and its goal must not be lost.
         const moment = runs === 1 && already === 0 ? firstEvent : (draw?.(random) ?? firstEvent);
         chosen.push(moment);
@@ -100,13 +118,13 @@ interface DisturbedRun {
 
 async function disturbedRun(
   directory: string,
-  todos: number,
+  work: KilledWork,
   nextKill: (already: number) => KillMoment | null,
 ): Promise<DisturbedRun> {
-  const server = await startScriptedModel({ scripts: [killedStory(todos)], keepRequests: 1 });
+  const server = await startScriptedModel({ scripts: work.scripts(), keepRequests: 1 });
   try {
     for (let kills = 0; ; kills += 1) {
-      const life = await live(directory, server.url, nextKill(kills));
+      const life = await live([directory, server.url, work.workers.join(',')], nextKill(kills));
       if (life.killed) continue;
       const result = { exitCode: life.exitCode, said: life.said, ...(await readEndResult(directory)) };
       const complaints = life.complaint === '' ? [] : [`the process complained: ${life.complaint}`];
@@ -125,9 +143,10 @@ interface Life {
 }
 
 /** One process from its birth to its end, by the kill or by itself. */
-function live(directory: string, url: string, kill: KillMoment | null): Promise<Life> {
+function live(given: readonly string[], kill: KillMoment | null): Promise<Life> {
+  const [directory = ''] = given;
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--no-warnings', agentProcess, directory, url], {
+    const child = spawn(process.execPath, ['--no-warnings', agentProcess, ...given], {
       stdio: ['ignore', 'pipe', 'pipe'],
       // Filled by the undisturbed run; the many starts after it take half the time.
       env: { ...process.env, NODE_COMPILE_CACHE: join(directory, '..', 'compiled') },
@@ -192,8 +211,9 @@ function seededRandom(seed: number): () => number {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [kills = 100, seed = 1] = process.argv.slice(2).map(Number);
-  const report = await runKills({ kills, todos: 20, seed });
+  const [kills = '100', seed = '1', what = 'notes'] = process.argv.slice(2);
+  const work = what === 'workers' ? workerWork : noteWork(20);
+  const report = await runKills({ kills: Number(kills), work, seed: Number(seed) });
   for (const sentence of report.broken) process.stdout.write(`${sentence}\n`);
   process.stdout.write(`run kills: ${report.kills} kills, ${report.broken.length} broken promises\n`);
   process.exitCode = report.broken.length === 0 ? 0 : 1;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, onTestFinished } from 'vitest';
+import { bundledPackages } from '../../scripts/bundled-packages.ts';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import type { Session } from '../../src/core/session.ts';
 import { systemClock } from '../../src/engine/system.ts';
@@ -31,7 +32,7 @@ async function bundleProgram(): Promise<string> {
     platform: 'node',
     target: 'node22.13',
     external: ['bun:sqlite'],
-    alias: { '@vercel/oidc': join(root, 'scripts/no-vendor-sign-in.ts') },
+    ...bundledPackages(root),
     logLevel: 'error',
   });
   return join(outdir, 'bin.mjs');
@@ -61,6 +62,10 @@ export interface CommandLine {
   /** The same on a terminal of its own, as `resume` wants it. */
   runOnTerminal(...argv: string[]): Promise<{ readonly code: number | null; readonly out: string }>;
   session(): Promise<Session>;
+  /** What `start` starts, for tests that start it elsewhere. */
+  words(...argv: string[]): readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly storePath: string;
   /** Adds variables to the environment of what is started from now on. */
   set(variables: Readonly<Record<string, string>>): void;
 }
@@ -112,6 +117,9 @@ export async function openCommandLine({ steps, environment }: CommandLineOptions
       const running = launch('script', ['-qec', words, '/dev/null']);
       return { code: await running.ended, out: running.out() };
     },
+    words: (...argv) => [process.execPath, program, ...argv],
+    environment: env,
+    storePath: storePath(env),
     set: (variables) => Object.assign(env, variables),
     async session() {
       const store = await openSqliteStore({ path: storePath(env), clock: systemClock });

@@ -1,5 +1,6 @@
 // The human's hand on a running agent, with real processes and signals: Ctrl-C once and twice, pause, resume and stop
-// from another terminal, and going on afterwards (C3, G4).
+// from another terminal, and going on afterwards (C3, G4); questions that are answered there, and words (S7, T3).
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +15,7 @@ import {
   stall,
   writeFile,
 } from '../../src/testing/model/index.ts';
-import { openCommandLine, type Running } from './command-line.ts';
+import { type CommandLine, openCommandLine, type Running } from './command-line.ts';
 
 const alpha = [writeFile('alpha.txt', 'a'), complete('Write alpha'), say('Written.')];
 const run = ['run', 'Do the work.', '--auto', '--json', '--model', 'openai/story'];
@@ -124,7 +125,7 @@ describe('from another terminal', () => {
     const running = line.start(...run);
     await running.sees(isStep(2));
     expect(await line.run('pause')).toMatchObject({ code: 0, out: expect.stringContaining('is paused') });
-    await running.sees((event) => event.type === 'notice' && event.sentence.startsWith('Paused by a human'));
+    await running.sees((event) => event.type === 'waiting' && event.reason === 'paused-by-human');
     const refused = await line.run('resume');
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Only a human may say this') });
     // Nothing happens while it is paused: the step is not begun anew.
@@ -146,5 +147,91 @@ describe('from another terminal', () => {
     await line.run('stop');
     expect(await running.ended).toBe(130);
     expect(line.model.requests).toHaveLength(2);
+  });
+});
+
+const asking = [plan('Write it'), runCommand('echo made > made.txt'), complete('Write it'), say('Written.')];
+const ask = ['--ask', '--json', '--model', 'openai/story'];
+
+/** On a terminal of its own; once a text is shown, its answer is typed. */
+function typed(
+  line: CommandLine,
+  argv: readonly string[],
+  answers: Readonly<Record<string, string>>,
+): Promise<{ readonly code: number | null; readonly out: string }> {
+  const words = line.words(...argv).map((word) => `'${word}'`);
+  const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
+    cwd: line.project,
+    env: line.environment,
+  });
+  const left = new Map(Object.entries(answers));
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+    for (const [shown, answer] of left) {
+      if (!out.includes(shown)) continue;
+      left.delete(shown);
+      child.stdin.write(answer);
+    }
+  });
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out })));
+}
+
+describe('a run that asks, without a terminal', () => {
+  it('S7: killed with SIGKILL, answered by `approve` in another terminal, and resumed: the call is made', async () => {
+    const line = await openCommandLine({ steps: asking });
+    const running = line.start('run', 'Do it.', ...ask, '--permissions-wait-seconds', '600');
+    const asked = await running.sees(({ type }) => type === 'permission-asked');
+    running.child.kill('SIGKILL');
+    await running.ended;
+    expect((await line.run('status')).out).toContain(
+      "waiting for the human's answer to a permission request",
+    );
+    const requestId = asked.type === 'permission-asked' ? asked.requestId : '';
+    const answered = await line.runOnTerminal('approve', '--request', requestId, '--yes');
+    expect(answered.out).toContain('Allowed once: shell echo made > made.txt');
+    expect(existsSync(join(line.project, 'made.txt'))).toBe(false);
+    const again = line.start('run', '--resume', ...ask);
+    expect(await again.ended).toBe(3);
+    expect(existsSync(join(line.project, 'made.txt'))).toBe(true);
+    expect(again.events().filter(({ type }) => type === 'permission-asked')).toEqual([]);
+  });
+
+  it('S7, P9: ends paused with exit code 7 and says how it is answered', async () => {
+    const line = await openCommandLine({ steps: asking });
+    const { code, out } = await line.run('run', 'Do it.', '--ask', '--model', 'openai/story');
+    expect(code).toBe(7);
+    expect(out).toContain('permission asked: shell');
+    expect(out).toContain('`untildone approve` answers it');
+  });
+});
+
+describe('a run that asks, on a terminal', () => {
+  it('S7, C3: a person at a plain terminal is asked, and their yes is heard', async () => {
+    const line = await openCommandLine({ steps: asking });
+    const argv = ['run', 'Do it.', '--plain', '--model', 'openai/story'];
+    const { code, out } = await typed(line, argv, { 'Allow?': 'y\n' });
+    expect(out).toContain('permission given once');
+    expect(code).toBe(3);
+    expect(existsSync(join(line.project, 'made.txt'))).toBe(true);
+  });
+});
+
+describe('words from another terminal', () => {
+  it('T3, C3: `say` reaches a run that is at work, which goes on with them', async () => {
+    const line = await openCommandLine({
+      steps: [plan('Write it'), runCommand('sleep 1.5'), complete('Write it'), say('Written.')],
+    });
+    const running = line.start('run', 'Do it.', '--auto', '--json', '--model', 'openai/story');
+    await running.sees((event) => event.type === 'tool-started' && event.tool === 'shell');
+    const said = await line.runOnTerminal('say', 'Use tabs.');
+    expect(said.out).toContain('The agent reads it after its running step.');
+    expect(await running.ended).toBe(3);
+    const messages = running.events().flatMap((event) => (event.type === 'human-message' ? [event] : []));
+    expect(messages.map(({ text, state }) => `${state}: ${text}`)).toEqual([
+      'queued: Use tabs.',
+      'joined: Use tabs.',
+    ]);
+    expect(JSON.stringify(line.model.requests.at(-1)?.body)).toContain('Use tabs.');
   });
 });

@@ -12,6 +12,7 @@ import {
   writeFile,
 } from '../../src/testing/model/index.ts';
 import {
+  checkResults,
   document,
   honestWork,
   kinds,
@@ -82,7 +83,7 @@ describe('an agent that edits the file instead of working', () => {
     });
     const told = await stage.run(runPlan);
     expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
-    expect(notices(told)).toMatch(/Check \$ test -e alpha\.txt: passed/);
+    expect(checkResults(told)).toContain('$ test -e alpha.txt: passed');
     expect(notices(told)).toContain('PLAN.md was changed since your message');
     expect(told.ledger.map(({ change }) => change)).toContain('checks-edited');
   });
@@ -96,7 +97,7 @@ describe('an agent that edits the file instead of working', () => {
     });
     const told = await stage.run(runPlan);
     expect(told.ended?.outcome).not.toBe('done');
-    expect(notices(told)).toMatch(/Check \$ test -e alpha\.txt: failed/);
+    expect(checkResults(told)).toContain('$ test -e alpha.txt: failed');
   });
 
   const withoutBeta = ['* [ ] Write alpha !high', '  check: grep -q good alpha.txt', ''].join('\n');

@@ -94,6 +94,11 @@ export function notices({ events }: PlanRun): string {
   return events.flatMap((event) => (event.type === 'notice' ? [event.sentence] : [])).join('\n');
 }
 
+/** The checks that were seen to end, a line each: "name: result". */
+export function checkResults({ events }: PlanRun): readonly string[] {
+  return events.flatMap((event) => (event.type === 'check-ended' ? [`${event.check}: ${event.result}`] : []));
+}
+
 export async function setPlanStage({
   steps,
   afterwards,

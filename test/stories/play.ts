@@ -8,6 +8,8 @@ import { expect, onTestFinished } from 'vitest';
 import type { AgentEvent, RunEnded } from '../../src/agent/agent-event.ts';
 import { resolveModel } from '../../src/agent/models/resolve-model.ts';
 import { type AgentRunOptions, runAgent } from '../../src/agent/run-agent.ts';
+import type { Worker } from '../../src/agent/workers/worker.ts';
+import { workerTypes } from '../../src/agent/workers/worker-types.ts';
 import { mergeSettings } from '../../src/core/config/merge.ts';
 import type { PartialSettings, Settings } from '../../src/core/config/settings.ts';
 import { type Decision, exitCodes } from '../../src/core/decision.ts';
@@ -39,6 +41,7 @@ export interface Story extends ScriptOptions {
   readonly settings?: PartialSettings;
   readonly contextLimit?: number;
   readonly permissions?: AgentRunOptions['permissions'];
+  readonly asking?: AgentRunOptions['asking'];
   /** Prepares the workspace. */
   readonly prepare?: (root: string) => void;
   /** Sees every event as it happens. */
@@ -46,6 +49,8 @@ export interface Story extends ScriptOptions {
   readonly onControl?: AgentRunOptions['onControl'];
   readonly fingerprint?: 'workspace' | 'none';
   readonly acceptClaims?: boolean;
+  /** Workers by their type, with what their model does; each has a model of its own name. */
+  readonly workers?: Readonly<Record<string, readonly Step[]>>;
 }
 
 export interface Played {
@@ -76,6 +81,7 @@ export interface Stage {
 export interface StageRun {
   readonly goal?: string | null;
   readonly resume?: boolean;
+  readonly asking?: AgentRunOptions['asking'];
   /** Another store over the same file, such as one that dies. */
   readonly store?: Store;
   readonly settings?: PartialSettings;
@@ -94,7 +100,10 @@ export async function setStage(story: Story): Promise<Stage> {
   mkdirSync(root);
   const clock = createFastClock();
   const store = await openSqliteStore({ path: join(base, 'state', 'untildone.db'), clock });
-  const model = await startScriptedModel({ scripts: [scriptOf(story)], keepRequests: 5000 });
+  const model = await startScriptedModel({
+    scripts: [scriptOf(story), ...workerScripts(story)],
+    keepRequests: 5000,
+  });
   onTestFinished(async () => {
     await model.close();
     await store.close();
@@ -111,6 +120,7 @@ export async function setStage(story: Story): Promise<Stage> {
       environment: {},
     });
     if (!resolved.ok) throw new Error(resolved.sentence);
+    const workers = await workersOf(story, settings);
     const events: AgentEvent[] = [];
     const ended = await runAgent({
       goal: given.goal === undefined ? (story.goal ?? storyGoal) : given.goal,
@@ -123,6 +133,7 @@ export async function setStage(story: Story): Promise<Stage> {
       policy: { settings, goalChecks: [] },
       directory: root,
       permissions: story.permissions ?? { mode: 'auto', shellAllow: [] },
+      ...askingOf(given, story),
       environment: process.env,
       emit: (event) => {
         events.push(event);
@@ -132,6 +143,7 @@ export async function setStage(story: Story): Promise<Stage> {
       fingerprint: async () => (story.fingerprint === 'none' ? null : fingerprintOf(root)),
       acceptClaims: story.acceptClaims ?? false,
       random: () => 0,
+      workers,
       ...(story.onControl === undefined ? {} : { onControl: story.onControl }),
     });
     const played = await collect(store, model, sessionId, { ended, events, root, stage });
@@ -143,6 +155,11 @@ export async function setStage(story: Story): Promise<Stage> {
   return stage;
 }
 
+function askingOf(given: StageRun, story: Story): Pick<AgentRunOptions, 'asking'> {
+  const asking = given.asking ?? story.asking;
+  return asking === undefined ? {} : { asking };
+}
+
 function scriptOf({ steps, cursor, family, afterwards, aside }: Story): Script {
   return script('story', steps, {
     ...(cursor === undefined ? {} : { cursor }),
@@ -150,6 +167,24 @@ function scriptOf({ steps, cursor, family, afterwards, aside }: Story): Script {
     ...(afterwards === undefined ? {} : { afterwards }),
     ...(aside === undefined ? {} : { aside }),
   });
+}
+
+function workerScripts({ workers = {} }: Story): Script[] {
+  return Object.entries(workers).map(([name, steps]) => script(name, steps));
+}
+
+async function workersOf(story: Story, settings: Settings): Promise<readonly Worker[]> {
+  const types = workerTypes(settings, 'trusted');
+  if (!types.ok) throw new Error(types.sentence);
+  const wanted = types.workers.filter(({ name }) => Object.hasOwn(story.workers ?? {}, name));
+  return Promise.all(
+    wanted.map(async (type) => {
+      const written = `${story.protocol.provider}/${type.name}`;
+      const model = await resolveModel(written, { settings, origins: 'trusted', environment: {} });
+      if (!model.ok) throw new Error(model.sentence);
+      return { ...type, model };
+    }),
+  );
 }
 
 function settingsOf(story: Story, url: string, more: PartialSettings = {}): Settings {

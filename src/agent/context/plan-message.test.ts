@@ -29,6 +29,18 @@ describe('S3: the plan in the prompt', () => {
     );
   });
 
+  it('S4: says which todo goes to which worker, where there is a way to hand it over', () => {
+    const todos = [
+      aTodo({ id: 'a', title: 'Write tests', agentType: 'coder' }),
+      aTodo({ id: 'b', title: 'Run them', agentType: 'tester', workerFailures: 1 }),
+    ];
+    const view = { next: todos, counts: { ...noCounts, pending: 2 }, limit: 20 };
+    const lines = planMessage({ ...view, delegate: 'delegate' })?.split('\n') ?? [];
+    expect(lines[1]).toBe('Next: “Write tests” [id a] (for coder). Hand it to its worker with delegate.');
+    expect(lines[3]).toBe('- “Run them” [id b] (for tester, its worker failed)');
+    expect(planMessage(view)).not.toMatch(/coder|delegate/);
+  });
+
   it('counts the todos beyond its limit', () => {
     expect(planMessage({ next, counts, limit: 1 })?.split('\n').slice(2)).toEqual(['… and 2 more open.']);
   });

@@ -27,6 +27,15 @@ describe('S1: the system prompt', () => {
     expect(systemPrompt({ ...facts, tools: ['read_file', 'shell'] })).not.toMatch(/todo|plan/i);
   });
 
+  it('S4: lists the workers with their purpose only to an agent that can delegate', () => {
+    const workers = [{ name: 'coder', purpose: 'writes <code>' }];
+    const text = systemPrompt({ ...facts, tools: [...todoTools, 'delegate'], workers });
+    expect(text).toContain('- coder: “writes ‹code›”');
+    expect(text).toContain('hand it over with delegate');
+    expect(systemPrompt({ ...facts, tools: todoTools, workers })).not.toMatch(/worker|coder/);
+    expect(systemPrompt({ ...facts, tools: [...todoTools, 'delegate'] })).not.toContain('worker');
+  });
+
   it('speaks of the tools that are there: a whole list where there is nothing else', () => {
     const text = systemPrompt({ ...facts, tools: ['todo_write', 'todo_read'] });
     expect(text).toContain('write the plan with todo_write');

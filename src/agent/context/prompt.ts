@@ -14,9 +14,11 @@ export interface PromptFacts {
   readonly platform: string;
   /** The day on which the session began, as 2026-11-15; taken once, or the prompt would change at midnight. */
   readonly startedOn: string;
+  /** Who todos can be handed to; told only to an agent that has the tool for it. */
+  readonly workers?: readonly { readonly name: string; readonly purpose: string }[];
 }
 
-export function systemPrompt({ tools, root, platform, startedOn }: PromptFacts): string {
+export function systemPrompt({ tools, root, platform, startedOn, workers = [] }: PromptFacts): string {
   const has = (name: string) => tools.includes(name);
   const sections = [
     [
@@ -26,6 +28,7 @@ export function systemPrompt({ tools, root, platform, startedOn }: PromptFacts):
       'When you finish, say briefly what was done, what was checked and how, and what is left open. Do not claim what you have not seen.',
     ],
     has('create_todo') || has('todo_write') ? planning(has) : [],
+    has('delegate') && workers.length > 0 ? delegating(workers) : [],
     [
       `Workspace: ${quoteForModel(root, 400)}, on ${platform}. Paths are relative to it and cannot leave it.`,
       `The session began on ${startedOn}.`,
@@ -52,6 +55,16 @@ function planning(has: (name: string) => boolean): string[] {
     '- What turns up on the way becomes a new todo. What cannot be done is marked as blocked, with the reason; the others go on.',
     '- Do not give the final answer while todos are open: the system checks the plan whenever you stop, and sends you back.',
     ...pause.map((line) => `- ${line}`),
+  ];
+}
+
+/** S4: only for an agent that can delegate. */
+function delegating(workers: NonNullable<PromptFacts['workers']>): string[] {
+  return [
+    'Todos can go to workers. A worker sees the workspace, the todo and your instructions, and nothing of this conversation:',
+    ...workers.map(({ name, purpose }) => `- ${name}: ${quoteForModel(purpose, 300)}`),
+    'Give a todo that suits one of them its agentType, and hand it over with delegate when its turn comes; workers work one after the other.',
+    'A report is what a worker says, not proof: judge it, then complete the todo yourself or delegate it again. What you can do in a few calls yourself needs no worker.',
   ];
 }
 

@@ -23,6 +23,8 @@ export interface GuardStepOptions<Part extends PartLike> extends GuardQuestions<
    */
   attempt(reminder: string | null, signal: AbortSignal): { readonly stream: AsyncIterable<Part> };
   readonly signal?: AbortSignal;
+  /** Told of each part that is held, before anything is decided about it; nothing but showing may follow (I1). */
+  onHeld?(part: Part): void;
 }
 
 export type GuardPart<Part extends PartLike> = Part | HeldBackPart | EndPart;
@@ -107,8 +109,9 @@ async function prepare<Part extends PartLike>(
   return {
     number,
     hold: new HoldBack((await holdsAnswer(options)) ? 'answer' : 'end'),
-    // Only the model's own parts are tool results; the parts that the guard adds never are.
+    // Only the model's own parts are tool results or held; the parts that the guard adds never are.
     watch: new StepWatch((part) => isDuplicate(options, part as Part)),
+    onHeld: (part) => options.onHeld?.(part as Part),
     open: () => options.attempt(reminder, interruption.signal).stream,
   };
 }

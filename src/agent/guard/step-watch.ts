@@ -1,7 +1,8 @@
 // Watches the parts of one attempt and says afterwards what kind of ending it was: worked with tools, stopped,
 // broke off. It only counts; what follows from that is decided elsewhere.
+
+import { endsInQuestion } from '../../core/ends-in-question.ts';
 import type { StopEnd } from '../../core/events.ts';
-import { endsInQuestion } from './ends-in-question.ts';
 import { fieldOf, finishReasonOf, isFinalResult, isToolWork, type PartLike, textOf } from './stream-part.ts';
 
 /** One attempt, looked at from its end. */

@@ -12,12 +12,14 @@ export interface Attempt<Part extends PartLike> {
   readonly number: number;
   readonly hold: HoldBack<Part | EndPart>;
   readonly watch: StepWatch<Part | EndPart>;
+  /** Told of each part that is held, for whoever shows that something is on its way (C3). */
+  readonly onHeld?: ((part: Part | EndPart) => void) | undefined;
   /** Starts the model call. */
   open(): AsyncIterable<Part>;
 }
 
 export async function* streamAttempt<Part extends PartLike>(
-  { number, hold, watch, open }: Attempt<Part>,
+  { number, hold, watch, onHeld, open }: Attempt<Part>,
   interruption: Interruption,
 ): AsyncGenerator<Part | EndPart, void, undefined> {
   const stream = new ModelStream(open, interruption);
@@ -30,7 +32,9 @@ export async function* streamAttempt<Part extends PartLike>(
       // A turn starts once.
       if (number > 1 && part.type === 'start') continue;
       watch.observe(part);
-      yield* hold.take(part);
+      const passing = hold.take(part);
+      if (passing.at(-1) !== part) onHeld?.(part);
+      yield* passing;
       if (pulled.kind !== 'part') return;
     }
   } finally {

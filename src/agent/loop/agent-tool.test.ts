@@ -20,7 +20,7 @@ function brokenTool(access: AnyWorkspaceTool['access'], failures: number) {
   };
   const context = { limits: defaultLimits } as Omit<ToolContext, 'signal'>;
   const adapted = fromWorkspaceTool(tool, context, { mode: 'auto', shellAllow: [] });
-  return { call: () => adapted.call({}, new AbortController().signal), calls: () => calls };
+  return { call: () => adapted.call({}, new AbortController().signal, 'call-1'), calls: () => calls };
 }
 
 describe('a workspace tool that throws', () => {

@@ -1,7 +1,14 @@
-// One shape for everything our agent can call: the todo tools and the workspace tools behind their permissions.
+// One shape for everything our agent can call: the todo tools and the workspace tools. Whether a call may be made is
+// asked in tool-calls.ts, before it begins.
 import type { ObjectSchema } from '../../tools/input-schema.ts';
 import type { SessionTodoTool } from '../../tools/todo-tools.ts';
-import { decidePermission, type PermissionPolicy } from '../workspace/permission.ts';
+import { subjectOf } from '../permissions/call-subject.ts';
+import {
+  decidePermission,
+  type KnownAnswers,
+  type PermissionDecision,
+  type PermissionPolicy,
+} from '../workspace/permission.ts';
 import type { ToolContext } from '../workspace/tool.ts';
 import type { AnyWorkspaceTool } from '../workspace/workspace-tools.ts';
 import type { ToolCallResult } from './tool-calls.ts';
@@ -10,10 +17,15 @@ export interface AgentTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: object;
-  readonly family: 'todo' | 'workspace';
+  /** `delegation`: its failure is a worker's, and is counted at the todo that it was about (S6). */
+  readonly family: 'todo' | 'workspace' | 'delegation';
   readonly access: 'read' | 'write' | 'execute';
   /** Must not throw: what goes wrong is a result that the model can read. */
-  call(input: unknown, signal: AbortSignal): Promise<ToolCallResult>;
+  call(input: unknown, signal: AbortSignal, callId: string): Promise<ToolCallResult>;
+  /** Whether a call may be made, given what the human answered so far; absent: it always may. */
+  permission?(input: unknown, known: KnownAnswers): Promise<PermissionDecision>;
+  /** After a crash or an interrupt: what came of this call, where more is known than that it was interrupted. */
+  settle?(callId: string): Promise<ToolCallResult>;
 }
 
 const readingTodoTools = new Set(['list_todo', 'todo_read', 'todo_verify']);
@@ -44,9 +56,15 @@ export function fromWorkspaceTool(
     inputSchema: tool.inputSchema,
     family: 'workspace',
     access: tool.access,
+    ...(tool.access === 'read'
+      ? {}
+      : {
+          async permission(input: unknown, known: KnownAnswers): Promise<PermissionDecision> {
+            const subject = await subjectOf(tool.access, input, context.root, policy.kept);
+            return decidePermission(tool, subject, policy, known);
+          },
+        }),
     async call(input, signal) {
-      const permission = decidePermission({ name: tool.name, access: tool.access }, input, policy);
-      if (permission !== 'allow') return { ok: false, output: permission.deny, duplicate: false };
       const once = async (): Promise<ToolCallResult | Error> => {
         try {
           const outcome = await tool.call(input, { ...context, signal });

@@ -7,6 +7,7 @@ import type { SessionDescriptor } from '../../core/events.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Clock, Identifiers } from '../../ports/clock.ts';
 import type { Emit } from '../agent-event.ts';
+import { delegateToolName } from '../workers/worker.ts';
 import { defaultLimits } from '../workspace/limits.ts';
 import type { PermissionPolicy } from '../workspace/permission.ts';
 
@@ -24,6 +25,8 @@ export interface BeginOptions {
   readonly clock: Clock;
   readonly identifiers: Identifiers;
   readonly emit: Emit;
+  /** Who todos can be handed to; absent or empty: nobody. */
+  readonly workers?: readonly unknown[];
 }
 
 export async function beginRun(engine: Pick<Engine, 'handle'>, options: BeginOptions): Promise<void> {
@@ -33,7 +36,7 @@ export async function beginRun(engine: Pick<Engine, 'handle'>, options: BeginOpt
   await engine.handle({
     ...base(),
     type: 'session-opened',
-    descriptor: describeSession(directory),
+    descriptor: describeSession(directory, (options.workers ?? []).length > 0),
     agent: { name: ownAgentName, canWrite, model: model.label, variant: null },
   });
   if (resume) {
@@ -53,7 +56,7 @@ export async function beginRun(engine: Pick<Engine, 'handle'>, options: BeginOpt
   });
 }
 
-function describeSession(directory: string): SessionDescriptor {
+function describeSession(directory: string, delegates: boolean): SessionDescriptor {
   return {
     host: 'untildone',
     instance: `untildone:${directory}`,
@@ -65,6 +68,10 @@ function describeSession(directory: string): SessionDescriptor {
     immediate: false,
     everyAgentWrites: false,
     seesTools: true,
-    tools: { pause: 'todo_pause', verify: 'todo_verify' },
+    tools: {
+      pause: 'todo_pause',
+      verify: 'todo_verify',
+      ...(delegates ? { delegate: delegateToolName } : {}),
+    },
   };
 }

@@ -41,6 +41,8 @@ export interface ContextWindowOptions {
   readonly settings: ContextSettings;
   readonly contextLimit: number | null;
   readonly model: ModelObject;
+  /** The tool that hands a todo to its worker; null: there are no workers. */
+  readonly delegate: string | null;
   /** What a summary cost. */
   readonly onUsage: (usage: LanguageModelUsage) => Promise<void>;
 }
@@ -57,7 +59,12 @@ export function createContextWindow(options: ContextWindowOptions): ContextWindo
     const rows = await options.store.read(async (reader) =>
       reader.rows(session, { ...noNeeds, next: settings.planTodos }),
     );
-    return planMessage({ next: rows.next, counts: session.counts, limit: settings.planTodos });
+    return planMessage({
+      next: rows.next,
+      counts: session.counts,
+      limit: settings.planTodos,
+      delegate: options.delegate,
+    });
   }
 
   return {

@@ -20,6 +20,10 @@ export interface Control {
   endWaits(): void;
   /** Ends the running step at once. */
   abortStep(): void;
+  /** Looks at the store now instead of at the next tick. */
+  look(): Promise<void>;
+  /** Calls back with the session at every look; returns a function that stops that. */
+  onLook(listener: (session: Session) => void): () => void;
   /** Resolves when the session is neither latched nor paused by a human any more, or when it is latched. */
   whilePaused(): Promise<Session | null>;
   close(): void;
@@ -38,6 +42,7 @@ export function createControl(
   let closed = false;
   let finishing = false;
   const stopped = new AbortController();
+  const listeners = new Set<(session: Session) => void>();
 
   const session = () => store.read(async (reader) => reader.session(sessionId));
 
@@ -46,6 +51,7 @@ export function createControl(
     const stops = current?.latch || current?.pause?.by === 'human';
     if (stops && !finishing) controller.abort();
     waiting?.();
+    if (current !== null) for (const listener of [...listeners]) listener(current);
   }
 
   function arm(): void {
@@ -71,6 +77,11 @@ export function createControl(
     },
     endWaits: () => stopped.abort(),
     abortStep: () => controller.abort(),
+    look: poll,
+    onLook(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     async whilePaused() {
       for (let told = false; ; told = true) {
         const current = await session();

@@ -1,6 +1,7 @@
 // The human's words, written down before the engine hears them: a run that is killed in between finds them in the
 // transcript when it is resumed, and the engine knows by their id whether it has heard them already.
 import type { ModelMessage } from 'ai';
+import type { HumanSpoke } from '../../core/events.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Clock, Identifiers } from '../../ports/clock.ts';
 import { humanMessage, humanMessageId } from '../context/synthetic.ts';
@@ -16,6 +17,29 @@ export interface HearOptions {
 /** Its id is that of the turn as well, if it begins one. */
 export function humanWords(text: string, messageId: string): TranscriptMessage {
   return { kind: 'human', message: humanMessage(text, messageId) };
+}
+
+/**
+ * Words for an agent that is at work: the engine hears them now, the loop takes them up between two steps.
+ * `policyHash` null: what holds where this is said becomes the snapshot of the session (V2).
+ */
+export function queuedWords(
+  text: string,
+  base: Pick<HumanSpoke, 'id' | 'sessionId' | 'at'>,
+  policyHash: string | null,
+): HumanSpoke {
+  const messageId = `said:${base.id}`;
+  return {
+    ...base,
+    type: 'human-spoke',
+    text,
+    messageId,
+    turnId: messageId,
+    agent: null,
+    fingerprint: null,
+    policyHash,
+    queued: true,
+  };
 }
 
 /** Tells the engine what the human said last; a message that the agent has answered already was heard. */

@@ -62,6 +62,10 @@ export async function runModelStep(options: ModelStepOptions): Promise<ModelStep
     ...options.guard,
     isDuplicate: (part) => part.type === 'tool-result' && (part.output as ToolCallResult).duplicate,
     signal: options.signal,
+    onHeld: (part) => {
+      if (part.type === 'text-delta')
+        emit({ type: 'text-held', at: clock.now(), sessionId, text: part.text });
+    },
     attempt: (_reminder, signal) => ({ stream: attempt.run(signal) }),
     ask: async (stop) => {
       const answer = await options.guard.ask(stop);
@@ -111,7 +115,7 @@ function createAttempt(options: ModelStepOptions): Attempt {
   let stepId = identifiers.next();
   let text = '';
   let finished: ModelMessage[] | null = null;
-  let calls: { id: string; name: string; input: unknown; result: ToolCallResult }[] = [];
+  let calls: { tool: AgentTool; result: ToolCallResult }[] = [];
 
   async function* run(signal: AbortSignal): AsyncGenerator<Part> {
     stepId = identifiers.next();
@@ -148,7 +152,7 @@ function createAttempt(options: ModelStepOptions): Attempt {
         inputSchema: jsonSchema(agentTool.inputSchema as Parameters<typeof jsonSchema>[0]),
         execute: async (input: unknown, { toolCallId }: { toolCallId: string }) => {
           const result = await callTool({ callId: toolCallId, stepId, tool: agentTool, input });
-          calls.push({ id: toolCallId, name: agentTool.name, input, result });
+          calls.push({ tool: agentTool, result });
           options.onCall({ tool: agentTool.name, input, result });
           return result;
         },
@@ -178,7 +182,8 @@ function createAttempt(options: ModelStepOptions): Attempt {
     },
     lastToolError: () => {
       const last = calls.at(-1);
-      return last === undefined || last.result.ok ? null : last.result.output.slice(0, 500);
+      if (last === undefined || last.result.ok || last.tool.family === 'delegation') return null;
+      return last.result.output.slice(0, 500);
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Emit } from '../agent-event.ts';
 import { classifyError } from '../models/classify-error.ts';
 import type { ModelFacts } from '../models/resolve-model.ts';
 import { type Failures, noFailures, planRetry, type RetryLimits } from '../models/retry-plan.ts';
+import { compactHistory } from './compact-history.ts';
 import type { ContextWindow } from './context-window.ts';
 import type { Control } from './control.ts';
 import type { Waits } from './waits.ts';
@@ -19,7 +20,7 @@ export interface RecoverOptions {
   readonly about: ModelFacts;
   readonly limits: RetryLimits;
   readonly context: ContextWindow;
-  readonly control: Control;
+  readonly control: Pick<Control, 'signal' | 'whilePaused'>;
   readonly waits: Waits;
   readonly emit: Emit;
   readonly random: () => number;
@@ -46,11 +47,7 @@ export function createRecovery(options: RecoverOptions): Recovery {
   }
 
   async function compactAfterOverflow(): Promise<'retry' | 'give-up'> {
-    await engine.handle({ ...base(), type: 'compaction-started' });
-    const { shrunk, before, after } = await options.context.compact(options.control.signal);
-    await engine.handle({ ...base(), type: 'compaction-ended', shrunk });
-    if (shrunk)
-      emit({ type: 'compacted', at: clock.now(), sessionId, messagesBefore: before, messagesAfter: after });
+    await compactHistory({ ...options, signal: () => options.control.signal });
     // What could not be made smaller is tried once more: a second overflow in a row is the engine's to judge.
     return unlessStopped();
   }

@@ -31,8 +31,14 @@ export interface LoopOptions {
     ask: (stop: StopFacts) => Promise<StopAnswer>,
     onHeldBack: () => void,
   ) => Promise<ModelStepResult>;
-  /** Calls that an aborted or failed step left behind are written down. */
+  /** Calls that an aborted or failed step left behind are written down; those that wait for permission stay. */
   readonly settleInterrupted: () => Promise<void>;
+  /** Before each step: calls that wait for permission are asked about again, and the human's words are taken up. */
+  readonly takeUp: () => Promise<'ready' | 'unanswered'>;
+  /** The human said something that the agent has not heard yet. */
+  readonly hasWords: () => Promise<boolean>;
+  /** Somebody can answer where this run is shown. */
+  readonly isAnswerable: boolean;
   /** A failed model call: waits and says `retry`, or gives up. */
   readonly recover: (error: unknown) => Promise<'retry' | 'give-up'>;
   /** What goes round in circles, the words said at a stop included; null: nothing does, or it was told already. */
@@ -54,6 +60,11 @@ export async function runLoop(options: LoopOptions): Promise<void> {
   for (;;) {
     control.renew();
     let answered: Asked | null = null;
+    if ((await options.takeUp()) === 'unanswered') {
+      const unanswered = await next(options, { kind: 'aborted' }, null, null);
+      if (unanswered !== null && (await carryOut(options, unanswered))) return;
+      continue;
+    }
     counts.steps += 1;
     options.emit({
       type: 'step-started',
@@ -64,6 +75,8 @@ export async function runLoop(options: LoopOptions): Promise<void> {
     const retried: { answer: Handled | null } = { answer: null };
     const result = await options.step(
       async (stop) => {
+        // What the human just said is answered first; the agent has not stopped.
+        if (await options.hasWords()) return { answer: 'release' };
         const details = { end: stop.end, question: stop.question, toolError: lastToolError };
         await raiseAlarm(options, stop.text);
         await options.makeRoom();
@@ -79,7 +92,7 @@ export async function runLoop(options: LoopOptions): Promise<void> {
     const handled = await next(options, result, answered, lastToolError);
     lastToolError = result.kind === 'tools' ? result.toolError : null;
     if (handled === null) continue;
-    if (await carryOut(options, handled)) return;
+    if ((await carryOut(options, handled)) && !(await options.hasWords())) return;
   }
 }
 
@@ -105,7 +118,9 @@ async function next(
     case 'aborted': {
       const session = await options.control.whilePaused();
       if (session?.latch) return attemptStop(options, plainStop('cancelled'));
-      return null;
+      const isUnanswered = session !== null && session.waits.permissions.length > 0;
+      // Nobody is here to answer: the engine says how such a run ends.
+      return isUnanswered && !options.isAnswerable ? attemptStop(options, plainStop('normal')) : null;
     }
     case 'failed': {
       if ((await options.recover(result.error)) === 'retry') return null;
@@ -114,6 +129,7 @@ async function next(
     case 'stopped':
       // A retry within the step spent its one reminder: this is a new stop attempt.
       if (answered !== null && answered.answer?.answer !== 'continue') return answered;
+      if (await options.hasWords()) return null;
       await raiseAlarm(options, result.text);
       await options.control.whilePaused();
       return attemptStop(options, { end: result.end, question: result.question, toolError });

@@ -29,7 +29,11 @@ export interface Waits {
 /** A wait that names no end is looked at again after this time, so that a lost event cannot hold a run for ever. */
 const longestWaitMs = 60_000;
 
-export function createWaits(clock: Clock, control: Control, jobs: JobWatch): Waits {
+export function createWaits(
+  clock: Clock,
+  control: Pick<Control, 'signal' | 'stopping'> & Partial<Pick<Control, 'onLook'>>,
+  jobs: JobWatch,
+): Waits {
   return {
     running: () => jobs.running(),
     wait(reason, dueAt) {
@@ -39,6 +43,7 @@ export function createWaits(clock: Clock, control: Control, jobs: JobWatch): Wai
         const end = (result: WaitEnd): void => {
           cancelWake();
           stopListening();
+          stopHearing?.();
           signal.removeEventListener('abort', onAbort);
           resolve(result);
         };
@@ -46,6 +51,13 @@ export function createWaits(clock: Clock, control: Control, jobs: JobWatch): Wai
         const cancelWake = clock.wake(until, () => end({ note: null, goOn: false }));
         const stopListening =
           reason === 'background' ? jobs.onEnd((job) => end({ note: jobNote(job), goOn: true })) : () => {};
+        // Whoever speaks need not wait; only a failed call waits its time.
+        const stopHearing =
+          reason === 'retry'
+            ? undefined
+            : control.onLook?.(({ words = [] }) => {
+                if (words.length > 0) end({ note: null, goOn: true });
+              });
         if (signal.aborted) onAbort();
         else signal.addEventListener('abort', onAbort, { once: true });
       });

@@ -9,14 +9,19 @@ const shellSyntax = /[;&|`$()<>\n\r\\\0]/u;
 
 export function matchesCommand(pattern: string, command: string): boolean {
   if (pattern === command) return true;
-  if (shellSyntax.test(command)) return false;
+  const words = plainWords(command);
+  return words !== null && matchesNames(compileNames(splitWords(pattern) ?? []), words);
+}
+
+/** The words of a command that is one program with its arguments; null: it is more than that, or nothing. */
+export function plainWords(command: string): readonly string[] | null {
+  if (shellSyntax.test(command)) return null;
   // Outside quotes the shell makes other words of these, from the names of files that the agent may have written.
-  if (/[*?[~{#!]/u.test(command.replace(/'[^']*'|"[^"]*"/gu, ''))) return false;
+  if (/[*?[~{#!]/u.test(command.replace(/'[^']*'|"[^"]*"/gu, ''))) return null;
   const words = splitWords(command);
-  if (words === null || words.length === 0) return false;
+  if (words === null || words.length === 0) return null;
   // NAME=value before a command can change which program runs (PATH, LD_PRELOAD).
-  if (/^[A-Za-z_]\w*=/u.test(words[0] ?? '')) return false;
-  return matchesNames(compileNames(splitWords(pattern) ?? []), words);
+  return /^[A-Za-z_]\w*=/u.test(words[0] ?? '') ? null : words;
 }
 
 /** Words as the shell splits them where nothing is substituted; null if a quote is not closed. */

@@ -1,18 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decidePermission, type PermissionPolicy } from './permission.ts';
+import { decidePermission, noAnswers, type PermissionPolicy } from './permission.ts';
 import { workspaceTools } from './workspace-tools.ts';
 
 const shell = { name: 'shell', access: 'execute' } as const;
-function decide(command: string, ...shellAllow: string[]) {
-  return decidePermission(shell, { command }, { mode: 'allow-list', shellAllow });
+const command = (text: string) => ({ kind: 'command', text }) as const;
+const file = (text: string) => ({ kind: 'file', text }) as const;
+const writing = { name: 'write_file', access: 'write' } as const;
+
+function decide(text: string, ...shellAllow: string[]) {
+  return decidePermission(shell, command(text), { mode: 'allow-list', shellAllow });
 }
 
 describe('decidePermission', () => {
   const policy = (mode: PermissionPolicy['mode']): PermissionPolicy => ({ mode, shellAllow: [] });
+  const subjectFor = ({ access }: { readonly access: string }) =>
+    access === 'execute' ? command('rm -rf x') : file('src/a.ts');
   const allowedIn = (mode: PermissionPolicy['mode']) =>
     workspaceTools
-      .filter((tool) => decidePermission(tool, { command: 'rm -rf x' }, policy(mode)) === 'allow')
+      .filter((tool) => decidePermission(tool, subjectFor(tool), policy(mode)) === 'allow')
       .map((tool) => tool.name);
 
   it('read-only: nothing that writes or runs', () => {
@@ -24,7 +30,7 @@ describe('decidePermission', () => {
       'read_job',
       'list_jobs',
     ]);
-    expect(decidePermission(shell, { command: 'ls' }, { mode: 'read-only', shellAllow: ['ls'] })).toEqual({
+    expect(decidePermission(shell, command('ls'), { mode: 'read-only', shellAllow: ['ls'] })).toEqual({
       deny: expect.stringContaining('read-only'),
       askable: null,
     });
@@ -36,7 +42,11 @@ describe('decidePermission', () => {
       all.filter((name) => !['shell', 'start_job', 'stop_job'].includes(name)),
     );
     expect(
-      decidePermission({ name: 'stop_job', access: 'execute' }, { job: 'job-1' }, policy('allow-list')),
+      decidePermission(
+        { name: 'stop_job', access: 'execute' },
+        { kind: 'none', text: '' },
+        policy('allow-list'),
+      ),
     ).toBe('allow');
   });
 
@@ -44,12 +54,71 @@ describe('decidePermission', () => {
     expect(allowedIn('auto')).toHaveLength(workspaceTools.length);
   });
 
-  it('a refused command can be made into a question, and the sentence names what is allowed', () => {
-    const answer = decide('npm publish', 'npm test');
-    expect(answer).toEqual({
-      deny: expect.stringMatching(/"npm publish" is not on the human's allow-list\. Allowed: npm test\./u),
-      askable: { tool: 'shell', command: 'npm publish' },
+  it('S7: a refused command becomes a question only where the human is asked; the sentence names what is allowed', () => {
+    const deny = expect.stringMatching(
+      /"npm publish" is not on the human's allow-list\. Allowed: npm test\./u,
+    );
+    expect(decide('npm publish', 'npm test')).toEqual({ deny, askable: null });
+    const asking = { mode: 'ask', shellAllow: ['npm test'] } as const;
+    expect(decidePermission(shell, command('npm publish'), asking)).toEqual({
+      deny,
+      askable: { tool: 'shell', subject: 'npm publish', pattern: '= npm publish' },
     });
+    expect(decidePermission(shell, command('npm test'), asking)).toBe('allow');
+  });
+
+  it('S7: nobody is asked about more than a human can read', () => {
+    for (const text of [`echo ${'x'.repeat(2000)}`, `echo${'\n'.repeat(40)}x`])
+      expect(decidePermission(shell, command(text), policy('ask'))).toMatchObject({ askable: null });
+  });
+
+  it('S7: what the human granted is allowed, and what the human refused is neither allowed nor asked for again', () => {
+    const known = {
+      grants: [{ tool: 'shell', pattern: 'npm test **' }],
+      refused: [{ tool: 'shell', pattern: '= npm publish' }],
+    };
+    const asked = (text: string) => decidePermission(shell, command(text), policy('ask'), known);
+    expect(asked('npm test -- a')).toBe('allow');
+    expect(asked('npm publish')).toEqual({ deny: expect.stringContaining('said no'), askable: null });
+    expect(asked('npm publish --force')).toMatchObject({ askable: { subject: 'npm publish --force' } });
+    const job = { name: 'start_job', access: 'execute' } as const;
+    expect(decidePermission(job, command('npm test'), policy('ask'), known)).not.toBe('allow');
+  });
+
+  it('C1: patterns per tool hold the file tools to their paths, and a grant for one of them counts for both', () => {
+    const narrow = { ...policy('allow-list'), allow: { write_file: ['src/**'] } };
+    const wrote = (path: string, known = noAnswers) => decidePermission(writing, file(path), narrow, known);
+    expect(wrote('src/a.ts')).toBe('allow');
+    expect(wrote('test/a.ts')).toEqual({
+      deny: expect.stringContaining('Writing to "test/a.ts" is not on'),
+      askable: null,
+    });
+    const granted = { grants: [{ tool: 'edit_file', pattern: '/test/**' }], refused: [] };
+    expect(wrote('test/a.ts', granted)).toBe('allow');
+    expect(wrote('testing/a.ts', granted)).not.toBe('allow');
+  });
+
+  it('V3: the file that says what the system runs is written only where the human named it', () => {
+    const wrote = (path: string, ...allow: string[]) =>
+      decidePermission(
+        writing,
+        file(path),
+        allow.length === 0 ? policy('allow-list') : { ...policy('allow-list'), allow: { write_file: allow } },
+      );
+    expect(wrote('notes.json')).toBe('allow');
+    for (const path of ['untildone.json', 'packages/a/untildone.json', 'UNTILDONE.json']) {
+      expect(wrote(path), path).not.toBe('allow');
+      expect(wrote(path, '**'), path).not.toBe('allow');
+    }
+    expect(wrote('untildone.json', 'untildone.json')).toBe('allow');
+  });
+
+  it('C3: no mode lets a file tool write where untildone keeps its own', () => {
+    for (const mode of ['ask', 'allow-list', 'read-only', 'auto'] as const)
+      expect(decidePermission(writing, { kind: 'kept', text: 'state/grants.json' }, policy(mode))).toEqual({
+        deny: expect.stringContaining(mode === 'read-only' ? '' : 'belongs to untildone'),
+        askable: null,
+      });
   });
 
   it.each([
@@ -73,8 +142,8 @@ describe('decidePermission', () => {
     ['', '**', false],
     ['npm test | tee log', 'npm test | tee log', true],
     ['npm test | tee other', 'npm test | tee *', false],
-  ])('%j with the pattern %j: %s', (command, pattern, isAllowed) => {
-    expect(decide(command, pattern) === 'allow').toBe(isAllowed);
+  ])('%j with the pattern %j: %s', (text, pattern, isAllowed) => {
+    expect(decide(text, pattern) === 'allow').toBe(isAllowed);
   });
 
   it('a command with shell syntax fits no pattern but itself, wherever the syntax stands', () => {
@@ -101,10 +170,10 @@ describe('decidePermission', () => {
     );
     fc.assert(
       fc.property(words, syntax, words, (before, joint, after) => {
-        const command = before + joint + after;
-        for (const pattern of ['**', '*', 'npm **', `${command} `, '* **'])
-          expect(decide(command, pattern)).not.toBe('allow');
-        expect(decide(command, command)).toBe('allow');
+        const text = before + joint + after;
+        for (const pattern of ['**', '*', 'npm **', `${text} `, '* **'])
+          expect(decide(text, pattern)).not.toBe('allow');
+        expect(decide(text, text)).toBe('allow');
       }),
     );
   });

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { processVariable } from './command-environment.ts';
+import { markedCommand } from './limit-mark.ts';
 import { endProcessTree, type ProcessTree } from './process-tree.ts';
 
 export interface CommandSettings {
@@ -35,8 +36,8 @@ const drainMs = 250;
 export function startCommand(settings: CommandSettings): RunningCommand {
   const id = randomUUID();
   const { command } = settings;
-  const [program = '', ...programArguments] =
-    typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
+  const words = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
+  const [program = '', ...programArguments] = markedCommand(words, settings);
   let child: ChildProcess;
   try {
     child = spawn(program, programArguments, {

@@ -11,6 +11,7 @@ import { findSession, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { shown } from '../print.ts';
 import { readSnapshot } from '../verify/session-target.ts';
+import { waitingRequests } from './answer-permission.ts';
 
 export interface HumanQuestion {
   readonly check: string;
@@ -69,7 +70,10 @@ const namedSessions = 5;
 export async function findAskingSession(reader: StoreReader, word: string | null, io: Io): Promise<Session> {
   if (word !== null) return findSession(reader, word, io);
   const here = await sessionsHere(reader, io, recentSessions);
-  const asking = here.filter((session) => !session.deleted && waitingChecks(session).length > 0);
+  const asking = here.filter(
+    (session) =>
+      !session.deleted && (waitingChecks(session).length > 0 || waitingRequests(session).length > 0),
+  );
   const [only] = asking;
   if (only === undefined) return findSession(reader, null, io);
   if (asking.length === 1) return only;

@@ -10,7 +10,7 @@ import type { Policy } from '../../core/config/policy.ts';
 import { defaultSettings } from '../../core/config/settings.ts';
 import { createIdentifiers, sha256 } from '../../engine/system.ts';
 import type { ScriptedHost, ScriptedHostOptions } from '../../testing/scripted-host.ts';
-import { readAnswer } from '../approve/ask-for-answer.ts';
+import { readApproval } from '../ask-at-terminal.ts';
 import { type CommandBench, createCommandBench } from '../command-bench.ts';
 
 let bench: CommandBench;
@@ -216,8 +216,8 @@ describe('approve', () => {
   });
 
   it.each([
-    [['--yes'], 'Name the check that you answer: --check NAME.'],
-    [['--reject', 'no'], 'Name the check that you answer: --check NAME.'],
+    [['--yes'], 'Name what you answer: --check NAME or --request ID.'],
+    [['--reject', 'no'], 'Name what you answer: --check NAME or --request ID.'],
     [['--check', 'look', '--yes', '--reject', 'no'], '--yes and --reject contradict each other.'],
     [['--check', 'unit', '--yes'], 'has no check for a human named "unit"; it has look.'],
   ])('C3: %j is wrong usage and records nothing', async (argv, sentence) => {
@@ -267,7 +267,7 @@ describe('approve: at a terminal', () => {
     ['n', { approved: false, reason: '' }],
     ['No', { approved: false, reason: '' }],
     ['yes, but the button is blue', { approved: false, reason: 'yes, but the button is blue' }],
-  ])('%j is read as it is meant', (said, answer) => expect(readAnswer(said)).toEqual(answer));
+  ])('%j is read as it is meant', (said, answer) => expect(readApproval(said)).toEqual(answer));
 
   const program = fileURLToPath(new URL('../bin.ts', import.meta.url));
   let runs = 0;

@@ -1,10 +1,18 @@
-// `untildone approve`: a human's yes or no to a check that only a human can answer (V1). An agent must not approve
-// itself: it wants a controlling terminal and refuses beneath an agent, as `resume` does.
+// `untildone approve`: a human's yes or no to a check that only a human can answer (V1), or to what our own agent asks
+// to be allowed (S7). An agent must not approve itself: it wants a controlling terminal and refuses beneath an agent, as `resume` does.
 import type { HumanAnswer } from '../../checks/human-answers.ts';
+import type { PermissionRequest } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import type { Store } from '../../ports/store.ts';
+import { waitingRequests } from '../approve/answer-permission.ts';
 import { type Answered, dropQuestion, presentState, recordAnswer } from '../approve/answer-question.ts';
-import { askForAnswer } from '../approve/ask-for-answer.ts';
+import {
+  askPermission,
+  findRequest,
+  permissionOptions,
+  requestField,
+  viewRequest,
+} from '../approve/ask-permission.ts';
 import {
   describeRecorded,
   howItGoesOn,
@@ -18,7 +26,8 @@ import {
   readQuestions,
   type SessionQuestions,
 } from '../approve/human-questions.ts';
-import { type Arguments, type Command, jsonOption } from '../command.ts';
+import { approvalPrompt, askAtTerminal, readApproval } from '../ask-at-terminal.ts';
+import type { Arguments, Command } from '../command.ts';
 import { describeAnswer } from '../describe-decision.ts';
 import { describeState } from '../describe-session.ts';
 import { noSessionsYet } from '../find-session.ts';
@@ -28,20 +37,22 @@ import { count, fields, printJson, printLines, refuse, shown } from '../print.ts
 
 /** The question is as open as before. */
 const leftOpen = 3;
+const answerFlags = '--check NAME and --yes or --reject REASON';
 
 export const approve: Command = {
-  usage: 'approve [session] [--check NAME] [--yes | --reject REASON] [--json]',
+  usage:
+    'approve [session] [--check NAME | --request ID] [--yes [--for once|session|always] | --reject REASON] [--json]',
   about: [
-    'Answers a check that only a human can answer. Without a name: the session of this directory in which a question\nwaits. It shows the question and asks; --check NAME with --yes or --reject REASON says the answer at once.',
+    'Answers a check that only a human can answer, or a permission that our own agent asks for. Without a name: the\nsession of this directory in which something waits. It shows the question and asks; --check NAME or --request ID with\n--yes or --reject REASON says the answer at once.',
     'An answer holds for the files as they are now: when one changes that the check depends on, it is asked again. With\n--check a check can be answered before the agent gets to it.',
     'An agent must not approve itself. This command needs a terminal (not only piped input and output) and refuses\nbeneath an agent host or a session of untildone. docs/cli.md says what that cannot prevent.',
     'Exit codes: 0 answered, or nothing to answer, 3 left open, 2 wrong usage, 1 refused.',
   ],
   options: {
     check: { value: 'NAME', summary: 'The check that is answered.' },
-    yes: { summary: 'Approve the check that --check names.' },
-    reject: { value: 'REASON', summary: 'Say no to it; the agent is told the reason.' },
-    ...jsonOption,
+    yes: { summary: 'Approve what --check or --request names.' },
+    reject: { value: 'REASON', summary: 'Say no to it; the agent is told.' },
+    ...permissionOptions,
   },
   positionals: [0, 1],
   async run(given, io) {
@@ -52,6 +63,8 @@ export const approve: Command = {
       const asked = await store.read(async (reader) =>
         readQuestions(reader, await findAskingSession(reader, given.positional(0), io)),
       );
+      const request = chooseRequest(given, asked);
+      if (request !== null) return askPermission(given, io, store, asked.session, request);
       const chosen = choose(asked, given.text('check'));
       return chosen === null
         ? tellWhatWaits(given, io, asked)
@@ -67,17 +80,29 @@ function saidAlready(given: Arguments): HumanAnswer | null {
   const reason = given.text('reject');
   const yes = given.has('yes');
   if (yes && reason !== null) throw new UntildoneError('usage', '--yes and --reject contradict each other.');
-  if ((yes || reason !== null) && !given.has('check'))
-    throw new UntildoneError('usage', 'Name the check that you answer: --check NAME.');
+  if ((yes || reason !== null) && !given.has('check') && !given.has('request'))
+    throw new UntildoneError('usage', 'Name what you answer: --check NAME or --request ID.');
   if (reason !== null) return { approved: false, reason };
   return yes ? { approved: true, reason: '' } : null;
+}
+
+/** null: a check was named, or not exactly this one thing waits. */
+function chooseRequest(given: Arguments, { session, questions }: SessionQuestions): PermissionRequest | null {
+  const word = given.text('request');
+  const requests = waitingRequests(session);
+  if (word !== null) {
+    if (given.has('check')) throw new UntildoneError('usage', 'Answer one at a time: --check or --request.');
+    return findRequest(requests, word);
+  }
+  const others = questions.some(({ waits }) => waits);
+  return given.has('check') || others || requests.length !== 1 ? null : (requests[0] ?? null);
 }
 
 /** null: none was named, and not exactly one waits. */
 function choose({ questions, session }: SessionQuestions, name: string | null): HumanQuestion | null {
   if (name === null) {
     const waiting = questions.filter(({ waits }) => waits);
-    return waiting.length === 1 ? (waiting[0] ?? null) : null;
+    return waiting.length === 1 && waitingRequests(session).length === 0 ? (waiting[0] ?? null) : null;
   }
   // Names in a configuration have no letter case.
   const found =
@@ -93,16 +118,23 @@ function choose({ questions, session }: SessionQuestions, name: string | null): 
 
 function tellWhatWaits(given: Arguments, io: Io, { session, questions }: SessionQuestions): number {
   const waiting = questions.filter(({ waits }) => waits);
-  const code = waiting.length === 0 ? 0 : 2;
+  const requests = waitingRequests(session);
+  const number = waiting.length + requests.length;
+  const code = number === 0 ? 0 : 2;
   if (given.has('json')) {
-    printJson(io, { session: session.id, answered: false, questions: questions.map(viewQuestion) });
+    const all = { questions: questions.map(viewQuestion), permissions: requests.map(viewRequest) };
+    printJson(io, { session: session.id, answered: false, ...all });
     return code;
   }
   const id = shown(session.id, 60);
-  if (waiting.length > 0) {
+  if (number > 0) {
+    const how = requests.length === 0 ? '--check NAME' : '--check NAME or --request ID';
     printLines(io, [
-      `${count(waiting.length, 'question')} wait in session ${id}. Say which one you answer: --check NAME.`,
-      ...fields(waiting.map((question) => [shown(question.check, 40), questionText(question)])),
+      `${count(number, 'question')} wait in session ${id}. Say which one you answer: ${how}.`,
+      ...fields([
+        ...waiting.map((question): [string, string] => [shown(question.check, 40), questionText(question)]),
+        ...requests.map(requestField),
+      ]),
     ]);
     return code;
   }
@@ -137,7 +169,7 @@ async function answer(
     // With --json standard output holds the document alone.
     (given.has('json') ? io.stderr : io.stdout).write(lines.map((line) => `${line}\n`).join(''));
   }
-  const human = said ?? (await askForAnswer());
+  const human = said ?? readApproval((await askAtTerminal(approvalPrompt, answerFlags)) ?? '');
   if (human === null) {
     if (given.has('json'))
       printJson(io, { session: asked.session.id, answered: false, check: question.check });

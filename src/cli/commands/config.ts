@@ -6,7 +6,6 @@ import type { Settings } from '../../core/config/settings.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import { type PolicyResult, policyProblemSentence } from '../../engine/policy-source.ts';
 import { type Command, jsonOption } from '../command.ts';
-import { ignoredShellAllow } from '../ignored-shell-allow.ts';
 import type { Io } from '../io.ts';
 import { readPolicyFor } from '../open-runtime.ts';
 import { complain, createPaint, printJson, printLines, shown } from '../print.ts';
@@ -25,11 +24,6 @@ export const config: Command = {
     if (!result.ok)
       throw new UntildoneError('invalid-config', problemText(result.problems.map(policyProblemSentence)));
     if (!given.has('json')) printLines(io, lines(result, io));
-    if (
-      result.origins['tools.shellAllow'] === 'project' &&
-      result.policy.settings.tools.shellAllow.length > 0
-    )
-      complain(io, `warning: ${ignoredShellAllow}`);
     for (const warning of result.warnings) complain(io, `warning: ${problemSentence(warning)}`);
     return 0;
   },

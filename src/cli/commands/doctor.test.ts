@@ -8,6 +8,7 @@ import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
 import { createScriptedHost } from '../../testing/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../../testing/simulated-clock.ts';
 import { createInstallBench, type InstallBench } from '../install-bench.ts';
+import { expectOnlyRemark, remarksOn } from '../install-story.ts';
 
 let bench: InstallBench;
 
@@ -20,25 +21,9 @@ afterEach(() => bench.close());
 
 const settings = 'project/.claude/settings.local.json';
 
-interface Finding {
-  readonly name: string;
-  readonly level: string;
-  readonly sentence: string;
-  readonly mend: string | null;
-}
-
-/** Everything that is not fine. */
-async function findings(): Promise<Finding[]> {
-  const { out } = await bench.doctor('--json');
-  const { hosts, general } = JSON.parse(out);
-  const all: Finding[] = [...hosts.flatMap((host: { findings: Finding[] }) => host.findings), ...general];
-  return all.filter(({ level }) => level !== 'ok');
-}
-
-async function expectOnly(name: string, level: string, sentence: string, mend: string | null): Promise<void> {
-  expect(await findings()).toEqual([{ name, level, sentence: expect.stringContaining(sentence), mend }]);
-  expect((await bench.doctor()).code).toBe(level === 'broken' ? 1 : 0);
-}
+const findings = () => remarksOn(bench, 'claude-code');
+const expectOnly = (name: string, level: string, sentence: string, mend: string | null) =>
+  expectOnlyRemark(bench, 'claude-code', { name, level, sentence, mend });
 
 describe('doctor', () => {
   it('C3: a fresh install is healthy: exit code 0, and no store is made by looking', async () => {
@@ -56,6 +41,7 @@ describe('doctor', () => {
     const { code, out } = await bench.doctor();
     expect(code).toBe(1);
     expect(out).toContain('broken  No host is watched from here.\n          → untildone init claude-code\n');
+    expect(out).toContain('note    Not found on PATH: OpenCode.\n');
     expect(out).toContain('1 thing is broken.');
     expect(existsSync(bench.state)).toBe(false);
   });

@@ -19,7 +19,7 @@ export function createDoctor(shipped: () => string): Command {
   return {
     usage: 'doctor [--json]',
     about: [
-      'Says for every host whether it is there and of a version known to work, whether hooks are installed, complete and\nallowed, whether the model has todo tools, and whether the store is whole; and for what is broken, the command that\nmends it. Exit code 1: something is broken.',
+      'Says for every host whether it is there and of a version known to work, whether what it needs is installed,\ncomplete and allowed, whether the model has todo tools, and whether the store is whole; and for what is broken, the\ncommand that mends it. Exit code 1: something is broken.',
     ],
     options: jsonOption,
     positionals: [0, 0],
@@ -86,21 +86,29 @@ function lines(
       note('events', `No event has come from ${host.title} yet: give it something to do in this directory.`),
     ];
   };
+  // A host that is neither there nor in use is worth a word, not a section.
+  const absent = hosts.filter(({ program, isInstalled }) => program === null && !isInstalled);
+  const present = hosts.filter((host) => !absent.includes(host));
   return [
     `untildone ${version} on Node ${process.versions.node}`,
-    ...hosts.flatMap((host) => [
+    ...present.flatMap((host) => [
       '',
       host.title,
       ...[...host.findings, ...seen(host)].flatMap((one) => describe(one, io)),
     ]),
     '',
     'In general',
+    ...(absent.length === 0 ? [] : describe(notFound(absent), io)),
     ...general.flatMap((finding) => describe(finding, io)),
     '',
     brokenCount === 0
       ? 'Nothing is broken.'
       : `${count(brokenCount, 'thing')} ${brokenCount === 1 ? 'is' : 'are'} broken.`,
   ];
+}
+
+function notFound(absent: readonly HostReport[]): Finding {
+  return note('hosts', `Not found on PATH: ${absent.map(({ title }) => title).join(', ')}.`);
 }
 
 const colours = { ok: 'green', note: 'yellow', broken: 'red' } as const;

@@ -60,7 +60,7 @@ describe('init that cannot', () => {
     const before = bench.picture();
     const { code, err } = await bench.init('claude-code');
     expect(code).toBe(1);
-    expect(err).toContain('The hook cannot be copied to');
+    expect(err).toContain('The programs cannot be copied to');
     expect(bench.picture()).toEqual(before);
   });
 
@@ -72,11 +72,14 @@ describe('init that cannot', () => {
   });
 
   it.each([
-    [['codex-cli'], 'There is no host "codex-cli". Known hosts: claude-code.'],
-    [['claude-cod'], 'There is no host "claude-cod". Did you mean "claude-code"? Known hosts: claude-code.'],
-    [[], 'Name a host, or say --all. Known hosts: claude-code.'],
+    [['codex-cli'], 'There is no host "codex-cli". Known hosts: claude-code, opencode.'],
+    [
+      ['claude-cod'],
+      'There is no host "claude-cod". Did you mean "claude-code"? Known hosts: claude-code, opencode.',
+    ],
+    [[], 'Name a host, or say --all. Known hosts: claude-code, opencode.'],
     [['claude-code', '--all'], 'Name a host or say --all, not both.'],
-    [['--all'], 'No known host is on PATH. Name one all the same: claude-code.'],
+    [['--all'], 'No known host is on PATH. Name one all the same: claude-code, opencode.'],
     [['claude-code', '--project', '--user'], 'Say --project or --user, not both.'],
     [
       ['claude-code', '--user', '--shared'],

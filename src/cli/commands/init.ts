@@ -28,8 +28,8 @@ export function createInit(shipped: () => string): Command {
   return {
     usage: 'init <host>|--all [--project|--user] [--shared] [--uninstall] [--dry-run]',
     about: [
-      `Writes what a host needs into its settings: hooks, switches, grants, the MCP server. Known hosts: ${knownHosts}.`,
-      'For this project, in files that are not committed, unless --shared or --user says otherwise. The hook is copied\ninto the state directory. A second run changes nothing; --uninstall puts every file back as it was, or, where\nsomebody edited it since, takes out only what is ours.',
+      `Writes what a host needs: hooks, switches, grants, the MCP server, or a plugin. Known hosts: ${knownHosts}.`,
+      'For this project, in files that are not committed, unless --shared or --user says otherwise. Programs are\ncopied into the state directory. A second run changes nothing; --uninstall puts every file back as it was, or, where\nsomebody edited it since, takes out only what is ours.',
     ],
     options: {
       all: { summary: 'Every known host that is on PATH.' },
@@ -118,7 +118,8 @@ function install(
   given: Arguments,
   io: Io,
 ): number {
-  const incomplete = whyNotShipped(shipped);
+  const programs = [...new Set(installers.flatMap((installer) => installer.programs))];
+  const incomplete = whyNotShipped(shipped, programs);
   if (incomplete !== null) return refuse(io, incomplete);
   const plan = planAll(installers, request, 'install');
   if (!plan.ok) return refuseAll(io, plan.problems);
@@ -129,12 +130,12 @@ function install(
   }
   const changes = planned.flatMap((one) => one.changes);
   try {
-    copyPrograms(shipped, request.stateDirectory, request.version);
+    copyPrograms(shipped, programs, request.stateDirectory, request.version);
   } catch (error) {
     // Safe: no file of a host was touched yet.
     return refuse(
       io,
-      `The hook cannot be copied to ${request.stateDirectory} (${errorCode(error)}). Nothing was changed.`,
+      `The programs cannot be copied to ${request.stateDirectory} (${errorCode(error)}). Nothing was changed.`,
     );
   }
   const problem = performChanges(changes, request.stateDirectory);

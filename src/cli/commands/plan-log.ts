@@ -26,6 +26,8 @@ const words: Readonly<Record<LedgerChange, string>> = {
   toggled: 'set back and forth',
   'duplicate-write': 'wrote the same list again',
   'checks-edited': 'the files that say what is checked were edited',
+  delegated: 'handed to a worker',
+  'worker-ended': 'heard the end of the work on',
   'check-passed': 'saw the check pass for',
   'check-failed': 'saw the check fail for',
   refused: 'was refused',

@@ -2,12 +2,9 @@
 // models and configuration is told before anything is started.
 import { realpathSync } from 'node:fs';
 import { type ResolvedModel, resolveModel } from '../../agent/models/resolve-model.ts';
-import type { PermissionPolicy } from '../../agent/workspace/permission.ts';
 import { createCommandCheck } from '../../core/check-specs/read-check.ts';
-import type { Origins } from '../../core/config/merge.ts';
 import type { Policy } from '../../core/config/policy.ts';
 import { problemSentence } from '../../core/config/problem.ts';
-import type { Settings } from '../../core/config/settings.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import type { Session } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
@@ -15,19 +12,20 @@ import { policyProblemSentence } from '../../engine/policy-source.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import type { Store } from '../../ports/store.ts';
 import { openOrCreateStore, runSession } from '../agent-session.ts';
-import { type Arguments, type Command, jsonOption } from '../command.ts';
+import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
 import { findSession } from '../find-session.ts';
-import { ignoredShellAllow } from '../ignored-shell-allow.ts';
 import { readPolicyFor } from '../open-runtime.ts';
-import { complain } from '../print.ts';
+import { complain, refuse } from '../print.ts';
+import { askingOf, modeOptions, permissionsOf } from '../run-permissions.ts';
 import { lastPolicy, planFileOf, takePlanFile } from '../run-plan.ts';
+import { prepareWorkers } from '../run-workers.ts';
 
 export const run: Command = {
   usage:
-    'run [goal] [--plan FILE.md] [--check CMD]… [--model provider/model] [--resume [SESSION]] [--auto | --read-only] [--accept-claims] [--json]',
+    'run [goal] [--plan FILE.md] [--check CMD]… [--model provider/model] [--resume [SESSION]] [--ask | --allow-list | --read-only | --auto] [--accept-claims] [--plain] [--json]',
   about: [
-    'Works in this directory until the work is done, or says honestly why not. The file tools stay inside the directory;\ncommands run only if they are on your allow-list (--tools-shell-allow "npm test") or with --auto.',
-    'Ctrl-C stops after the running step, a second one at once. `untildone pause|resume|stop` work from another terminal.',
+    'Works in this directory until the work is done, or says honestly why not. The file tools stay inside the directory;\ncommands run if they are on your allow-list (--tools-shell-allow "npm test"), if you allow them when asked, or with\n--auto. docs/permissions.md has the rest.',
+    'Type to speak to the agent while it works. Ctrl-C stops after the running step, a second one at once. `untildone\npause|resume|stop|say|approve` work from another terminal.',
     'Exit codes: 0 done, 3 claimed, 4 blocked, 5 stagnant, 6 exhausted, 7 paused, 130 aborted, 1 failed, 2 wrong usage.',
   ],
   options: {
@@ -48,9 +46,9 @@ export const run: Command = {
       optional: true,
       summary: 'Take up a session again; default: the last one of this directory.',
     },
-    auto: { summary: 'Any command may run: only where the directory and the machine are yours to lose.' },
-    'read-only': { summary: 'Nothing is changed and no command runs.' },
+    ...modeOptions,
     'accept-claims': { summary: 'Exit with 0 although nothing but the agent’s word covers some todos.' },
+    ...plainOption,
     ...jsonOption,
     json: { summary: 'Print one JSON event a line (NDJSON); see docs/run-events.md.' },
   },
@@ -66,6 +64,10 @@ export const run: Command = {
     const { settings } = policy.policy;
     const { origins } = policy;
     const resumes = given.has('resume');
+    const above = resumes ? await io.agentAbove() : null;
+    // Taking a session up lifts its human's stop, and words to it are the human's: an agent must say neither.
+    if (above !== null)
+      return refuse(io, `Only a human may take a session up again, and this was said beneath ${above}.`);
     const { word, goal } = readResume(given);
     const chooseModel = async (last: string | null): Promise<ResolvedModel> => {
       // The flag is a setting too, and read as one.
@@ -76,6 +78,7 @@ export const run: Command = {
       return model;
     };
     const chosen = resumes ? null : await chooseModel(null);
+    const workers = await prepareWorkers(io, settings, origins);
     const planFile = given.text('plan');
     if (goal === null && planFile === null && !resumes) {
       throw new UntildoneError(
@@ -83,7 +86,7 @@ export const run: Command = {
         'Say what is to be done: untildone run "migrate the tests to vitest".',
       );
     }
-    const permissions = permissionsOf(given, settings, origins, (sentence) => complain(io, sentence));
+    const permissions = await permissionsOf(given, io, settings);
     const present: Policy = {
       ...withChecks(policy.policy, given.texts('check')),
       // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
@@ -105,8 +108,11 @@ export const run: Command = {
         policy: said.policy,
         directory,
         permissions,
+        asking: await askingOf(io, store, directory, settings),
+        workers,
         acceptClaims: given.has('accept-claims'),
         json: given.has('json'),
+        plain: given.has('plain') || !settings.liveView,
       });
       return ended.exitCode;
     } finally {
@@ -136,24 +142,6 @@ async function takeUp(
   const planFile = frozen === null ? null : planFileOf(frozen);
   if (planFile === null) return { policy: present, message: null };
   return { policy: (await takePlanFile(present, planFile, directory)).policy, message: null };
-}
-
-/** A repository must not grant itself commands: its own allow-list is left out, loudly. */
-function permissionsOf(
-  given: Arguments,
-  settings: Settings,
-  origins: Origins,
-  warn: (sentence: string) => void,
-): PermissionPolicy {
-  if (given.has('auto') && given.has('read-only')) {
-    throw new UntildoneError('usage', '--auto and --read-only contradict each other.');
-  }
-  const fromProject = origins['tools.shellAllow'] === 'project';
-  if (fromProject && settings.tools.shellAllow.length > 0) {
-    warn(`warning: ${ignoredShellAllow}`);
-  }
-  const mode = given.has('read-only') ? 'read-only' : given.has('auto') ? 'auto' : 'allow-list';
-  return { mode, shellAllow: fromProject ? [] : settings.tools.shellAllow };
 }
 
 /** `--check "npm test"`: the human's own shell lines, as checks on the goal. */

@@ -13,6 +13,7 @@ import { findSession, noSessionsYet, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
 import { createPaint, fields, printJson, printLines, shown } from '../print.ts';
+import { readWorkers, type WorkerView, withoutWorkers } from '../worker-sessions.ts';
 
 const defaultLimit = 20;
 /** Open todos that the detailed view names. */
@@ -34,10 +35,15 @@ export const status: Command = {
     const limit = limitOf(given);
     const views = await withStore(io, (store) =>
       store.read(async (reader) => {
-        if (word !== null) return [await look(reader, await findSession(reader, word, io), io)];
-        const sessions = given.has('all')
-          ? await reader.sessions({ limit: limit + 1 })
-          : await sessionsHere(reader, io, limit + 1);
+        if (word !== null) {
+          const session = await findSession(reader, word, io);
+          return [{ ...(await look(reader, session, io)), workers: await readWorkers(reader, session) }];
+        }
+        const sessions = await withoutWorkers(
+          async (most) =>
+            given.has('all') ? reader.sessions({ limit: most }) : sessionsHere(reader, io, most),
+          limit + 1,
+        );
         return Promise.all(sessions.map((session) => look(reader, session, io)));
       }),
     );
@@ -60,6 +66,8 @@ interface View {
   readonly last: StoredDecision | null;
   readonly inbox: number;
   readonly next: readonly string[];
+  /** Read for one session only. */
+  readonly workers?: readonly WorkerView[];
 }
 
 async function look(reader: StoreReader, session: Session, io: Io): Promise<View> {
@@ -105,7 +113,7 @@ function show(
 }
 
 function block(
-  { session, settings, last, inbox, next }: View,
+  { session, settings, last, inbox, next, workers = [] }: View,
   short: string,
   detailed: boolean,
   io: Io,
@@ -132,6 +140,7 @@ function block(
     turn === null ? null : ['turn', `${turn.number}, since ${formatTime(turn.startedAt)}`],
     leftOver === null ? null : ['left over', `${leftOver.open} todos of an earlier turn are open`],
     ...next.map((todo): [string, string] => ['next', shown(todo)]),
+    ...workers.map((worker): [string, string] => ['worker', describeWorker(worker)]),
     ...describeWaits(session, now).map((wait): [string, string] => ['waits for', shown(wait)]),
   ];
   return [
@@ -149,7 +158,12 @@ function block(
   ];
 }
 
-function toJson({ session, settings, last, inbox, next }: View, io: Io) {
+function describeWorker({ id, agentType, title, result }: WorkerView): string {
+  const todo = title === null ? '' : ` “${shown(title, 80)}”`;
+  return `${shown(id, 60)} ${shown(agentType, 40)}: ${result ?? 'not ended'}${todo}`;
+}
+
+function toJson({ session, settings, last, inbox, next, workers }: View, io: Io) {
   const { id, descriptor, agent, createdAt, updatedAt, counts, turn, settled, latch, pause, leftOver } =
     session;
   const now = io.clock.now();
@@ -169,5 +183,6 @@ function toJson({ session, settings, last, inbox, next }: View, io: Io) {
       limits: describeLimits(session, settings, now),
       lastDecision: last,
     },
+    ...(workers === undefined ? {} : { workers }),
   };
 }

@@ -1,67 +1,113 @@
-// The story of the demo: an agent with every bad habit of stopping, and what the system answers to each.
+// The story of the demo: an agent with bad habits, its worker, and what the system answers to each of them.
 // Written for the scripted model; the answers come from the real engine.
 import type { TextKind } from '../../core/decision.ts';
 import {
   ask,
-  bulkClaim,
   callTool,
   complete,
   drop,
+  firstOf,
   plan,
+  react,
+  runCommand,
   type Script,
+  type Step,
   say,
   script,
   start,
+  when,
   withText,
   writeFile,
 } from '../../testing/model/index.ts';
 
-export const storyGoal = 'Write a small greeting with a test, run the test, and get it ready for release.';
+export const storyGoal =
+  'Write greet.mjs so that greet.test.mjs passes, try it out, and get it ready for release.';
 
-const greeting = `export const greet = (name) => \`Hello, \${name}!\`;\n`;
-const test = `import { strictEqual } from 'node:assert';\nimport { greet } from './greet.mjs';\nstrictEqual(greet('world'), 'Hello, world!');\nconsole.log('1 test passed');\n`;
+/** What the human brings: the file that the check runs. */
+export const humanTest = {
+  name: 'greet.test.mjs',
+  content: `import { greet } from './greet.mjs';
 
-export const story: Script = script('demo', [
-  withText('I will plan this first.', plan('Write the greeting', 'Write its test', 'Run the test')),
+for (const [name, wanted] of [['world', 'Hello, world!'], ['', 'Hello, you!']]) {
+  if (greet(name) === wanted) continue;
+  console.error(\`greet('\${name}') says "\${greet(name)}", not "\${wanted}"\`);
+  process.exitCode = 1;
+}
+`,
+};
+
+const greeting = `export const greet = (name) => \`Hello, \${name}!\`;
+
+if (process.argv[2]) console.log(greet(process.argv[2]));
+`;
+
+const todos = {
+  write: 'Write the greeting',
+  tryOut: 'Try it out',
+  readme: 'Write the README',
+  note: 'Note the change',
+} as const;
+
+/** So many todos are completed when the scripted human presses Ctrl-C. */
+export const completedAtInterrupt = 2;
+
+const agent: Script = script('agent', [
+  withText(
+    'I will plan this first.',
+    plan(todos.write, { title: todos.tryOut, agentType: 'tester' }, todos.readme, todos.note),
+  ),
   writeFile('greet.mjs', greeting),
-  complete('Write the greeting', 'greet.mjs is written'),
-  // Quits early, with two todos open.
+  complete(todos.write, 'greet.mjs is written'),
+  // Quits early, with three todos open.
   say('All done! The greeting works.'),
-  writeFile('greet.test.mjs', test),
-  complete('Write its test', 'greet.test.mjs is written'),
-  // Drops the todo that takes patience.
-  drop('Run the test'),
-  say('The list is finished now.'),
-  start('Run the test'),
-  // Waits for a job in the background.
-  callTool('start_job', { command: 'sleep 2; node greet.test.mjs', description: 'the test of the greeting' }),
-  say('The test is running; I will come back to it.'),
-  say('There is nothing else to do until it ends.'),
-  callTool('read_job', { job: 'job-1' }),
-  complete('Run the test', 'it printed "1 test passed"'),
-  // Plans three more and claims them at once, without having touched a file.
-  plan('Write the README', 'Add a licence', 'Note the change'),
-  bulkClaim('Write the README', 'Add a licence', 'Note the change'),
-  say('Everything is finished!'),
-  start('Write the README'),
-  // Asks whether it should go on, then stalls and is told more firmly.
-  ask('The README is missing, it seems. Shall I go on?'),
-  say('I am thinking about the README.'),
+  delegate(todos.tryOut, 'Run greet.mjs with the name "world".'),
+  complete(todos.tryOut, 'the tester has reported'),
+  // Here the human presses Ctrl-C; the step is finished first, and the rest comes after the resume.
   writeFile('README.md', '# greet\n\nSays hello.\n'),
-  complete('Write the README', 'README.md is written'),
-  writeFile('LICENSE', 'MIT\n'),
+  complete(todos.readme, 'README.md is written'),
+  // Drops the todo that it does not feel like doing.
+  drop(todos.note),
+  say('The list is finished now.'),
+  start(todos.note),
+  // Asks whether it should go on.
+  ask('The changelog is missing, it seems. Shall I go on?'),
   writeFile('CHANGELOG.md', '# Changelog\n\n- The first greeting.\n'),
-  say(
-    'Finished: the greeting, its test, a README, a licence and a changelog are there, and the test passes.',
+  complete(todos.note, 'CHANGELOG.md is written'),
+  // Nothing is open any more, but the human's check has not passed.
+  say('Finished: the greeting, the README and the changelog are there.'),
+  callTool('edit_file', {
+    path: 'greet.mjs',
+    oldText: `\${name}!`,
+    newText: `\${name || 'you'}!`,
+  }),
+  say('Finished. A greeting without a name says "Hello, you!" now.'),
+]);
+
+/** The worker. It tells what it saw, whether the human allowed the command or not. */
+const tester: Script = script('tester', [
+  runCommand('node greet.mjs world'),
+  firstOf(
+    when(
+      ({ results }) => results.some(({ text }) => text.includes('Hello, world!')),
+      say('node greet.mjs world printed "Hello, world!".'),
+    ),
+    say('I could not run greet.mjs, so I have not tried it out.'),
   ),
 ]);
+
+export const scripts: readonly Script[] = [agent, tester];
 
 /** The continuations in the order in which the story provokes them. */
 export const expectedContinuations: readonly TextKind[] = [
   'standard',
   'dropped-todos',
-  'background-job',
-  'bulk-claim',
   'text-question',
-  'standard',
+  'failed-check',
 ];
+
+function delegate(title: string, instructions: string): Step {
+  return react(({ todos: known }) => {
+    const todo = known.find((one) => one.title === title);
+    return callTool('delegate', { todoId: todo?.id ?? title, instructions });
+  });
+}

@@ -3,6 +3,7 @@
 import type { AgentEvent, RunEnded, TodoView, UsageView } from '../../agent/agent-event.ts';
 import type { JsonSchema } from '../../core/config/schema.ts';
 import { outcomes, type TextKind } from '../../core/decision.ts';
+import { workerResults } from '../../core/events.ts';
 import { priorities, todoStatuses, type Verification } from '../../core/todo.ts';
 import { continuationNames } from './continuation-names.ts';
 
@@ -67,6 +68,7 @@ const verifications: Readonly<Record<Verification, true>> = {
 };
 const verification = { type: 'string', enum: Object.keys(verifications) as Verification[] } as const;
 const textKind = { type: 'string', enum: Object.keys(continuationNames) as TextKind[] } as const;
+const permissionChoice = { type: 'string', enum: ['once', 'session', 'always', 'no'] } as const;
 const milliseconds = { ...amount, description: 'How long it took.' } as const;
 const sentence = { ...text, description: 'One sentence for people.' } as const;
 
@@ -101,11 +103,14 @@ export const eventFields: EventFields = {
     model: { ...text, description: 'provider/model' },
     directory: { ...text, description: 'Root of the workspace.' },
     resumed: flag,
-    permissions: { ...text, description: 'read-only, allow-list or auto.' },
+    permissions: { ...text, description: 'ask, allow-list, read-only or auto.' },
   },
   'step-started': { step: whole },
   text: { text: { ...text, description: "A piece of the agent's released answer." } },
   'text-held-back': { text: { ...text, description: 'Not an answer: the agent goes on.' } },
+  'text-held': {
+    text: { ...text, description: 'Held while the decision is out; text or text-held-back follows.' },
+  },
   'tool-started': {
     callId: text,
     tool: text,
@@ -137,6 +142,57 @@ export const eventFields: EventFields = {
     retryAt: { ...orNull(whole), description: 'When it is tried again; null: it is not.' },
   },
   notice: { sentence },
+  'worker-started': {
+    workerId: { ...text, description: "The worker's own session; its events carry it as sessionId." },
+    agentType: text,
+    todoId: orNull(text),
+    title: { ...text, description: 'Of the todo.' },
+  },
+  'worker-ended': {
+    workerId: text,
+    agentType: text,
+    todoId: orNull(text),
+    result: { type: 'string', enum: workerResults, description: 'interrupted: by the human.' },
+    sentence,
+    milliseconds,
+  },
+  'permission-asked': {
+    requestId: { ...text, description: 'Named by `untildone approve --request`.' },
+    tool: text,
+    subject: { ...text, description: 'The command or the path.' },
+    pattern: { ...text, description: 'What an answer for longer than once would cover.' },
+    choices: { type: 'array', items: permissionChoice },
+  },
+  'permission-answered': {
+    requestId: text,
+    granted: flag,
+    remembered: permissionChoice,
+    by: { type: 'string', enum: ['terminal', 'elsewhere'], description: 'Where it was answered.' },
+  },
+  'human-message': {
+    text: { ...text, description: 'What the human said while the agent worked.' },
+    state: {
+      type: 'string',
+      enum: ['queued', 'joined'],
+      description: 'queued: said; joined: the agent reads it from here on.',
+    },
+  },
+  'check-started': {
+    check: text,
+    todoId: { ...orNull(text), description: 'null: for the goal, or for several todos.' },
+  },
+  'check-ended': {
+    check: text,
+    todoId: orNull(text),
+    result: {
+      type: 'string',
+      enum: ['passed', 'failed', 'waiting'],
+      description: 'waiting: a human has to answer.',
+    },
+    flaky: { ...flag, description: 'It failed first and passed when it was run once more.' },
+    sentence: { ...text, description: 'Why it did not pass.' },
+    milliseconds,
+  },
   usage: { step: usage, total: usage },
   compacted: { messagesBefore: whole, messagesAfter: whole },
   'run-ended': {

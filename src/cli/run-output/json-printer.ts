@@ -1,14 +1,15 @@
 // A run as NDJSON: one event a line, exactly the fields of the event and the version of the format.
 // Nothing is left out, cut or reworded; docs/run-events.md and event-schema.ts describe it.
-import type { AgentEvent } from '../../agent/agent-event.ts';
 import { escapeJsonLine } from '../../core/safe-text.ts';
+import type { SessionEvent } from '../view/view-event.ts';
 import { formatVersion } from './event-schema.ts';
 
 export interface JsonPrinterOptions {
   readonly write: (text: string) => unknown;
 }
 
-export function createJsonPrinter({ write }: JsonPrinterOptions): (event: AgentEvent) => void {
+/** `attach` prints the state of a session as well. */
+export function createJsonPrinter({ write }: JsonPrinterOptions): (event: SessionEvent) => void {
   return (event) => {
     const { type, at, sessionId, ...fields } = event;
     const whole = { v: formatVersion, type, at, sessionId, ...fields };

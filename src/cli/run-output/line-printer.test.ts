@@ -235,3 +235,54 @@ describe('what the system does', () => {
     expect(printed([start])).toBe('» resumed: session 0198c7e4\n  model m, permissions auto\n  folder /\n');
   });
 });
+
+describe('a worker', () => {
+  const inside = (each: AgentEvent): AgentEvent => ({ ...each, sessionId: 'worker-1' });
+  const about = { workerId: 'worker-1', agentType: 'coder', todoId: 'a' } as const;
+  const begins = event(1, { type: 'worker-started', ...about, title: 'Write\u001b[2J it' });
+  const ends = event(9, {
+    type: 'worker-ended',
+    ...about,
+    result: 'failed',
+    sentence: 'It gave up.',
+    milliseconds: 8000,
+  });
+  const delegates = event(1, {
+    type: 'tool-started',
+    callId: 'd',
+    tool: 'delegate',
+    input: { todoId: 'a', instructions: 'In src.' },
+  });
+  const delegated = event(9, {
+    type: 'tool-ended',
+    callId: 'd',
+    tool: 'delegate',
+    ok: false,
+    output: 'It gave up.',
+    milliseconds: 8000,
+  });
+  const events = [
+    delegates,
+    begins,
+    ...[event(1, { type: 'step-started', step: 1 }), text('Look'), text('ing.'), started('1', 'ls')].map(
+      inside,
+    ),
+    ...[finished('1'), text('No'), text(' way.')].map(inside),
+    ends,
+    delegated,
+  ];
+
+  it.each([true, false])('S4 C4: is named, and its lines stand further in (terminal: %s)', (isTTY) => {
+    const begun = isTTY ? ['· delegate In src.'] : [];
+    expect(printed(events, { isTTY }).trimEnd().split('\n')).toEqual([
+      ...begun,
+      '→ worker coder: Write it',
+      '  │ Looking.',
+      '  · shell ls ✓ 1.5 s',
+      '  │ No way.',
+      '✗ worker coder: failed after 8.0 s. It gave up.',
+      '· delegate In src. ✗ 8.0 s',
+      '    It gave up.',
+    ]);
+  });
+});

@@ -1,12 +1,21 @@
 // A run as lines that are readable on any terminal and in a log: no cursor movement, nothing redrawn (C3, C4).
 // What the agent says stands behind a margin on every line, so that it cannot pass for a line of ours.
-import type { AgentEvent, ContinuationSent, PlanChanged, RunStarted } from '../../agent/agent-event.ts';
+import type {
+  AgentEvent,
+  CheckEnded,
+  ContinuationSent,
+  PlanChanged,
+  RunStarted,
+  WorkerEnded,
+  WorkerStarted,
+} from '../../agent/agent-event.ts';
 import { formatAge } from '../describe-time.ts';
 import { createTextCleaner } from './clean-text.ts';
 import { lastLevel, nameContinuation } from './continuation-names.ts';
-import { describeCost, describeTokens, formatClock } from './describe-amounts.ts';
+import { describeCost, describeTokens, formatClock, formatShort } from './describe-amounts.ts';
 import { createLineWriter } from './line-writer.ts';
 import { createPage, type Page, type PageOptions } from './page.ts';
+import { saidLines, settledLines, wantedLines } from './permission-lines.ts';
 import { createPlanProgress } from './plan-progress.ts';
 import { summaryLines } from './summary.ts';
 import { createTextFlow } from './text-flow.ts';
@@ -16,6 +25,8 @@ export interface LinePrinterOptions extends PageOptions {
   readonly write: (text: string) => unknown;
   /** A terminal sees lines as they grow; anything else gets whole lines. */
   readonly isTTY: boolean;
+  /** Whether the line of a tool call is begun when the call starts; default: on a terminal. */
+  readonly opensCalls?: boolean;
 }
 
 type EventOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type }>;
@@ -23,18 +34,67 @@ type Printers = { readonly [Type in AgentEvent['type']]: (event: EventOf<Type>) 
 
 /** Steps between two lines on tokens and cost. */
 const usageEvery = 10;
+const longestCheck = 80;
+const longestWorker = 40;
 
+/** How far in the lines of a worker stand. */
+const workerIndent = '  ';
+
+/** What a worker does stands further in, below the line that names it. */
 export function createLinePrinter(options: LinePrinterOptions): (event: AgentEvent) => void {
+  const run = createSessionPrinter(options);
+  const workers = new Map<string, SessionPrinter>();
+  let runId: string | null = null;
+
+  function workerPrinter(workerId: string): SessionPrinter {
+    const known = workers.get(workerId);
+    if (known !== undefined) return known;
+    const printer = createSessionPrinter({
+      ...options,
+      columns: options.columns === null ? null : options.columns - workerIndent.length,
+      // Whole lines only: the run itself may have something to say in between.
+      isTTY: false,
+      write: (text) => run.below(text.split('\n').filter((line) => line !== '')),
+    });
+    workers.set(workerId, printer);
+    return printer;
+  }
+
+  return (event) => {
+    runId ??= event.sessionId;
+    if (event.sessionId !== runId) {
+      workerPrinter(event.sessionId).print(event);
+      return;
+    }
+    if (event.type === 'worker-ended') {
+      workers.get(event.workerId)?.end();
+      workers.delete(event.workerId);
+    }
+    run.print(event);
+  };
+}
+
+interface SessionPrinter {
+  print(event: AgentEvent): void;
+  /** Lines of somebody who works for this session. */
+  below(lines: readonly string[]): void;
+  /** Nothing more comes: what was begun is finished. */
+  end(): void;
+}
+
+function createSessionPrinter(options: LinePrinterOptions): SessionPrinter {
   const page = createPage(options);
   const { signs, paint } = page;
   const writer = createLineWriter(options.write, options.isTTY);
-  const calls = createToolCalls(page, writer, options.isTTY);
+  const calls = createToolCalls(page, writer, options.opensCalls ?? options.isTTY);
   const planProgress = createPlanProgress(page);
   const cleaner = createTextCleaner(page.unicode);
   const agent = {};
   const margin = `${paint('dim', signs.margin)} `;
   const flow = createTextFlow({
-    width: page.width === null ? null : page.width - 2,
+    get width() {
+      return page.width === null ? null : page.width - 2;
+    },
     margin,
     emit: (text) => writer.add(agent, text),
   });
@@ -60,17 +120,22 @@ export function createLinePrinter(options: LinePrinterOptions): (event: AgentEve
     if (event !== null) print(planProgress(event));
   }
 
+  /** A step or the session is over. */
+  function finish(): void {
+    endSpeech();
+    cleaner.reset();
+    calls.close();
+    showChangedPlan();
+  }
+
   const printers: Printers = {
     'run-started': (event) => print(startLines(page, event)),
-    'step-started': () => {
-      endSpeech();
-      cleaner.reset();
-      calls.close();
-      showChangedPlan();
-    },
+    'step-started': finish,
     text: ({ text }) => flow.push(cleaner.push(text)),
     'text-held-back': ({ text }) =>
       print(page.entry({ mark: 'held back:', markStyle: 'dim', text, style: 'dim', cut: true })),
+    // Shown once it is known what it was: an answer, or held back.
+    'text-held': () => {},
     'tool-started': (event) => {
       endSpeech();
       calls.started(event);
@@ -105,6 +170,13 @@ export function createLinePrinter(options: LinePrinterOptions): (event: AgentEve
         }),
       ),
     notice: ({ sentence }) => print(page.entry({ mark: signs.notice, markStyle: 'yellow', text: sentence })),
+    'worker-started': (event) => print(workerLines(page, event)),
+    'worker-ended': (event) => print(workerEndLines(page, event)),
+    'permission-asked': (event) => print(wantedLines(page, event)),
+    'permission-answered': (event) => print(settledLines(page, event)),
+    'human-message': (event) => print(saidLines(page, event)),
+    'check-started': () => {},
+    'check-ended': (event) => print(checkLines(page, event)),
     usage: ({ total }) => {
       counted += 1;
       if (counted % usageEvery !== 0) return;
@@ -120,16 +192,31 @@ export function createLinePrinter(options: LinePrinterOptions): (event: AgentEve
         }),
       ),
     'run-ended': (event) => {
-      endSpeech();
-      cleaner.reset();
-      calls.close();
-      showChangedPlan();
+      finish();
       print(summaryLines(page, event));
     },
   };
 
-  // The table pairs each type with the printer of exactly that type; the compiler cannot follow the pairing.
-  return (event) => (printers[event.type] as (event: AgentEvent) => void)(event);
+  return {
+    // The table pairs each type with the printer of exactly that type; the compiler cannot follow the pairing.
+    print: (event) => (printers[event.type] as (event: AgentEvent) => void)(event),
+    below: (lines) => print(lines.map((line) => `${workerIndent}${line}`)),
+    end: finish,
+  };
+}
+
+function workerLines(page: Page, { agentType, title }: WorkerStarted): string[] {
+  const who = page.clip(agentType, longestWorker);
+  return page.entry({ mark: page.signs.arrow, markStyle: 'green', text: `worker ${who}: ${title}` });
+}
+
+function workerEndLines(page: Page, { agentType, result, sentence, milliseconds }: WorkerEnded): string[] {
+  const isDone = result === 'done';
+  return page.entry({
+    mark: isDone ? page.signs.ok : page.signs.failed,
+    markStyle: isDone ? 'green' : 'red',
+    text: `worker ${page.clip(agentType, longestWorker)}: ${result} after ${formatShort(milliseconds)}. ${sentence}`,
+  });
 }
 
 function startLines(
@@ -143,6 +230,20 @@ function startLines(
     ...page.entry({ mark: '', indent: 2, text: `model ${model}, permissions ${permissions}` }),
     ...page.entry({ mark: '', indent: 2, text: `folder ${directory}` }),
   ];
+}
+
+function checkLines(page: Page, { check, result, flaky, sentence, milliseconds }: CheckEnded): string[] {
+  const { signs, unicode } = page;
+  const words = flaky ? 'passed only when run again (flaky)' : result === 'waiting' ? 'waits' : result;
+  const took = result === 'waiting' ? '' : ` after ${formatShort(milliseconds)}`;
+  const styles = { passed: flaky ? 'yellow' : 'green', failed: 'red', waiting: 'yellow' } as const;
+  const marks = { passed: signs.ok, failed: signs.failed, waiting: signs.waiting } as const;
+  return page.entry({
+    // In ASCII the marks are words, and the words stand here already.
+    mark: unicode ? marks[result] : signs.notice,
+    markStyle: styles[result],
+    text: `check ${page.clip(check, longestCheck)} ${words}${took}${sentence === '' ? '' : `: ${sentence}`}`,
+  });
 }
 
 /** Firmer with each level, in colour too: an escalation shall be seen as one. */

@@ -45,8 +45,13 @@ const longestEntry = 600;
 /** A cut line where no width is known: a log is read by eyes too. */
 const cutWithoutWidth = 160;
 
-export function createPage({ columns, color, unicode }: PageOptions): Page {
-  const width = columns === null || columns < 1 ? null : Math.max(narrowest, Math.floor(columns));
+/** Its width is that of the options at each moment: a terminal can be resized. */
+export function createPage(options: PageOptions): Page {
+  const { color, unicode } = options;
+  const currentWidth = (): number | null => {
+    const { columns } = options;
+    return columns === null || columns < 1 ? null : Math.max(narrowest, Math.floor(columns));
+  };
   const signs = unicode ? unicodeSigns : asciiSigns;
   const paint: Paint = color
     ? (style, text) => (text === '' ? '' : styleText(style, text, { validateStream: false }))
@@ -54,12 +59,15 @@ export function createPage({ columns, color, unicode }: PageOptions): Page {
   const clip = (text: string, room: number): string =>
     cutToWidth(cleanLine(text, Math.max(longestEntry, room * 2), unicode), room, signs.ellipsis);
   return {
-    width,
+    get width() {
+      return currentWidth();
+    },
     unicode,
     signs,
     paint,
     clip,
     entry({ mark, markStyle, text, style, indent = 0, hang = 0, cut = false }) {
+      const width = currentWidth();
       const lead = mark === '' ? indent : indent + displayWidth(mark) + 1;
       const room = width === null ? null : Math.max(1, width - lead - hang);
       const lines = cut

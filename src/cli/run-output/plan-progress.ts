@@ -43,16 +43,26 @@ function stateOf(todo: TodoView): string {
 }
 
 function head(page: Page, todos: readonly TodoView[], completed: number, total: number): string[] {
-  if (total === 0) return page.entry({ mark: 'plan', text: 'no todos' });
+  const { mark, text } = planHead(page, todos, completed, total);
+  return page.entry({ mark, text, ...(total === 0 ? {} : { markStyle: 'green' as const }) });
+}
+
+/** The bar, and how far the plan is. */
+export function planHead(
+  page: Page,
+  todos: readonly TodoView[],
+  completed: number,
+  total: number,
+): { readonly mark: string; readonly text: string } {
+  if (total === 0) return { mark: 'plan', text: 'no todos' };
   const counted = (status: TodoView['status']): string => {
     const amount = todos.filter((todo) => todo.status === status).length;
     return amount === 0 ? '' : `, ${amount} ${status}`;
   };
-  return page.entry({
+  return {
     mark: `plan ${bar(page, completed, total)}`,
-    markStyle: 'green',
     text: `${completed}/${total}${counted('blocked')}${counted('cancelled')}`,
-  });
+  };
 }
 
 /** Full only when everything is completed, empty only when nothing is. */
@@ -70,7 +80,7 @@ function list(page: Page, todos: readonly TodoView[], most: number): string[] {
 }
 
 /** One line: the title gives way, the remark stays. */
-function todoLine(page: Page, todo: TodoView): string[] {
+export function todoLine(page: Page, todo: TodoView): string[] {
   const [mark, markStyle] = todoMarks[todo.status];
   const remark = remarkOf(todo);
   const room = page.width === null ? Infinity : page.width - 2 - mark.length - 1 - displayWidth(remark);
@@ -79,7 +89,8 @@ function todoLine(page: Page, todo: TodoView): string[] {
   return page.entry({ mark, markStyle, text: `${title}${remark}`, indent: 2, cut: true, ...style });
 }
 
-function remarkOf({ status, verification, dropped }: TodoView): string {
+/** What the system knows of it, in brackets; empty: nothing worth a word. */
+export function remarkOf({ status, verification, dropped }: TodoView): string {
   if (dropped && status !== 'completed' && status !== 'cancelled') return ' (dropped)';
   if (verification === 'failed') return ' (check failed)';
   if (verification === 'running') return ' (check runs)';

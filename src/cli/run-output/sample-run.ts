@@ -2,6 +2,7 @@
 // what is printed does not depend on the time zone.
 import type { AgentEvent, TodoView, UsageView } from '../../agent/agent-event.ts';
 
+const workerId = '0198c7f0';
 const startedAt = new Date(2026, 2, 4, 14, 3, 0).getTime();
 
 export function todoView(id: string, title: string, changes: Partial<TodoView> = {}): TodoView {
@@ -101,6 +102,65 @@ export const sampleRun: readonly AgentEvent[] = [
     reason: 'rate-limited',
     sentence: 'The provider limits the rate or is overloaded; waiting for the reset.',
     until: startedAt + 54_000,
+  }),
+  event(9, {
+    type: 'worker-started',
+    workerId: workerId,
+    agentType: 'tester',
+    todoId: 'b',
+    title: 'Convert the twelve suites in test/unit to vitest, one commit each',
+  }),
+  ...[
+    event(10, { type: 'step-started', step: 1 }),
+    event(11, { type: 'text', text: 'I run them all ' }),
+    event(11, { type: 'text', text: 'first.' }),
+    event(12, { type: 'tool-started', callId: '3', tool: 'shell', input: { command: 'npx vitest run' } }),
+    event(30, {
+      type: 'tool-ended',
+      callId: '3',
+      tool: 'shell',
+      ok: true,
+      output: 'Exit code 0.',
+      milliseconds: 18_000,
+    }),
+    event(31, { type: 'text', text: 'All twelve pass.' }),
+  ].map((inside) => ({ ...inside, sessionId: workerId })),
+  event(32, {
+    type: 'worker-ended',
+    workerId: workerId,
+    agentType: 'tester',
+    todoId: 'b',
+    result: 'done',
+    sentence: 'It reported.',
+    milliseconds: 23_000,
+  }),
+  event(33, {
+    type: 'permission-asked',
+    requestId: 'r1',
+    tool: 'shell',
+    subject: 'npm publish --dry-run',
+    pattern: '= npm publish --dry-run',
+    choices: ['once', 'session', 'always', 'no'],
+  }),
+  event(40, {
+    type: 'permission-answered',
+    requestId: 'r1',
+    granted: true,
+    remembered: 'session',
+    by: 'terminal',
+  }),
+  event(41, { type: 'human-message', text: 'Leave the snapshots alone.', state: 'queued' }),
+  event(42, { type: 'human-message', text: 'Leave the snapshots alone.', state: 'joined' }),
+  event(54, { type: 'text-held', text: 'All done! The tests\nare' }),
+  event(54, { type: 'check-started', check: 'npm test', todoId: 'b' }),
+  event(55, {
+    type: 'check-ended',
+    check: 'npm test',
+    todoId: 'b',
+    result: 'failed',
+    flaky: false,
+    sentence: 'Exit code 1 instead of 0.',
+    milliseconds: 840,
   }),
   event(55, { type: 'text-held-back', text: 'All done! The tests\nare migrated and everything passes.' }),
   event(55, {

@@ -9,6 +9,7 @@ const telling: Readonly<Record<string, readonly string[]>> = {
   complete_todo: ['outcome'],
   update_todo: ['status', 'reason'],
   list_todo: ['status'],
+  delegate: ['instructions'],
 };
 const usual = ['command', 'path', 'file', 'url', 'pattern', 'query', 'title', 'name', 'job', 'reason'];
 /** Fields that hold a list of todos. */

@@ -10,7 +10,7 @@ export interface TextFlow {
 }
 
 export interface FlowOptions {
-  /** Columns without the margin; null: lines are not wrapped. */
+  /** Columns without the margin, asked for whenever something is placed; null: lines are not wrapped. */
   readonly width: number | null;
   readonly margin: string;
   readonly emit: (text: string) => void;
@@ -25,7 +25,8 @@ const longestHeld = 4096;
 /** Wide enough for any honest indentation. */
 const widestSpace = 200;
 
-export function createTextFlow({ width, margin, emit }: FlowOptions): TextFlow {
+export function createTextFlow(options: FlowOptions): TextFlow {
+  const { margin, emit } = options;
   let isEmpty = true;
   let column = 0;
   let spaces = 0;
@@ -39,6 +40,7 @@ export function createTextFlow({ width, margin, emit }: FlowOptions): TextFlow {
 
   function place(text: string): void {
     if (text === '') return;
+    const { width } = options;
     if (isEmpty) {
       // After an interruption the rest of a line starts at the margin; a new line keeps its indentation.
       if (breaks === 0) spaces = 0;
@@ -67,6 +69,7 @@ export function createTextFlow({ width, margin, emit }: FlowOptions): TextFlow {
   }
 
   function grow(part: string): void {
+    const { width } = options;
     word += part;
     if (width === null || word.length > longestHeld) placeWord();
     while (width !== null && displayWidth(word) > width) {

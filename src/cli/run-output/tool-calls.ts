@@ -26,7 +26,8 @@ const longestTool = 40;
 /** An argument in a log, where no width limits it. */
 const longestArgument = 160;
 
-export function createToolCalls(page: Page, writer: LineWriter, isTTY: boolean): ToolCalls {
+/** `opensLine`: the line of a call is begun when it starts. */
+export function createToolCalls(page: Page, writer: LineWriter, opensLine: boolean): ToolCalls {
   const open = new Map<string, OpenCall>();
 
   return {
@@ -35,14 +36,17 @@ export function createToolCalls(page: Page, writer: LineWriter, isTTY: boolean):
       const call = { line: callLine(page, tool, tellingArgument(tool, input)) };
       open.set(callId, call);
       // Of calls that run side by side only the first can have the open line.
-      if (isTTY && isFirst) writer.add(call, call.line);
+      if (opensLine && isFirst) writer.add(call, call.line);
     },
     ended({ callId, tool, ok, output, milliseconds }) {
       const call = open.get(callId);
       open.delete(callId);
       const { signs, paint } = page;
       const sign = ok ? paint('green', signs.ok) : paint('red', signs.failed);
-      const result = ` ${sign} ${paint('dim', formatShort(milliseconds))}`;
+      // Of a call whose start nobody told it is not known how long it took.
+      const took =
+        call === undefined && milliseconds === 0 ? '' : ` ${paint('dim', formatShort(milliseconds))}`;
+      const result = ` ${sign}${took}`;
       if (call !== undefined && writer.isOpenFor(call)) {
         writer.add(call, result);
         writer.endLine();

@@ -189,6 +189,83 @@ describe('an injection', () => {
   });
 });
 
+describe('a continuation that was lost with its process', () => {
+  it('V5: is sent again under the same epoch, and is not counted twice', () => {
+    const { driver, epoch } = injected();
+    driver.now += 600_000;
+    const lost = driver.happens({ type: 'injection-lost', epoch });
+    expect(lost.commands).toEqual([{ type: 'inject', epoch, text: null }]);
+    expect(driver.session).toMatchObject({ epoch, injection: { state: 'intended' }, counters: { total: 1 } });
+  });
+
+  it('G9: counts as a try, so that a text which ends its host each time is not sent for ever', () => {
+    const { driver, epoch } = injected({ settings: { sendAttempts: 2 } });
+    expect(driver.happens({ type: 'injection-lost', epoch }).commands).toHaveLength(1);
+    const second = driver.happens({ type: 'injection-lost', epoch });
+    expect(second.decision).toMatchObject({ reason: 'delivery-failed', outcome: 'failed' });
+    expect(second.decision?.inputs).toMatchObject({ attempts: 2 });
+    expect(injectionOf(second)).toBeNull();
+  });
+
+  it('V5: and is older than ten minutes is given up, and the session paused: it must not spend tokens today', () => {
+    for (const state of ['intended', 'sent'] as const) {
+      const { driver, epoch } = injected();
+      if (state === 'sent') driver.happens({ type: 'injection-sent', epoch });
+      driver.now += 600_001;
+      const lost = driver.happens({ type: 'injection-lost', epoch });
+      expect(lost.decision, state).toMatchObject({ reason: 'timer-expired', outcome: 'paused' });
+      expect(injectionOf(lost)).toBeNull();
+      expect(driver.session).toMatchObject({
+        epoch: epoch + 1,
+        injection: { state: 'failed' },
+        turn: { ended: true },
+      });
+      driver.happens({ type: 'human-resumed' });
+      expect(injectionOf(driver.fires()), 'the human takes it up again').not.toBeNull();
+    }
+  });
+
+  it('V5: a resend that is too old pauses the session with the same reason', () => {
+    const { driver, fails } = injected();
+    fails();
+    const fired = driver.fires(600_001);
+    expect(fired.decision).toMatchObject({ reason: 'timer-expired', outcome: 'paused' });
+    expect(driver.session.injection?.state).toBe('failed');
+  });
+
+  it('V5: means nothing once it was seen, was given up, is planned again, or belongs to another epoch', () => {
+    const loses = ({ driver, epoch }: ReturnType<typeof injected>) =>
+      driver.happens({ type: 'injection-lost', epoch });
+    const seen = injected();
+    seen.driver.happens({ type: 'injection-observed', epoch: seen.epoch });
+    expect(loses(seen).commands).toEqual([]);
+    const spoken = injected();
+    spoken.driver.says('wait', 'new-1');
+    expect(loses(spoken)).toMatchObject({ commands: [], decision: null });
+    const planned = injected();
+    planned.fails();
+    const { timer } = planned.driver.session;
+    expect(loses(planned).commands).toEqual([]);
+    expect(planned.driver.session.timer).toEqual(timer);
+    const stopped = injected();
+    stopped.driver.works();
+    stopped.driver.stops();
+    expect(loses(stopped).commands).toEqual([]);
+    const old = injected();
+    old.driver.happens({ type: 'injection-lost', epoch: old.epoch - 1 });
+    expect(old.driver.session.injection?.state).toBe('intended');
+  });
+
+  it('V5: the answer to an asked host is never sent again', () => {
+    const driver = createCoreDriver();
+    driver.says();
+    driver.plans('write the parser');
+    driver.stops();
+    const { epoch } = driver.session;
+    expect(driver.happens({ type: 'injection-lost', epoch }).commands).toEqual([]);
+  });
+});
+
 describe('a continuation that the host never takes', () => {
   it('G9: is not sent once more after it was given up', () => {
     const { driver, fails } = injected({ settings: { sendAttempts: 3 } });

@@ -5,11 +5,12 @@ import type { Decision } from '../decision.ts';
 import type {
   HostCapReached,
   InjectionFailed,
+  InjectionLost,
   InjectionObserved,
   InjectionSent,
   TimerFired,
 } from '../events.ts';
-import { openCount, type Session } from '../session.ts';
+import { type Injection, openCount, type Session } from '../session.ts';
 import { type Step, step } from '../step.ts';
 
 /** What a fired timer asks for: nothing, a second look at the parked stop, or another try to send. */
@@ -22,14 +23,29 @@ export function timerFired(
   if (timer === null || timer.epoch !== event.epoch || session.epoch !== event.epoch) {
     return { step: step(session), resend: false };
   }
-  const settings = settingsForAgent(policy.settings, session.agent.name);
-  const fired: Session = { ...session, timer: null };
-  if (event.at - timer.dueAt > settings.timerMaxAgeMs) {
-    const reason = 'a countdown was found that is too old to act on';
-    const pause = session.pause ?? { by: 'system' as const, reason, at: event.at };
-    return { step: step({ ...fired, epoch: session.epoch + 1, pause }), resend: false };
-  }
-  return { step: step(fired), resend: timer.purpose === 'resend' };
+  if (isTooOld(session, timer.dueAt, event.at, policy))
+    return { step: step(expired(session, event.at)), resend: false };
+  return { step: step({ ...session, timer: null }), resend: timer.purpose === 'resend' };
+}
+
+/** Yesterday's countdown must not spend today's tokens (V5). */
+function isTooOld({ agent }: Session, since: number, at: number, policy: Policy): boolean {
+  return at - since > settingsForAgent(policy.settings, agent.name).timerMaxAgeMs;
+}
+
+/** What was planned is given up; the stop it was for is decided again, so that the record and the human are told. */
+function expired(session: Session, at: number): Session {
+  const reason = 'a countdown was found that is too old to act on';
+  const { injection } = session;
+  const onItsWay = injection?.state === 'intended' || injection?.state === 'sent';
+  return {
+    ...session,
+    timer: null,
+    epoch: session.epoch + 1,
+    pause: session.pause ?? { by: 'system', reason, at },
+    parked: session.parked ?? session.lastStop,
+    injection: onItsWay ? { ...injection, state: 'failed' } : injection,
+  };
 }
 
 export function injectionSent(session: Session, event: InjectionSent): Step {
@@ -42,6 +58,22 @@ export function injectionObserved(session: Session, event: InjectionObserved): S
   const { injection } = session;
   if (injection?.epoch !== event.epoch || injection.state === 'failed') return step(session);
   return step({ ...session, injection: { ...injection, state: 'observed' } });
+}
+
+/** V5: tried once more under the same epoch, at once, while it is young and still wanted. */
+export function injectionLost(session: Session, event: InjectionLost, policy: Policy): Step {
+  const { injection } = session;
+  if (session.descriptor.mode === 'asked' || session.epoch !== event.epoch) return step(session);
+  if (injection?.epoch !== event.epoch) return step(session);
+  if (injection.state !== 'intended' && injection.state !== 'sent') return step(session);
+  // A resend that is planned has its own time.
+  if (session.parked !== null || session.settled !== null || session.timer !== null) return step(session);
+  if (isTooOld(session, injection.at, event.at, policy)) return step(expired(session, event.at));
+  const attempts = injection.attempts + 1;
+  if (attempts >= settingsForAgent(policy.settings, session.agent.name).sendAttempts)
+    return deliveryFailed(session, injection, event.at, 'the process ended while it was on its way');
+  const again: Session = { ...session, injection: { ...injection, state: 'intended', attempts } };
+  return step(again, [{ type: 'inject', epoch: event.epoch, text: null }]);
 }
 
 /** G9: a failed send is tried again with backoff under the same epoch, then the turn ends as failed. */
@@ -66,12 +98,17 @@ export function injectionFailed(session: Session, event: InjectionFailed, policy
       timer: { purpose: 'resend', dueAt, epoch: session.epoch },
     });
   }
+  return deliveryFailed(session, injection, event.at, event.error);
+}
+
+function deliveryFailed(session: Session, injection: Injection, at: number, error: string): Step {
+  const attempts = injection.attempts + 1;
   const sentence = `The host did not take the continuation after ${attempts} tries.`;
   const decision: Decision = {
     answer: 'let-go',
     reason: 'delivery-failed',
     sentence,
-    inputs: { attempts, error: event.error.slice(0, 200) },
+    inputs: { attempts, error: error.slice(0, 200) },
     outcome: 'failed',
     textKind: null,
     level: null,
@@ -84,7 +121,7 @@ export function injectionFailed(session: Session, event: InjectionFailed, policy
     injection: { ...injection, state: 'failed', attempts },
     timer: null,
     turn: session.turn === null ? null : { ...session.turn, ended: true },
-    settled: { outcome: 'failed', reason: 'delivery-failed', at: event.at },
+    settled: { outcome: 'failed', reason: 'delivery-failed', at },
   };
   const notice = {
     type: 'notify' as const,

@@ -4,11 +4,12 @@
 import { settingsForAgent } from '../config/agent-settings.ts';
 import { isPhrase } from '../config/phrases.ts';
 import type { Policy } from '../config/policy.ts';
-import type { HumanAborted, HumanPaused, HumanResumed, HumanSpoke } from '../events.ts';
+import type { HumanAborted, HumanPaused, HumanResumed, HumanSpoke, WordsJoined } from '../events.ts';
 import { seeFingerprint } from '../progress.ts';
 import type { Rows } from '../rows.ts';
 import { noCounts, openCount, type Session, type Turn } from '../session.ts';
 import { type Step, step } from '../step.ts';
+import { dropUnanswered, forgetRefusals } from './apply-permissions.ts';
 import { isApprovalRequest } from './apply-waits.ts';
 import { limitAfter } from './apply-work.ts';
 
@@ -21,7 +22,7 @@ export function humanSpoke(session: Session, event: HumanSpoke, rows: Rows, poli
   const goesOn = event.text !== null && isPhrase(event.text, policy.settings.goOnPhrases);
   const placed = placeInTurn(session, event, policy, goesOn);
   const fresh: Session = {
-    ...placed,
+    ...(stops ? placed : queueWords(forgetRefusals(placed), event)),
     waits: withoutApprovals(placed),
     agent: event.agent ?? session.agent,
     policyHash: event.policyHash ?? session.policyHash,
@@ -59,6 +60,20 @@ export function humanSpoke(session: Session, event: HumanSpoke, rows: Rows, poli
   return { ...base, rowChanges: { ...base.rowChanges, fingerprints } };
 }
 
+/** More than anyone types between two steps. */
+const queuedMessages = 200;
+
+/** On the record before the loop takes it up: a crash in between loses nothing (V5). */
+function queueWords(session: Session, { queued, text, messageId, at }: HumanSpoke): Session {
+  if (queued !== true || text === null || messageId === null) return session;
+  return { ...session, words: [...(session.words ?? []), { messageId, text, at }].slice(-queuedMessages) };
+}
+
+export function wordsJoined(session: Session, { messageId }: WordsJoined): Step {
+  const words = session.words?.filter((known) => known.messageId !== messageId) ?? [];
+  return step({ ...session, words });
+}
+
 /** Whoever speaks in the chat has said what they think: the question of a check is asked anew at the next stop. */
 function withoutApprovals({ waits }: Session): Session['waits'] {
   return { ...waits, questions: waits.questions.filter((id) => !isApprovalRequest(id)) };
@@ -87,7 +102,7 @@ function placeInTurn(session: Session, event: HumanSpoke, policy: Policy, goesOn
     stopSeen: false,
   };
   const started: Session = {
-    ...session,
+    ...dropUnanswered(session),
     turn: next,
     finalRun: null,
     waits: { ...session.waits, permissions: [], questions: [] },

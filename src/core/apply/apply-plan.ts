@@ -51,7 +51,7 @@ function isUncheckedClaim(todo: {
 }
 
 /** A turn that changes the plan takes it up (T3). A session that was never told of a human still has a turn. */
-function touch(session: Session, event: PlanEvent): Session {
+export function touch(session: Session, event: Pick<PlanEvent, 'id' | 'at'>): Session {
   const turn = session.turn ?? {
     id: event.id,
     number: 1,

@@ -33,6 +33,19 @@ describe('a session', () => {
     expect(driver.session.agent).toEqual(agent);
   });
 
+  it('V5: that is closed cleanly gives up a continuation on its way to a told host; an asked one has its answer', () => {
+    for (const mode of ['told', 'asked'] as const) {
+      const driver = createCoreDriver({ descriptor: { mode } });
+      driver.says();
+      driver.plans('write the parser');
+      driver.stopsFully();
+      const { epoch } = driver.session;
+      driver.happens({ type: 'session-closed' });
+      expect(driver.session.injection?.state).toBe(mode === 'told' ? 'failed' : 'intended');
+      expect(driver.session.epoch).toBe(mode === 'told' ? epoch + 1 : epoch);
+    }
+  });
+
   it('E2: that is deleted is left alone until it is opened again', () => {
     const driver = createCoreDriver({ descriptor: { mode: 'told' } });
     driver.says();

@@ -12,9 +12,13 @@ export function sessionOpened(session: Session, event: SessionOpened): Step {
   });
 }
 
-/** A clean end cancels what was planned: yesterday's countdown must not spend today's tokens. */
+/** A clean end cancels what was planned or is on its way: yesterday's countdown must not spend today's tokens. */
 export function sessionClosed(session: Session, _event: SessionClosed): Step {
-  return step(unpark(session));
+  const { injection, descriptor } = session;
+  const onItsWay = injection?.state === 'intended' || injection?.state === 'sent';
+  if (descriptor.mode === 'asked' || !onItsWay) return step(unpark(session));
+  const given: Session = { ...session, injection: { ...injection, state: 'failed' } };
+  return step({ ...given, parked: null, timer: null, epoch: session.epoch + 1 });
 }
 
 /** A text that is on its way to it is void too. */

@@ -10,6 +10,7 @@ import type {
 } from '../events.ts';
 import type { Session } from '../session.ts';
 import { type Step, step } from '../step.ts';
+import { noteAnswer, noteRequest } from './apply-permissions.ts';
 
 /** More pending requests or jobs than any host shows at once: beyond this the oldest are forgotten, not the memory. */
 const remembered = 200;
@@ -35,14 +36,16 @@ export function compactionEnded(session: Session, event: CompactionEnded): Step 
 
 export function permissionAsked(session: Session, event: PermissionAsked): Step {
   return step({
-    ...session,
+    ...noteRequest(session, event),
     waits: { ...session.waits, permissions: add(session.waits.permissions, event.requestId) },
   });
 }
 
 export function permissionAnswered(session: Session, event: PermissionAnswered): Step {
   const permissions = session.waits.permissions.filter((id) => id !== event.requestId);
-  const answered: Session = { ...session, waits: { ...session.waits, permissions } };
+  const answered = noteAnswer({ ...session, waits: { ...session.waits, permissions } }, event);
+  // Our own loop tells the model, which goes on with something else; a host has stopped.
+  if (event.remembered !== undefined) return step(answered);
   return step(event.granted ? answered : pauseByRejection(answered, event.at, 'a permission was rejected'));
 }
 

@@ -18,17 +18,9 @@ function planned(options: DriverOptions = {}) {
 }
 
 describe('the countdown', () => {
-  it('E1: an idle host is told after the countdown, with a notice at its start', () => {
+  it('E1: an idle host is told after the countdown', () => {
     const driver = planned(told);
-    const stopped = driver.stops();
-    expect(stopped.commands).toEqual([
-      {
-        type: 'notify',
-        level: 'warning',
-        title: 'Todos remain',
-        message: 'Resuming in 2 s, 2 todos remaining',
-      },
-    ]);
+    expect(driver.stops().commands).toEqual([]);
     expect(driver.session.timer).toMatchObject({ purpose: 'due', dueAt: driver.now + 2000 });
     expect(injectionOf(driver.fires())?.text).toContain('write the parser');
   });
@@ -62,6 +54,18 @@ describe('the countdown', () => {
       expect(fired).toMatchObject({ commands: [], decision: null });
     });
   }
+
+  it('G9: an error does not cancel a text that waits to be sent again: it may be why the host did not take it', () => {
+    const driver = planned(told);
+    driver.stopsFully();
+    const { epoch } = driver.session;
+    driver.happens({ type: 'injection-failed', epoch, error: 'no such agent' });
+    const { timer } = driver.session;
+    expect(timer?.purpose).toBe('resend');
+    driver.happens({ type: 'error-occurred', kind: 'other', ...error });
+    expect(driver.session.timer).toEqual(timer);
+    expect(driver.fires().commands).toEqual([{ type: 'inject', epoch, text: null }]);
+  });
 
   it('E2: what does not concern it leaves it running', () => {
     const driver = planned(told);
@@ -106,6 +110,20 @@ describe('work', () => {
     expect(driver.session.injection?.state).toBe('intended');
     driver.happens({ type: 'activity-seen' });
     expect(driver.session.injection?.state).toBe('observed');
+  });
+});
+
+describe('a told host at work', () => {
+  it('V5: shows that it took the continuation which was sent, so that a restart does not repeat it', () => {
+    const driver = planned(told);
+    driver.stopsFully();
+    const { epoch } = driver.session;
+    driver.works();
+    expect(driver.session.injection?.state, 'nothing was sent yet').toBe('intended');
+    driver.happens({ type: 'injection-sent', epoch });
+    driver.works();
+    expect(driver.session.injection?.state).toBe('observed');
+    expect(driver.happens({ type: 'injection-lost', epoch }).commands).toEqual([]);
   });
 });
 

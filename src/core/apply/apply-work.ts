@@ -14,6 +14,7 @@ import { seeFingerprint } from '../progress.ts';
 import type { Rows } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { type Step, step } from '../step.ts';
+import { consumeRequest } from './apply-permissions.ts';
 import { unpark } from './apply-session.ts';
 
 /** Overload without a reset time: long enough for a provider to breathe, short enough for a human to watch. */
@@ -25,11 +26,11 @@ export function markActive(session: Session): Session {
   return session.descriptor.mode === 'told' ? unpark(awake) : awake;
 }
 
+/** An asked host has it with the answer; a told one only once it was sent. */
 function taken(session: Session): Session['injection'] {
   const { injection } = session;
-  return injection?.state === 'intended' && session.descriptor.mode === 'asked'
-    ? { ...injection, state: 'observed' }
-    : injection;
+  const before = session.descriptor.mode === 'asked' ? 'intended' : 'sent';
+  return injection?.state === before ? { ...injection, state: 'observed' } : injection;
 }
 
 /** A limit whose time has come is over once something works again: a later error is not its doing (G2, G9). */
@@ -38,7 +39,7 @@ export function limitAfter({ rateLimitedUntil }: Session, at: number): number | 
 }
 
 export function toolStarted(session: Session, event: ToolStarted): Step {
-  const active = { ...markActive(session), questions: 0 };
+  const active = consumeRequest({ ...markActive(session), questions: 0 }, event);
   if (!canWrite(event)) return step(active);
   return step({ ...active, work: { ...active.work, started: active.work.started + 1 } });
 }
@@ -83,7 +84,7 @@ export function workspaceSeen(session: Session, event: WorkspaceSeen, rows: Rows
 
 /** G9: limits wait for their reset and are nobody's failure; the same other error is counted by signature. */
 export function errorOccurred(session: Session, event: ErrorOccurred): Step {
-  const active = session.descriptor.mode === 'told' ? unpark(session) : session;
+  const active = cancelCountdown(session);
   switch (event.kind) {
     case 'rate-limit':
     case 'overload':
@@ -110,6 +111,12 @@ export function errorOccurred(session: Session, event: ErrorOccurred): Step {
       });
     }
   }
+}
+
+/** E2: an error ends a countdown. A text that waits to be sent again stays: the error may be why it was not taken. */
+function cancelCountdown(session: Session): Session {
+  const resends = session.timer?.purpose === 'resend';
+  return session.descriptor.mode === 'told' && !resends ? unpark(session) : session;
 }
 
 export function loopAlarmed(session: Session): Step {

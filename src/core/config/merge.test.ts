@@ -10,7 +10,7 @@ describe('C1: precedence', () => {
   it('without any source gives the defaults, and says so for every setting', () => {
     const merged = mergeSettings({});
     expect(merged.settings).toEqual(defaultSettings);
-    const sections = ['context', 'iterations', 'tools'];
+    const sections = ['context', 'iterations', 'tools', 'permissions'];
     const paths = settingPaths.filter((path) => !sections.includes(path));
     expect(merged.origins).toEqual(Object.fromEntries(paths.map((path) => [path, 'default'])));
   });

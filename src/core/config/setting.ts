@@ -41,3 +41,11 @@ export function perAgentSection<const Fields extends Readonly<Record<string, Fie
     summary,
   } as const;
 }
+
+/** The same for settings that hold for every agent alike. */
+export function sharedSection<const Fields extends Readonly<Record<string, FieldWithDefault>>>(
+  fields: Fields,
+  summary: string,
+) {
+  return { ...perAgentSection(fields, summary), perAgent: false } as const;
+}

@@ -27,7 +27,7 @@ describe('C1: the table of settings', () => {
     expectTypeOf<Settings>().toExtend<PartialSettings>();
     expectTypeOf<SettingsOfTable['mode']>().toEqualTypeOf<Settings['mode']>();
     expectTypeOf<keyof SettingsOfTable['agents'][string]>().toEqualTypeOf<keyof Settings['agents'][string]>();
-    expect(settingNames).toHaveLength(39);
+    expect(settingNames).toHaveLength(42);
   });
 
   it('says what the requirements say by default (G4, G6, G8, G9, G10, E5, T6, S2, S5)', () => {
@@ -58,12 +58,15 @@ describe('C1: the table of settings', () => {
       skipAgents: ['plan', 'planner', 'compaction', 'prometheus', 'momus'],
       subagents: 'off',
       agentTypes: [],
+      liveView: true,
       model: null,
       models: {},
       prices: {},
       context: { maxMessages: 50, limit: null, compactAt: 0.8, planTodos: 20 },
       iterations: { base: 10, extend: 10, cap: 50 },
       tools: { shellAllow: [], shellTimeoutSeconds: 120 },
+      permissions: { mode: null, allow: {}, waitSeconds: 0 },
+      workers: {},
       checks: {},
       goal: [],
       todoChecks: [],
@@ -89,6 +92,9 @@ describe('C1: the table of settings', () => {
         'agentTypes',
         'models',
         'prices',
+        'liveView',
+        'permissions',
+        'workers',
         'checks',
         'goal',
         'todoChecks',
@@ -104,10 +110,11 @@ describe('C1: the table of settings', () => {
   });
 
   it('explains every field of a section too', () => {
-    const { context, iterations, tools, models, prices, checks, todoChecks } = settingTable;
+    const { context, iterations, tools, permissions, models, prices, workers, checks, todoChecks } =
+      settingTable;
     const sections = [
-      ...[context.kind, iterations.kind, tools.kind],
-      ...[models.kind.of, prices.kind.of, checks.kind.of, todoChecks.kind.of],
+      ...[context.kind, iterations.kind, tools.kind, permissions.kind],
+      ...[models.kind.of, prices.kind.of, workers.kind.of, checks.kind.of, todoChecks.kind.of],
     ];
     for (const { fields } of sections) {
       for (const { summary } of Object.values(fields)) expect(summary).toMatch(/^\S[^\n]{20,}\.$/);

@@ -11,8 +11,10 @@ import {
   ownAgentSettings,
   type ToolSettings,
 } from './own-agent-settings.ts';
+import { type PermissionSettings, permissionSettings } from './permission-settings.ts';
 import { defaultGoOnPhrases, defaultStopWords } from './phrases.ts';
 import { perAgent, type Setting, shared } from './setting.ts';
+import { type WorkerSettings, workerSettings } from './worker-settings.ts';
 
 /** Several values under one name; a file may give any of them. */
 interface SectionSettings {
@@ -23,7 +25,9 @@ interface SectionSettings {
 
 /** Any subset, also of what stands in a section. */
 type Subset<Whole> = {
-  readonly [Name in keyof Whole]?: Name extends keyof SectionSettings ? Partial<Whole[Name]> : Whole[Name];
+  readonly [Name in keyof Whole]?: Name extends keyof SectionSettings | 'permissions'
+    ? Partial<Whole[Name]>
+    : Whole[Name];
 };
 
 /** What an agent may override under `agents`. */
@@ -53,7 +57,7 @@ export interface OverridableSettings extends SectionSettings {
 
 export type AgentSettings = Subset<OverridableSettings>;
 
-export interface Settings extends OverridableSettings, CheckSettings {
+export interface Settings extends OverridableSettings, CheckSettings, WorkerSettings {
   readonly scope: 'session' | 'turn';
   readonly maxTodos: number;
   readonly maxTitleBytes: number;
@@ -61,10 +65,12 @@ export interface Settings extends OverridableSettings, CheckSettings {
   readonly stopWords: readonly string[];
   readonly goOnPhrases: readonly string[];
   readonly agentTypes: readonly string[];
+  readonly liveView: boolean;
   /** Keys are names of providers in lower case. */
   readonly models: { readonly [provider: string]: ModelProvider };
   /** Keys are provider/model in lower case. */
   readonly prices: { readonly [model: string]: ModelPrice };
+  readonly permissions: PermissionSettings;
   /** Keys are agent names in lower case. */
   readonly agents: { readonly [agentName: string]: AgentSettings };
 }
@@ -181,8 +187,19 @@ const ownSettings = {
     defaultGoOnPhrases,
     'Messages that take up the open todos of earlier turns when they are all a human says.',
   ),
-  agentTypes: shared(names, [], 'Types of workers that a todo may be delegated to; empty: none are known.'),
+  agentTypes: shared(
+    names,
+    [],
+    'Types of workers that a todo may be for, in hosts that have some; our own agent knows those of workers.',
+  ),
+  liveView: shared(
+    boolean,
+    true,
+    'Whether a run on a terminal is drawn as a live view; otherwise it prints lines.',
+  ),
   ...ownAgentSettings,
+  ...permissionSettings,
+  ...workerSettings,
   ...checkSettings,
 } as const;
 

@@ -1,14 +1,17 @@
 // What each event carries, once, as a table: field → kind. A new event without a row here does not compile.
 // `id`, `sessionId`, `at` and `type` are the same for all and are read by parse-event.ts.
-import type {
-  AgentDescriptor,
-  Event,
-  EventType,
-  Job,
-  NewTodo,
-  SessionDescriptor,
-  TodoChanges,
-  WrittenTodo,
+import {
+  type AgentDescriptor,
+  type Event,
+  type EventType,
+  type Job,
+  type NewTodo,
+  type PermissionSubject,
+  permissionAnswers,
+  type SessionDescriptor,
+  type TodoChanges,
+  type WrittenTodo,
+  workerResults,
 } from '../events.ts';
 import { actors, priorities, todoStatuses } from '../todo.ts';
 import {
@@ -44,7 +47,11 @@ const descriptor = object<SessionDescriptor>({
   immediate: flag,
   everyAgentWrites: flag,
   seesTools: flag,
-  tools: object<SessionDescriptor['tools']>({ pause: nullable(identifier), verify: nullable(identifier) }),
+  tools: object<SessionDescriptor['tools']>({
+    pause: nullable(identifier),
+    verify: nullable(identifier),
+    delegate: optional(identifier),
+  }),
 });
 
 const agent = nullable(
@@ -90,6 +97,13 @@ const changes = object<TodoChanges>({
 
 const job = object<Job>({ id: identifier, kind: choice('shell', 'subagent'), description: text });
 
+const permissionSubject = object<PermissionSubject>({
+  callId: identifier,
+  tool: identifier,
+  subject: text,
+  pattern: text,
+});
+
 const actor = choice(...actors);
 const access = choice('read', 'write', 'todo', 'unknown');
 const nothing = {};
@@ -107,18 +121,27 @@ export const eventShapes: { readonly [Type in EventType]: Shape<Details<Type>> }
     agent,
     fingerprint: nullable(identifier),
     policyHash: nullable(identifier),
+    queued: optional(flag),
   },
+  'words-joined': { messageId: identifier },
   'human-aborted': { how: text },
   'human-paused': { reason: nullable(text) },
   'human-resumed': nothing,
   'model-paused': { reason: text },
   'activity-seen': nothing,
-  'tool-started': { tool: identifier, access },
+  'tool-started': { tool: identifier, access, requestId: optional(identifier) },
   'tool-ended': { tool: identifier, access, error: nullable(text) },
   'todos-created': { actor, items: list(newTodo) },
   'plan-written': { actor, items: list(writtenTodo) },
   'todo-updated': { actor, todoId: identifier, changes },
   'todo-completed': { actor, todoId: identifier, status: choice('completed', 'cancelled'), outcome: text },
+  'delegation-started': {
+    todoId: identifier,
+    workerId: identifier,
+    agentType: identifier,
+    callId: identifier,
+  },
+  'delegation-ended': { workerId: identifier, result: choice(...workerResults), sentence: text },
   'check-started': { todoId: nullable(identifier), check: identifier },
   'check-finished': {
     todoId: nullable(identifier),
@@ -155,8 +178,12 @@ export const eventShapes: { readonly [Type in EventType]: Shape<Details<Type>> }
   'recovery-ended': nothing,
   'compaction-started': nothing,
   'compaction-ended': { shrunk: flag },
-  'permission-asked': request,
-  'permission-answered': { ...request, granted: flag },
+  'permission-asked': { ...request, about: optional(permissionSubject) },
+  'permission-answered': {
+    ...request,
+    granted: flag,
+    remembered: optional(choice(...permissionAnswers)),
+  },
   'question-asked': request,
   'question-answered': { ...request, rejected: flag },
   'background-started': { job },
@@ -180,4 +207,5 @@ export const eventShapes: { readonly [Type in EventType]: Shape<Details<Type>> }
   'injection-sent': { epoch },
   'injection-failed': { epoch, error: text },
   'injection-observed': { epoch },
+  'injection-lost': { epoch },
 };

@@ -102,7 +102,7 @@ function editFields(draft: PlanDraft, row: Todo, changes: TodoChanges, title: st
   );
 }
 
-function noticeSecondActive(draft: PlanDraft, row: Todo, rows: Rows): void {
+export function noticeSecondActive(draft: PlanDraft, row: Todo, rows: Rows): void {
   const other = rows.inProgress.find((candidate) => candidate.id !== row.id);
   if (other === undefined) return;
   draft.notice(
@@ -110,7 +110,7 @@ function noticeSecondActive(draft: PlanDraft, row: Todo, rows: Rows): void {
   );
 }
 
-function findRow(draft: PlanDraft, todoId: string, rows: Rows): Todo | null {
+export function findRow(draft: PlanDraft, todoId: string, rows: Rows): Todo | null {
   const row =
     rows.byId.find(({ id }) => id === todoId) ?? rows.byId.find(({ hostKey }) => hostKey === todoId) ?? null;
   if (row === null) {

@@ -83,8 +83,13 @@ export const timeBudget: Rule = budget('time-budget', 'minutes', minutesSpent);
 
 /** For a loop that runs the steps itself: whether one of the rules above would end the run, were it asked now (G8). */
 export function isBudgetSpent(spending: Spending): boolean {
+  return isContextFull(spending) || isAllowanceSpent(spending);
+}
+
+/** Tokens, money or time; how full a window is does not concern a worker, which has its own. */
+export function isAllowanceSpent(spending: Spending): boolean {
   const budgets = [tokensSpent, costSpent, minutesSpent].map((look) => look(spending));
-  return isContextFull(spending) || budgets.some(({ used, limit }) => limit !== null && used >= limit);
+  return budgets.some(({ used, limit }) => limit !== null && used >= limit);
 }
 
 export const ceiling: Rule = counter(

@@ -1,5 +1,6 @@
 // Rules that wait for something that ends by itself or by a human: recovery, compaction, permissions, questions,
 // background work (G3, P9, P18).
+import { oneLine } from '../safe-text.ts';
 import { openCount } from '../session.ts';
 import { letGo, type Rule, type StopContext, wait } from './rule.ts';
 
@@ -23,14 +24,23 @@ export const permissionPending: Rule = {
   inputs: ({ session }) => ({
     pending: session.waits.permissions.length,
     headless: session.descriptor.headless,
+    asked: askedFor(session),
   }),
   answer: ({ session }) => {
     if (session.waits.permissions.length === 0) return null;
+    const asked = askedFor(session);
+    const what = asked === null ? '' : ` (${asked}; \`untildone approve\` answers it)`;
     return session.descriptor.headless
-      ? letGo('paused', 'A permission request is unanswered and nobody is at a terminal.')
-      : wait('A permission request waits for the human.');
+      ? letGo('paused', `A permission request is unanswered and nobody is at a terminal${what}.`)
+      : wait(`A permission request waits for the human${what}.`);
   },
 };
+
+/** What our own agent asks to be allowed first; null: a host asks, and shows it itself. */
+function askedFor({ permissions }: StopContext['session']): string | null {
+  const asked = permissions?.requests.find(({ answer }) => answer === null);
+  return asked === undefined ? null : oneLine(`${asked.tool}: ${asked.subject}`, 160);
+}
 
 export const questionPending: Rule = {
   name: 'question-pending',

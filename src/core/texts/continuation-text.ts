@@ -26,11 +26,17 @@ export function continuationText(
   context: StopContext,
   rows: TextRows,
 ): string {
-  const lines = [firstLine(context), ...bodyOf[kind](context, rows, level)];
+  const named = { ...rows, delegate: context.session.descriptor.tools.delegate };
+  const lines = [firstLine(context), ...bodyOf[kind](context, named, level)];
   return lines.filter((line) => line !== '').join('\n');
 }
 
-type Body = (context: StopContext, rows: TextRows, level: number) => string[];
+interface NamedRows extends TextRows {
+  /** The tool that hands a todo to its worker, where there are workers. */
+  readonly delegate: string | undefined;
+}
+
+type Body = (context: StopContext, rows: NamedRows, level: number) => string[];
 
 const bodyOf: Readonly<Record<TextKind, Body>> = {
   standard: (context, rows, level) => [
@@ -113,12 +119,18 @@ function firstLine({ session }: StopContext): string {
   return `[${continuationMarker}] ${settled}/${total} completed, ${openCount(session.counts)} remaining${blocked}.`;
 }
 
-function nextLine({ next }: TextRows): string {
+function nextLine({ next, delegate }: NamedRows): string {
   const todo = next[0];
   if (todo === undefined) return '';
   const criteria =
     todo.completionCriteria === null ? '' : ` It is done when: ${quoteForModel(todo.completionCriteria)}.`;
-  return `Go on with the next todo: ${quoteForModel(todo.title)}.${criteria}`;
+  return `Go on with the next todo: ${quoteForModel(todo.title)}.${criteria}${workerPart(todo, delegate)}`;
+}
+
+/** S4: a todo with an agentType goes to that worker. */
+function workerPart({ agentType }: Todo, delegate: string | undefined): string {
+  if (agentType === null || delegate === undefined) return '';
+  return ` It goes to the worker ${quoteForModel(agentType, 40)}: call ${delegate}.`;
 }
 
 /** The rest of the plan after a compaction, when the model may have forgotten it. */

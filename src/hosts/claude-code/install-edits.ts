@@ -5,11 +5,16 @@ import { type HookTimeout, hookTimeouts } from '../hook/timeouts.ts';
 import type { Json, JsonEdit, KeyPath } from '../install/edit.ts';
 import { type HookCommand, hookFileName, writeHookCommand } from '../install/hook-command.ts';
 import type { InstallRequest } from '../install/installer.ts';
-import { programPath } from '../install/program-files.ts';
+import { type ProgramName, programPath } from '../install/program-files.ts';
 import { claudeCodeHooks } from './translate.ts';
 
 export const hostName = 'claude-code';
 export const serverName = 'untildone';
+
+export const claudeCodePrograms = [
+  hookFileName,
+  'host-commands.js',
+] as const satisfies readonly ProgramName[];
 
 /** What the host's own todo tools cannot do. */
 const offeredTools = ['todo_pause', 'todo_verify'] as const;

@@ -15,6 +15,8 @@ const managedSettings = '/etc/claude-code/managed-settings.json';
 type Settings = Readonly<Record<string, unknown>>;
 
 export function examineClaudeCode(request: InstallRequest, installed: readonly Scope[]): Finding[] {
+  // The plugin brings its own server and asks for each grant, and sets no switches.
+  if (installed.length === 0) return [];
   const places = placesOf(request);
   const mend = mendFor(installed);
   const files = [places.userSettings, places.sharedSettings, places.localSettings];

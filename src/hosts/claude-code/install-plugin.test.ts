@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { writePlugin } from '../../../scripts/plugin.ts';
-import { programNames } from '../install/program-files.ts';
-import { hookElement, serverName } from './install-edits.ts';
+import { claudeCodePrograms, hookElement, serverName } from './install-edits.ts';
 import { pluginName } from './install-examine.ts';
 import { claudeCodeHooks } from './translate.ts';
 
@@ -45,7 +44,8 @@ describe('the plugin folder', () => {
   it('C1: built, it carries every program that it names, and the version of the package', () => {
     const output = join(scratch, 'dist');
     mkdirSync(output);
-    for (const name of [...programNames, 'THIRD_PARTY_LICENSES']) writeFileSync(join(output, name), name);
+    for (const name of [...claudeCodePrograms, 'THIRD_PARTY_LICENSES'])
+      writeFileSync(join(output, name), name);
     writePlugin(root, output, '1.2.3');
     expect(readJson(join(output, 'plugin/.claude-plugin/plugin.json')).version).toBe('1.2.3');
     const texts = [

@@ -3,9 +3,11 @@
 // servers in settings are ignored.
 
 import { isTracked } from '../install/git.ts';
-import type { HostInstaller, InstallLayout, InstallRequest } from '../install/installer.ts';
+import { hookFileName } from '../install/hook-command.ts';
+import type { HostInstaller, InstalledProgram, InstallLayout, InstallRequest } from '../install/installer.ts';
+import { findHookCommands } from '../install/json-hooks.ts';
 import type { FileTarget } from '../install/target-text.ts';
-import { hostName, serverEdit, settingsEdits } from './install-edits.ts';
+import { claudeCodePrograms, hostName, serverEdit, settingsEdits } from './install-edits.ts';
 import { examineClaudeCode, findClaudeCodePlugin, pluginName } from './install-examine.ts';
 import { type Places, placesOf } from './install-places.ts';
 import { claudeCodeHooks } from './translate.ts';
@@ -14,12 +16,17 @@ export const claudeCodeInstaller: HostInstaller = {
   name: hostName,
   title: 'Claude Code',
   program: 'claude',
+  programs: claudeCodePrograms,
+  oldestVersion: null,
   knownVersions: ['2.1.325'],
   howToGet: 'npm install --global @anthropic-ai/claude-code',
   afterInstall: 'Sessions of Claude Code that run already keep their old settings: start them anew.',
+  findingNames: { installed: 'hooks', file: 'hook-file', version: 'hook-version' },
   layout,
+  findInstalled,
   examine: examineClaudeCode,
   findPlugin: findClaudeCodePlugin,
+  actsOnce: false,
   howToRemovePlugin: `claude plugin uninstall ${pluginName}`,
 };
 
@@ -28,13 +35,21 @@ function layout(request: InstallRequest): InstallLayout {
   const isLocalTracked =
     request.scope === 'project' && isTracked(places.localSettings, places.project, request.env);
   const targets = targetsOf(request, places, request.scope !== 'shared' && !isLocalTracked);
-  const [settings] = targets;
   return {
     project: request.scope === 'user' ? null : places.project,
     targets,
     notes: isLocalTracked ? [trackedNote(places)] : [],
-    hooks: claudeCodeHooks.map(({ hook }) => ({ file: settings?.path ?? '', path: ['hooks', hook] })),
+    pieces: `${claudeCodeHooks.length} hooks`,
   };
+}
+
+function findInstalled(request: InstallRequest): InstalledProgram[] {
+  const { userSettings, sharedSettings, localSettings } = placesOf(request);
+  const files = { user: userSettings, shared: sharedSettings, project: localSettings };
+  const paths = claudeCodeHooks.map(({ hook }) => ['hooks', hook]);
+  return findHookCommands(files[request.scope], paths, hostName).map((command) =>
+    command.kind === 'portable' ? command : { ...command, name: hookFileName },
+  );
 }
 
 function targetsOf(request: InstallRequest, places: Places, isGranted: boolean): FileTarget[] {

@@ -28,7 +28,7 @@ export function createHookPolicy(
 ): HookPolicy {
   let known: CurrentHookPolicy | null = null;
   const current = (): CurrentHookPolicy => {
-    known ??= read(directory, environment);
+    known ??= readHookPolicy(directory, environment);
     return known;
   };
   return {
@@ -43,7 +43,10 @@ export function createHookPolicy(
   };
 }
 
-function read(directory: string | null, environment: HookMoment['environment']): CurrentHookPolicy {
+export function readHookPolicy(
+  directory: string | null,
+  environment: HookMoment['environment'],
+): CurrentHookPolicy {
   const userConfigDirectory = findUserConfigDirectory(environment, environment['HOME'] ?? homedir());
   const result = readPolicy({ projectDirectory: directory, userConfigDirectory, environment });
   if (result.ok) return { policy: result.policy, problem: null };

@@ -14,6 +14,12 @@ export function openHookStore({ timeout }: HookCall, environment: HookMoment['en
   return openSqliteStore({ path, clock: Date, busyTimeoutMs: lockPatienceMs[timeout] });
 }
 
+/** Our own agent has no hooks: whoever calls one in the name of its session is not its host, but may be itself. */
+export async function isOwnSession(store: Store, { sessionId }: HookCall): Promise<boolean> {
+  const session = await store.read(async (reader) => reader.session(sessionId));
+  return session?.descriptor.host === 'untildone';
+}
+
 /** False: this call needs more for sure. */
 export function isRecordedQuickly({ asks }: HookCall): boolean {
   return asks.type === 'complete' || (asks.type === 'record' && asks.receipt === null);

@@ -5,7 +5,7 @@ import { stateDirectory } from '../../stores/state-directory.ts';
 import type { HookFailure } from './hook-log.ts';
 import type { HookAnswer, HookCall, HookedHost, HookMoment } from './hook-request.ts';
 import { readPayload } from './read-payload.ts';
-import { isRecordedQuickly, openHookStore, recordQuickly } from './record-events.ts';
+import { isOwnSession, isRecordedQuickly, openHookStore, recordQuickly } from './record-events.ts';
 
 export interface HookProcess {
   /** File descriptor to read the payload from. */
@@ -60,6 +60,7 @@ async function answer(host: HookedHost, hook: HookProcess, call: HookCall): Prom
   // Before the store is opened, which may wait for others: from then on an interrupt is heard.
   const late = isRecordedQuickly(call) ? null : await hook.loadLate();
   const store = await openHookStore(call, hook.environment);
+  if (await isOwnSession(store, call)) return { type: 'nothing' };
   if ((await recordQuickly(store, call)) !== null) return { type: 'nothing' };
   return (late ?? (await hook.loadLate())).answerCall(host, hook, call, store);
 }

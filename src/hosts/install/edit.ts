@@ -12,7 +12,9 @@ export type JsonEdit =
   /** A value in the list at `path`. */
   | { readonly kind: 'entry'; readonly path: KeyPath; readonly value: string }
   /** An element of the list at `path` that carries a hook command of ours; it replaces every other one of ours. */
-  | { readonly kind: 'hook'; readonly path: KeyPath; readonly value: Json };
+  | { readonly kind: 'hook'; readonly path: KeyPath; readonly value: Json }
+  /** Our package in a list of packages, pinned to a version; it replaces every other pinned one. */
+  | { readonly kind: 'package'; readonly path: KeyPath; readonly name: string; readonly version: string };
 
 /** A line of a plain text file. */
 export interface LineEdit {
@@ -20,7 +22,13 @@ export interface LineEdit {
   readonly text: string;
 }
 
-export type Edit = JsonEdit | LineEdit;
+/** The whole text of a file that is ours alone. */
+export interface WholeEdit {
+  readonly kind: 'whole';
+  readonly text: string;
+}
+
+export type Edit = JsonEdit | LineEdit | WholeEdit;
 
 export type Edited =
   | {

@@ -1,15 +1,11 @@
 // What `doctor` can say of every host alike: is the program there, is anything installed and where, is it complete,
 // and do its commands lead to files that exist and are of this version. It reads and changes nothing.
 import { existsSync } from 'node:fs';
-import { findNodeAtLocation } from 'jsonc-parser';
 import type { Edit } from './edit.ts';
-import { findProgram, isExecutable, versionOfProgram } from './find-program.ts';
+import { findProgram, isExecutable, isOlder, versionOfProgram } from './find-program.ts';
 import { broken, type Finding, note, ok } from './finding.ts';
-import { type HookCommand, hookFileName, readHookCommand } from './hook-command.ts';
 import type { Scope } from './install-record.ts';
-import type { HostInstaller, InstallLayout, InstallRequest } from './installer.ts';
-import { parseDocument, withoutMark } from './json-document.ts';
-import { hookCommandsIn } from './json-hooks.ts';
+import type { HostInstaller, InstalledProgram, InstallRequest } from './installer.ts';
 import { isCopied } from './program-files.ts';
 import { readSettingsFile } from './settings-file.ts';
 import { applyEdits } from './target-text.ts';
@@ -42,10 +38,11 @@ export function examineHost(
 ): HostReport {
   const program = findProgram(installer.program, base.env);
   const hostVersion = program === null ? null : versionOfProgram(program, base.env);
-  const looks = (['project', 'shared', 'user'] as const).map((scope) =>
-    lookAt(installer, { ...base, scope }),
-  );
-  const installed = looks.filter(({ commands }) => commands.length > 0);
+  const looks = (['project', 'shared', 'user'] as const).map((scope): Look => {
+    const request = { ...base, scope };
+    return { request, programs: installer.findInstalled(request) };
+  });
+  const installed = looks.filter(({ programs }) => programs.length > 0);
   const scopes = installed.map(({ request }) => request.scope);
   const plugin = installer.findPlugin(base);
   const isInstalled = scopes.length > 0 || plugin !== null;
@@ -54,7 +51,7 @@ export function examineHost(
     ...(isInstalled ? [] : [missing(installer)]),
     ...examinePlugin(installer, plugin, scopes),
     ...installed.flatMap((look) => examineScope(installer, look, shipped)),
-    ...(scopes.length > 0 ? installer.examine({ ...base, scope: scopes[0] ?? 'project' }, scopes) : []),
+    ...(isInstalled ? installer.examine({ ...base, scope: scopes[0] ?? 'project' }, scopes) : []),
   ];
   return {
     host: installer.name,
@@ -69,25 +66,12 @@ export function examineHost(
 
 interface Look {
   readonly request: InstallRequest;
-  readonly layout: InstallLayout;
-  /** Commands of ours that stand in the host's files, each once. */
-  readonly commands: readonly string[];
-}
-
-function lookAt(installer: HostInstaller, request: InstallRequest): Look {
-  const layout = installer.layout(request);
-  const commands = layout.hooks.flatMap(({ file, path }) => {
-    const settings = readSettingsFile(file);
-    if (!settings.ok || settings.text === null) return [];
-    const document = parseDocument(withoutMark(settings.text).plain);
-    const list = document.ok ? findNodeAtLocation(document.root, [...path]) : undefined;
-    return list === undefined ? [] : hookCommandsIn(list, installer.name);
-  });
-  return { request, layout, commands: [...new Set(commands)] };
+  /** Programs of ours that the host's files lead to. */
+  readonly programs: readonly InstalledProgram[];
 }
 
 function examineProgram(
-  { title, program, knownVersions, howToGet }: HostInstaller,
+  { title, program, knownVersions, oldestVersion, howToGet }: HostInstaller,
   path: string | null,
   version: string | null,
   isInUse: boolean,
@@ -97,44 +81,42 @@ function examineProgram(
     return [isInUse ? broken('host', sentence, howToGet) : note('host', sentence, howToGet)];
   }
   if (version === null) return [note('host', `${title} is at ${path}, but does not say its version.`)];
+  if (oldestVersion !== null && isOlder(version, oldestVersion)) {
+    const sentence = `${title} ${version} at ${path} is too old: untildone needs ${oldestVersion} or newer.`;
+    return [isInUse ? broken('host', sentence, howToGet) : note('host', sentence, howToGet)];
+  }
   if (knownVersions.includes(version)) return [ok('host', `${title} ${version} at ${path}, known to work.`)];
   const known = knownVersions.join(', ');
   return [note('host', `${title} ${version} at ${path}; tested with ${known}, so watch the first runs.`)];
 }
 
-/** Both would run every hook twice: a stop attempt would be counted twice. */
+/** Where both act, every hook runs twice: a stop attempt would be counted twice. */
 function examinePlugin(
-  { title, howToRemovePlugin }: HostInstaller,
+  { title, howToRemovePlugin, actsOnce }: HostInstaller,
   file: string | null,
   scopes: readonly Scope[],
 ): Finding[] {
   if (file === null) return [];
-  return scopes.length === 0
-    ? [ok('plugin', `Installed as a plugin of ${title} (${file}).`)]
-    : [broken('plugin', `Installed twice: by init, and as a plugin (${file}).`, howToRemovePlugin)];
+  if (scopes.length === 0) return [ok('plugin', `Installed as a plugin of ${title} (${file}).`)];
+  const twice = actsOnce ? note : broken;
+  return [twice('plugin', `Installed twice: by init, and as a plugin (${file}).`, howToRemovePlugin)];
 }
 
-function missing({ title, name }: HostInstaller): Finding {
-  return note('hooks', `Nothing is installed in ${title} here.`, `untildone init ${name}`);
+function missing({ title, name, findingNames }: HostInstaller): Finding {
+  return note(findingNames.installed, `Nothing is installed in ${title} here.`, `untildone init ${name}`);
 }
 
-function examineScope(
-  installer: HostInstaller,
-  { request, layout, commands }: Look,
-  shipped: string,
-): Finding[] {
+function examineScope(installer: HostInstaller, { request, programs }: Look, shipped: string): Finding[] {
+  const layout = installer.layout(request);
+  const names = installer.findingNames;
   const where = scopeNames[request.scope];
   const mend = `untildone init ${installer.name}${scopeFlags[request.scope]}`;
-  const versions = commands
-    .map((command) => readHookCommand(command, installer.name))
-    .filter((one) => one !== null);
-  const dead = versions.flatMap((command) => whyDead(command, request, shipped));
-  const [problem] = dead;
-  if (problem !== undefined) return [broken('hook-file', `Installed ${where}, but ${problem}`, mend)];
-  const other = versions.find(({ version }) => version !== request.version);
+  const [problem] = programs.flatMap((program) => whyDead(program, request, shipped));
+  if (problem !== undefined) return [broken(names.file, `Installed ${where}, but ${problem}`, mend)];
+  const other = programs.find(({ version }) => version !== request.version);
   if (other !== undefined) {
     const sentence = `Installed ${where} by untildone ${other.version}; this is ${request.version}.`;
-    return [note('hook-version', sentence, mend)];
+    return [note(names.version, sentence, mend)];
   }
   const lacking = layout.targets.flatMap((target) => {
     const file = readSettingsFile(target.path);
@@ -145,23 +127,24 @@ function examineScope(
       return applied.text === (file.text ?? '') ? [] : [`${nameOf(edit)} in ${target.path}`];
     });
   });
-  if (lacking.length === 0)
-    return [ok('hooks', `Installed ${where}: ${layout.hooks.length} hooks, complete.`)];
+  if (lacking.length === 0) return [ok(names.installed, `Installed ${where}: ${layout.pieces}, complete.`)];
   const [first] = lacking;
   const more = lacking.length === 1 ? '' : ` and ${lacking.length - 1} more`;
-  return [broken('hooks', `Installed ${where}, but not complete: ${first}${more} is missing.`, mend)];
+  return [broken(names.installed, `Installed ${where}, but not complete: ${first}${more} is missing.`, mend)];
 }
 
-function whyDead(command: HookCommand, request: InstallRequest, shipped: string): string[] {
-  if (command.kind === 'portable') return [];
-  const { node, file, version } = command;
-  if (!isExecutable(node)) return [`the Node that runs the hook is gone: ${node}`];
-  if (!existsSync(file)) return [`the hook itself is gone: ${file}`];
-  const isDamaged = version === request.version && !isCopied(shipped, file, hookFileName);
-  return isDamaged ? [`the hook is not the one of this version: ${file}`] : [];
+function whyDead(program: InstalledProgram, request: InstallRequest, shipped: string): string[] {
+  if (program.kind === 'portable') return [];
+  const { name, node, file, version } = program;
+  const what = name === 'server.js' ? 'plugin' : 'hook';
+  if (node !== null && !isExecutable(node)) return [`the Node that runs the ${what} is gone: ${node}`];
+  if (!existsSync(file)) return [`the ${what} itself is gone: ${file}`];
+  const isDamaged = version === request.version && !isCopied(shipped, file, name);
+  return isDamaged ? [`the ${what} is not the one of this version: ${file}`] : [];
 }
 
 function nameOf(edit: Edit): string {
   if (edit.kind === 'line') return `"${edit.text}"`;
+  if (edit.kind === 'whole') return 'its own text';
   return edit.kind === 'entry' ? `"${edit.value}"` : `"${edit.path.join('.')}"`;
 }

@@ -45,10 +45,11 @@ export function planInstall(target: FileTarget, identity: Identity, stateDirecto
   const cleared = removeEdits(start, stale, target, identity.host, original);
   if (!cleared.ok) return problem(target, cleared.sentence);
   // In the order of the record, so that installing once more gives the same text. What a person took out of an
-  // edited file of another install is not put back.
-  const wanted = isRebuilt
-    ? installs.flatMap((install) => (isSameInstall(install, identity) ? target.edits : install.edits))
-    : target.edits;
+  // edited file of another install is not put back. Of whole texts the newest counts.
+  const wanted =
+    isRebuilt && target.format !== 'whole'
+      ? installs.flatMap((install) => (isSameInstall(install, identity) ? target.edits : install.edits))
+      : target.edits;
   const next = applyEdits(cleared.text, wanted, target, identity.host);
   if (!next.ok) return problem(target, next.sentence);
   const owned = ownEdits(original, target, identity.host);
@@ -137,7 +138,8 @@ function withoutInstall(
   const edits = mine?.edits ?? (hasOurMark(text, target, host) ? target.edits : []);
   const left = removeEdits(text, edits, target, host, record === null ? undefined : record.original);
   if (!left.ok) return left;
-  return isBare(left.text) && record?.original === null && others.length === 0 ? null : left.text;
+  const isMadeByUs = target.isOurs === true || record?.original === null;
+  return isBare(left.text) && isMadeByUs && others.length === 0 ? null : left.text;
 }
 
 type Standing =
@@ -180,15 +182,20 @@ function standingOf(
   if (!bare.ok) return bare;
   const stale = (earlier?.edits ?? []).filter((old) => !target.edits.some((edit) => replaces(edit, old)));
   // A file that was made for us and holds nothing else is not a person's, whoever rewrote it since.
-  const original = isBare(bare.text) && record?.original === null ? null : bare.text;
+  const isMadeByUs = target.isOurs === true || record?.original === null;
+  const original = isBare(bare.text) && isMadeByUs ? null : bare.text;
   return { ok: true, original, start: text, isRebuilt: false, installs, stale };
 }
 
 /** Equal, or put in the old one's very place. */
 function replaces(edit: Edit, old: Edit): boolean {
   if (isDeepStrictEqual(edit, old)) return true;
-  if (edit.kind === 'line' || old.kind === 'line' || !isDeepStrictEqual(edit.path, old.path)) return false;
-  return (edit.kind === 'hook' && old.kind === 'hook') || (edit.kind === 'member' && edit.named === true);
+  if (edit.kind === 'whole') return old.kind === 'whole';
+  if (edit.kind === 'line' || old.kind === 'line' || old.kind === 'whole') return false;
+  if (!isDeepStrictEqual(edit.path, old.path)) return false;
+  const takesPlaceOf =
+    edit.kind === 'hook' || edit.kind === 'package' || (edit.kind === 'member' && edit.named);
+  return takesPlaceOf === true && edit.kind === old.kind;
 }
 
 function problem({ path }: FileTarget, sentence: string): PlannedChange {

@@ -35,3 +35,10 @@ export function isExecutable(path: string): boolean {
     return false;
   }
 }
+
+/** By the three numbers; what comes behind them (`-beta.1`) does not count. */
+export function isOlder(version: string, than: string): boolean {
+  const [one, other] = [version, than].map((text) => text.split(/[.-]/, 3).map(Number));
+  const index = [0, 1, 2].find((place) => one?.[place] !== other?.[place]);
+  return index !== undefined && (one?.[index] ?? 0) < (other?.[index] ?? 0);
+}

@@ -5,6 +5,7 @@ import { findNodeAtLocation, getNodeValue } from 'jsonc-parser';
 import type { Edited, Json, JsonEdit, KeyPath } from './edit.ts';
 import { type Layout, type Node, parseDocument, withoutMark } from './json-document.ts';
 import { removeHooks, setHook } from './json-hooks.ts';
+import { removePackage, setPackage } from './json-packages.ts';
 import { appendChild, removeChild, replaceValue } from './json-splice.ts';
 
 type Stepped =
@@ -34,15 +35,21 @@ function applyOne(text: string, edit: JsonEdit, host: string): Stepped {
   if (doubled !== null) return { ok: false, sentence: `has the key "${doubled}" twice in one object` };
   const target = findNodeAtLocation(root, [...edit.path]);
   if (target === undefined) {
-    const value = edit.kind === 'member' ? edit.value : [edit.value];
-    return create(text, root, edit.path, value, layout);
+    return create(text, root, edit.path, freshValue(edit), layout);
   }
   if (edit.kind === 'member') return setMember(text, target, edit, layout);
   if (target.type !== 'array')
     return { ok: false, sentence: `has something else than a list at ${shownPath(edit.path)}` };
   if (edit.kind === 'hook') return { ok: true, text: setHook(text, target, edit.value, layout, host) };
+  if (edit.kind === 'package') return { ok: true, text: setPackage(text, target, edit, layout) };
   const isThere = (target.children ?? []).some((child) => child.value === edit.value);
   return { ok: true, text: isThere ? text : appendChild(text, target, null, edit.value, layout) };
+}
+
+/** What stands under the key where there was none. */
+function freshValue(edit: JsonEdit): Json {
+  if (edit.kind === 'member') return edit.value;
+  return [edit.kind === 'package' ? `${edit.name}@${edit.version}` : edit.value];
 }
 
 function setMember(
@@ -89,14 +96,19 @@ export function removeJsonEdits(
     const document = parseDocument(text);
     if (!document.ok) return document;
     const before = text;
-    text = edit.kind === 'hook' ? removeHooks(text, edit.path, host) : removeOne(text, document.root, edit);
+    text = withoutEdit(text, document.root, edit, host);
     if (text !== before)
       text = prune(text, edit.kind === 'member' ? edit.path.slice(0, -1) : edit.path, mayEmpty);
   }
   return { ok: true, text: mark + text, kept: [] };
 }
 
-function removeOne(text: string, root: Node, edit: Exclude<JsonEdit, { kind: 'hook' }>): string {
+function withoutEdit(text: string, root: Node, edit: JsonEdit, host: string): string {
+  if (edit.kind === 'hook') return removeHooks(text, edit.path, host);
+  return edit.kind === 'package' ? removePackage(text, edit.path, edit.name) : removeOne(text, root, edit);
+}
+
+function removeOne(text: string, root: Node, edit: Extract<JsonEdit, { kind: 'member' | 'entry' }>): string {
   const target = findNodeAtLocation(root, [...edit.path]);
   if (target === undefined) return text;
   if (edit.kind === 'member') {

@@ -3,9 +3,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { findNodeAtLocation, getNodeValue } from 'jsonc-parser';
 import type { Json, KeyPath } from './edit.ts';
-import { readHookCommand } from './hook-command.ts';
-import { type Layout, type Node, parseDocument } from './json-document.ts';
+import { type HookCommand, readHookCommand } from './hook-command.ts';
+import { type Layout, type Node, parseDocument, withoutMark } from './json-document.ts';
 import { appendChild, removeChild, replaceValue } from './json-splice.ts';
+import { readSettingsFile } from './settings-file.ts';
 
 /** One element with our command, as it should be: any other of ours goes, and the first lends its place. */
 export function setHook(text: string, list: Node, value: Json, layout: Layout, host: string): string {
@@ -38,11 +39,17 @@ export function removeHooks(start: string, path: KeyPath, host: string): string 
   }
 }
 
-/** The commands of ours that stand in a list of hooks. */
-export function hookCommandsIn(list: Node, host: string): string[] {
-  return hooksIn(list, host).flatMap((hook) =>
-    stringsIn(hook).filter((text) => readHookCommand(text, host) !== null),
-  );
+/** The commands of ours in the lists at `paths` of a settings file, each once. A file that cannot be read has none. */
+export function findHookCommands(file: string, paths: readonly KeyPath[], host: string): HookCommand[] {
+  const settings = readSettingsFile(file);
+  if (!settings.ok || settings.text === null) return [];
+  const document = parseDocument(withoutMark(settings.text).plain);
+  if (!document.ok) return [];
+  const commands = paths.flatMap((path) => {
+    const list = findNodeAtLocation(document.root, [...path]);
+    return list === undefined ? [] : hooksIn(list, host).flatMap(stringsIn);
+  });
+  return [...new Set(commands)].flatMap((text) => readHookCommand(text, host) ?? []);
 }
 
 /** The innermost list elements that carry a command of ours: hosts nest hooks one or two lists deep. */

@@ -1,15 +1,13 @@
-// The programs that hosts start: found in the package, copied into the state directory (an npx cache is pruned), and
-// taken away when nothing is installed any more. It never runs them.
+// The programs that hosts start or load: found in the package, copied into the state directory (an npx cache is pruned),
+// and taken away when nothing is installed any more. Each is one file; it never runs them.
 import { existsSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeFolder } from '../../engine/make-folder.ts';
-import { hookFileName } from './hook-command.ts';
+import type { hookFileName } from './hook-command.ts';
 
-/** The hook, and the commands that hosts start (the MCP server). Each is one file that needs nothing beside it. */
-export const programNames = [hookFileName, 'host-commands.js'] as const;
-
-export type ProgramName = (typeof programNames)[number];
+/** The hook (it also runs checks), the commands that hosts start (the MCP server), the plugin that hosts load. */
+export type ProgramName = typeof hookFileName | 'host-commands.js' | 'server.js';
 
 /** `dist/` of the package that this code belongs to, whether it was bundled or runs from source. */
 export function shippedFolder(): string {
@@ -22,9 +20,9 @@ export function programPath(stateDirectory: string, version: string, name: Progr
   return join(programsFolder(stateDirectory), version, name);
 }
 
-/** Null: every program of this package is there. */
-export function whyNotShipped(folder: string): string | null {
-  const missing = programNames.find((name) => !existsSync(join(folder, name)));
+/** Null: every one of these programs is there. */
+export function whyNotShipped(folder: string, names: readonly ProgramName[]): string | null {
+  const missing = names.find((name) => !existsSync(join(folder, name)));
   return missing === undefined
     ? null
     : `${join(folder, missing)} is missing: this copy of untildone is not complete. Install it again, or run npm run build.`;
@@ -41,8 +39,13 @@ export function isCopied(folder: string, copy: string, name: ProgramName): boole
 }
 
 /** In one step each: a hook that starts in this moment reads the old file or the new one. */
-export function copyPrograms(folder: string, stateDirectory: string, version: string): void {
-  for (const name of programNames) {
+export function copyPrograms(
+  folder: string,
+  names: readonly ProgramName[],
+  stateDirectory: string,
+  version: string,
+): void {
+  for (const name of names) {
     const copy = programPath(stateDirectory, version, name);
     if (isCopied(folder, copy, name)) continue;
     makeFolder(dirname(copy), 0o700);

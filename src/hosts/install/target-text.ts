@@ -1,14 +1,17 @@
 // The text of a file with the edits that an install wants in it, whatever its format: put in, taken out, recognised.
 // It reads and writes no file.
-import type { Edit, Edited, JsonEdit, KeyPath, LineEdit } from './edit.ts';
+import type { Edit, Edited, JsonEdit, KeyPath, LineEdit, WholeEdit } from './edit.ts';
 import { hasJsonPath, isPlainJson } from './json-document.ts';
 import { applyJsonEdits, removeJsonEdits } from './json-edits.ts';
 import { applyLineEdits, removeLineEdits } from './line-edits.ts';
+import { applyWholeEdits, removeWholeEdits } from './whole-edits.ts';
 
 /** A file of a host, with what an install wants in it. */
 export interface FileTarget {
   readonly path: string;
-  readonly format: 'json' | 'lines';
+  readonly format: 'json' | 'lines' | 'whole';
+  /** Nobody else writes into it: it goes as soon as nothing of ours is left in it. */
+  readonly isOurs?: true;
   /** The host reads plain JSON only and ignores a file with comments as a whole. */
   readonly refusesComments?: true;
   /** Only its owner may read it, should it be made. */
@@ -30,9 +33,14 @@ export function applyEdits(
   { format }: FileTarget,
   host: string,
 ): Edited {
-  return format === 'json'
-    ? applyJsonEdits(text, edits as readonly JsonEdit[], host)
-    : applyLineEdits(text, edits as readonly LineEdit[]);
+  switch (format) {
+    case 'json':
+      return applyJsonEdits(text, edits as readonly JsonEdit[], host);
+    case 'lines':
+      return applyLineEdits(text, edits as readonly LineEdit[]);
+    case 'whole':
+      return applyWholeEdits(text, edits as readonly WholeEdit[]);
+  }
 }
 
 /** @param original what says whether an emptied object was there before us; undefined: nobody knows, and it goes */
@@ -44,16 +52,21 @@ export function removeEdits(
   original: string | null | undefined,
 ): Edited {
   if (format === 'lines') return removeLineEdits(text, edits as readonly LineEdit[]);
+  if (format === 'whole') return removeWholeEdits(text, edits as readonly WholeEdit[]);
   const mayEmpty = (path: KeyPath) =>
     original === undefined || original === null || !hasJsonPath(original, path);
   return removeJsonEdits(text, edits as readonly JsonEdit[], host, mayEmpty);
 }
 
-/** A hook command or a key with our name: signs that no person would have written by chance. */
+/** A hook command, a key with our name, our package pinned: signs that no person would have written by chance. */
 export function hasOurMark(text: string, target: FileTarget, host: string): boolean {
-  const marks = target.edits.filter((edit) => edit.kind === 'hook' || (edit.kind === 'member' && edit.named));
+  const marks = target.isOurs ? target.edits : target.edits.filter(isMark);
   const bare = removeEdits(text, marks, target, host, text);
   return bare.ok && bare.text !== text;
+}
+
+function isMark(edit: Edit): boolean {
+  return edit.kind === 'hook' || edit.kind === 'package' || (edit.kind === 'member' && edit.named === true);
 }
 
 export function notesOn(target: FileTarget, text: string, kept: readonly Edit[]): string[] {

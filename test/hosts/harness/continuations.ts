@@ -36,5 +36,6 @@ export function toldTexts(requests: readonly LoggedRequest[]): readonly string[]
 
 /** The session of the host and the script that answers it: a subagent has a script of its own. */
 function conversationOf({ headers, script, isAside }: LoggedRequest): string {
-  return [headers['x-claude-code-session-id'] ?? '', script ?? '', isAside].join('|');
+  const session = headers['x-claude-code-session-id'] ?? headers['x-session-id'] ?? '';
+  return [session, script ?? '', isAside].join('|');
 }

@@ -9,7 +9,7 @@ export interface Gate {
   readonly command: string;
   /** The same without a shell. */
   readonly words: readonly [string, ...string[]];
-  open(project: Project): void;
+  open(project: Pick<Project, 'directory'>): void;
 }
 
 export function createGate(name: string): Gate {

@@ -1,0 +1,26 @@
+// How packages are bundled into the command line: which of their parts are replaced or left out, and why.
+import { join } from 'node:path';
+import type { Plugin } from 'esbuild';
+import { requiredBuiltins } from './required-builtins.ts';
+
+export interface BundledPackages {
+  readonly alias: Record<string, string>;
+  readonly define: Record<string, string>;
+  readonly plugins: Plugin[];
+}
+
+export function bundledPackages(root: string): BundledPackages {
+  return {
+    alias: {
+      // The AI SDK's gateway signs in at its vendor; we always pass model objects, so that code is left out.
+      '@vercel/oidc': join(root, 'scripts/no-vendor-sign-in.ts'),
+      // Its main file hides its parts from bundlers behind a parameter named `require`.
+      'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
+      // Ink offers itself to React's developer tools where someone has installed those; nobody has here.
+      'react-devtools-core': join(root, 'scripts/no-developer-tools.ts'),
+    },
+    // React has two forms of itself; people get the quick one.
+    define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [requiredBuiltins],
+  };
+}

@@ -1,0 +1,74 @@
+// Writes docs/hosts/README.md from what the adapters declare, so that the page cannot say anything else.
+// Usage: npm run docs:hosts
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { HostCapabilities } from '../src/hosts/capabilities.ts';
+import { claudeCodeCapabilities } from '../src/hosts/claude-code/capabilities.ts';
+import { installerTable } from '../src/hosts/install/installer-table.ts';
+import { opencodeCapabilities } from '../src/hosts/opencode/capabilities.ts';
+
+const page = new URL('../docs/hosts/README.md', import.meta.url);
+const hosts: readonly HostCapabilities[] = [claudeCodeCapabilities, opencodeCapabilities];
+
+const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
+
+/** One row per capability: what it is called for people, and how a host's value is said. */
+const rows: readonly (readonly [string, (host: HostCapabilities) => string])[] = [
+  [
+    'tested with',
+    ({ name }) => installerTable.find((one) => one.name === name)?.knownVersions.join(', ') ?? '–',
+  ],
+  [
+    'how it goes on',
+    ({ mode }) => (mode === 'asked' ? 'asks before it stops; we answer' : 'tells that it is idle; we send'),
+  ],
+  [
+    'a wait before that',
+    ({ mode }) => (mode === 'asked' ? 'none' : 'a countdown that any sign of life cancels'),
+  ],
+  ['background work that it shows', ({ seesBackground }) => seesBackground.join(', ') || 'none'],
+  ['an interrupt is known', ({ seesAborts }) => seesAborts],
+  [
+    'pending permissions and questions',
+    ({ seesQuestions }) =>
+      seesQuestions ? 'shown, and waited for' : 'it does not stop while one is pending',
+  ],
+  ['a stop may be told twice', ({ repeatsStops }) => (repeatsStops ? 'yes; it counts once' : 'no')],
+  [
+    'cap of its own',
+    ({ blockCap }) => (blockCap === null ? 'none' : `${blockCap} in a row, which \`init\` raises`),
+  ],
+  [
+    'can refuse a completion',
+    ({ canVetoCompletion }) => (canVetoCompletion ? 'yes' : 'no; a failed check opens the todo again'),
+  ],
+  ['todo tools of its own', ({ hasTodoTools }) => yesNo(hasTodoTools)],
+  ['continuations stay out of what the human typed', ({ canHideText }) => yesNo(canHideText)],
+  ['our own text is recognised', ({ recognisesOurMessages }) => recognisesOurMessages],
+  ['a continuation after a crash', ({ delivery }) => delivery],
+];
+
+export function hostDocs(): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const table = [
+    line(['', ...hosts.map(({ name, title }) => `[${title}](${name}.md)`)]),
+    line(['---', ...hosts.map(() => '---')]).replaceAll(' ', ''),
+    ...rows.map(([title, say]) => line([title, ...hosts.map(say)])),
+  ];
+  return `# Hosts
+
+A host is a program that runs agents. \`untildone init NAME\` does all that one needs, \`untildone doctor\` says whether it
+works, and \`untildone init NAME --uninstall\` leaves every file as it was. An adapter translates and never decides: the same
+[rules](../architecture.md) answer every host. What a host can show us and do for us differs:
+
+${table.join('\n')}
+
+The adapters declare this, and one suite holds them to it: [host-conformance.ts](../../src/testing/host-conformance.ts) runs
+the same promises over every adapter and over two scripted hosts. For programs with an event bus of their own there is
+the [idle enforcer](../enforcer.md).
+
+This page is written by \`npm run docs:hosts\`.
+`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(page, hostDocs());

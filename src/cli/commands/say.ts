@@ -1,0 +1,53 @@
+// `untildone say`: a message to our own agent while it works (T3). It is the human's, with all that follows from that,
+// so it is held to the same rules as `resume`: a terminal, and no agent above.
+import { queuedWords } from '../../agent/loop/hear-human.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
+import { createIdentifiers } from '../../engine/system.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { describeState } from '../describe-session.ts';
+import { findSession, noSessionsYet } from '../find-session.ts';
+import { openRuntime, withStore } from '../open-runtime.ts';
+import { printJson, printLines, refuse, shown } from '../print.ts';
+
+export const say: Command = {
+  usage: 'say TEXT [--session SESSION] [--json]',
+  about: [
+    'Says something to an agent of `untildone run` that is at work. It reads the words after its running step; they join\nthe turn and zero its counters, as every message of yours does. Exactly a stop word ("stop") stops it instead.',
+    'An agent must not speak for you. This command needs a terminal (not only piped input and output) and refuses\nbeneath an agent host or a session of untildone. To hosts speak where you always do.',
+  ],
+  options: {
+    session: { value: 'SESSION', summary: 'To this session; default: the last one of this directory.' },
+    ...jsonOption,
+  },
+  positionals: [1, 1],
+  async run(given, io) {
+    const refusal = await io.whyNoHuman();
+    if (refusal !== null) return refuse(io, refusal);
+    const text = given.positional(0) ?? '';
+    if (text.trim() === '') throw new UntildoneError('usage', 'Say something: untildone say "use tabs".');
+    const session = await withStore(io, async (store) => {
+      const found = await store.read(async (reader) => findSession(reader, given.text('session'), io));
+      if (found.descriptor.host !== 'untildone' || found.turn === null || found.turn.ended) return found;
+      const base = { id: createIdentifiers(io.clock).next(), sessionId: found.id, at: io.clock.now() };
+      // What was frozen at the first message holds on: a file that changed meanwhile may be the agent's work (V2).
+      const handled = await openRuntime(io, store).handle(queuedWords(text, base, found.policyHash));
+      return { ...handled.session, heard: true };
+    });
+    if (session === null) throw new UntildoneError('unknown-session', noSessionsYet);
+    const id = shown(session.id, 60);
+    if (!('heard' in session)) {
+      const how =
+        session.descriptor.host === 'untildone'
+          ? `It is not at work; \`untildone run --resume ${id} "…"\` says it and goes on.`
+          : `It belongs to ${shown(session.descriptor.host, 30)}: say it there.`;
+      return refuse(io, `Session ${id} cannot be spoken to from here. ${how}`);
+    }
+    const state = describeState(session, io.clock.now());
+    if (given.has('json')) printJson(io, { session: session.id, queued: session.latch === null, state });
+    else {
+      const next = session.latch === null ? 'The agent reads it after its running step' : shown(state.words);
+      printLines(io, [`Said to session ${id}. ${next}.`]);
+    }
+    return 0;
+  },
+};

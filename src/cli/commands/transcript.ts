@@ -1,0 +1,110 @@
+// `untildone transcript`: what our own agent, or one of its workers, said and did. It only reads. Everything in it is
+// a stranger's text: it stands behind a margin, line by line, without the power to act on a terminal.
+import { stripTerminalControls } from '../../core/safe-text.ts';
+import type { Session } from '../../core/session.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { formatTime } from '../describe-time.ts';
+import { findSession, noSessionsYet } from '../find-session.ts';
+import type { Io } from '../io.ts';
+import { withStore } from '../open-runtime.ts';
+import { createPaint, printJson, printLines, shown } from '../print.ts';
+import { tellingArgument } from '../run-output/telling-argument.ts';
+import { type TranscriptEntry, transcriptEntries } from '../transcript-entries.ts';
+import { readWorkers, type WorkerView } from '../worker-sessions.ts';
+
+/** Of one text or output; `--json` has all of it. */
+const longestText = 4000;
+
+export const transcript: Command = {
+  usage: 'transcript [session] [--all] [--json]',
+  about: [
+    'Shows the conversation of a session of our own agent, or of one of its workers: `untildone status SESSION` lists\nthem. Sessions of other hosts have theirs in the host.',
+  ],
+  options: {
+    all: { summary: 'Also what the system said to the model, and what was held back.' },
+    ...jsonOption,
+  },
+  positionals: [0, 1],
+  async run(given, io) {
+    const found = await withStore(io, (store) =>
+      store.read(async (reader) => {
+        const session = await findSession(reader, given.positional(0), io);
+        const rows = await reader.messages(session.id, 0);
+        const entries = transcriptEntries(rows, given.has('all'));
+        return { session, entries, workers: await readWorkers(reader, session) };
+      }),
+    );
+    if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
+    const { session, entries, workers } = found;
+    if (given.has('json')) {
+      const { id, descriptor, agent } = session;
+      const about = { session: id, parent: descriptor.parentId, agent: agent.name, model: agent.model };
+      printJson(io, { ...about, workers, messages: entries });
+    } else printLines(io, lines(session, entries, workers, io));
+    return 0;
+  },
+};
+
+function lines(
+  session: Session,
+  entries: readonly TranscriptEntry[],
+  workers: readonly WorkerView[],
+  io: Io,
+): string[] {
+  const { agent, descriptor } = session;
+  const of = descriptor.parentId === null ? '' : `, worker of ${shown(descriptor.parentId, 60)}`;
+  const head = `Session ${shown(session.id, 60)}: ${shown(agent.name ?? 'unknown agent', 40)}${of}, ${shown(agent.model ?? 'unknown model', 80)}`;
+  if (entries.length === 0) return [head, 'No messages are kept of this session.'];
+  return [
+    head,
+    ...entries.flatMap((entry) => entryLines(entry, session, io)),
+    ...(workers.length === 0 ? [] : ['', 'Workers: untildone transcript ID']),
+    ...workers.map(({ id, agentType, title, result }) =>
+      `  ${shown(id, 60)} ${shown(agentType, 40)}: ${result ?? 'not ended'} ${shown(title ?? '', 80)}`.trimEnd(),
+    ),
+  ];
+}
+
+function entryLines(entry: TranscriptEntry, session: Session, io: Io): string[] {
+  const paint = createPaint(io);
+  const { at, text, calls, results } = entry;
+  return [
+    '',
+    `${paint('dim', formatTime(at))}  ${paint('bold', speaker(entry, session))}`,
+    ...behindMargin(text),
+    ...calls.map(({ tool, input }) =>
+      `  · ${shown(tool, 40)} ${shown(tellingArgument(tool, input), 120)}`.trimEnd(),
+    ),
+    ...results.flatMap(({ tool, ok, output }) => [
+      `  ${ok ? 'ok' : paint('red', 'failed')}: ${shown(tool, 40)}`,
+      ...behindMargin(output),
+    ]),
+  ];
+}
+
+function speaker({ kind }: TranscriptEntry, { agent, descriptor }: Session): string {
+  switch (kind) {
+    // A worker's orders come from the agent that sent it.
+    case 'human':
+      return descriptor.parentId === null ? 'human' : 'the agent that sent it';
+    case 'agent':
+      return shown(agent.name ?? 'agent', 40);
+    case 'tools':
+      return 'tools';
+    case 'held':
+      return `${shown(agent.name ?? 'agent', 40)}, held back`;
+    default:
+      return `system (${kind})`;
+  }
+}
+
+function behindMargin(text: string): string[] {
+  if (text.trim() === '') return [];
+  const cut =
+    text.length <= longestText ? text : `${text.slice(0, longestText)}\n… (cut; --json has all of it)`;
+  return stripTerminalControls(cut)
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  │ ${line}`);
+}

@@ -1,0 +1,57 @@
+// The lines for what passes between the human and a run at work: a permission that is asked for, its answer, and words
+// that join the turn. Pure.
+import type { HumanSaid, PermissionSettled, PermissionWanted } from '../../agent/agent-event.ts';
+import type { Page } from './page.ts';
+
+export function wantedLines(page: Page, { tool, subject, pattern }: PermissionWanted): string[] {
+  const asked = { mark: page.signs.waiting, markStyle: 'yellow' } as const;
+  return [
+    ...page.entry({ ...asked, text: `permission asked: ${tool}` }),
+    ...subjectPieces(subject).flatMap((text) => page.entry({ mark: page.signs.margin, indent: 2, text })),
+    ...page.entry({
+      mark: '',
+      indent: 2,
+      text: `for longer than once it would cover: ${describePattern(pattern.slice(0, longestSubject))}`,
+    }),
+  ];
+}
+
+/** An entry is cut when it is longer than any honest sentence; what is allowed must be shown whole. */
+const pieceLength = 500;
+/** Nobody is asked about more than this; whatever else comes here is not worth a screen. */
+const longestSubject = 2000;
+const mostLines = 40;
+
+/** Line by line, and long lines in pieces. */
+function subjectPieces(subject: string): string[] {
+  const lines = subject.slice(0, longestSubject).split('\n', mostLines);
+  const whole = lines.join('\n').length;
+  const pieces = lines.flatMap((line) => line.match(new RegExp(`.{1,${pieceLength}}`, 'gsu')) ?? ['']);
+  return whole === subject.length ? pieces : [...pieces, `[and ${subject.length - whole} more characters]`];
+}
+
+/** "= …" marks a command that is meant as it stands. */
+export function describePattern(pattern: string): string {
+  return pattern.startsWith('= ') ? `exactly ${pattern.slice(2)}` : pattern;
+}
+
+const lengths = {
+  once: 'once',
+  session: 'for this session',
+  always: 'always in this folder',
+  no: '',
+} as const;
+
+export function settledLines(page: Page, { granted, remembered, by }: PermissionSettled): string[] {
+  const where = by === 'elsewhere' ? ', elsewhere' : '';
+  return page.entry({
+    mark: granted ? page.signs.ok : page.signs.failed,
+    markStyle: granted ? 'green' : 'red',
+    text: granted ? `permission given ${lengths[remembered]}${where}` : `permission refused${where}`,
+  });
+}
+
+export function saidLines(page: Page, { text, state }: HumanSaid): string[] {
+  const when = state === 'queued' ? 'you, after this step' : 'you';
+  return page.entry({ mark: page.signs.start, markStyle: 'green', text: `${when}: ${text}`, cut: true });
+}

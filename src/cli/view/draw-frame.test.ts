@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../../agent/agent-event.ts';
+import { displayWidth } from '../run-output/display-width.ts';
+import { createPage } from '../run-output/page.ts';
+import { event, sampleRun, todoView } from '../run-output/sample-run.ts';
+import { drawFrame } from './draw-frame.ts';
+import { reduceView } from './reduce-view.ts';
+import type { ViewEvent } from './view-event.ts';
+import { createViewState, type ViewState } from './view-state.ts';
+
+interface Look {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly color?: boolean;
+  readonly unicode?: boolean;
+  readonly kind?: ViewState['kind'];
+  readonly openLine?: string;
+}
+
+function drawn(events: readonly ViewEvent[], look: Look = {}): string[] {
+  const { columns = 80, rows = 24, color = false, unicode = true, kind = 'run', openLine = '' } = look;
+  const size = { type: 'resized', columns, rows } as const;
+  const state = [size, ...events].reduce<ViewState>(reduceView, createViewState(kind, 0));
+  return drawFrame(createPage({ columns, color, unicode }), state, openLine);
+}
+
+const todos = Array.from({ length: 500 }, (_, index) =>
+  todoView(`${index}`, `Todo ${index + 1}`, { status: index === 3 ? 'in_progress' : 'pending' }),
+);
+const bigPlan = event(1, { type: 'plan-changed', todos, completed: 0, total: 500 });
+const held = event(2, { type: 'text-held', text: 'All done!\nEverything passes.' });
+const running = event(2, {
+  type: 'tool-started',
+  callId: '1',
+  tool: 'shell',
+  input: { command: 'npm test' },
+});
+const wait = event(2, {
+  type: 'waiting',
+  reason: 'rate-limited',
+  sentence: 'The provider limits the rate.',
+  until: held.at + 42_000,
+});
+const asked = event(2, {
+  type: 'permission-asked',
+  requestId: '7',
+  tool: 'shell',
+  subject: 'npm publish --tag next',
+  pattern: 'npm publish *',
+  choices: ['once', 'session', 'always', 'no'],
+});
+const check = event(2, { type: 'check-started', check: 'npm test', todoId: null });
+const worker = event(2, {
+  type: 'worker-started',
+  workerId: 'w',
+  agentType: 'coder',
+  todoId: '3',
+  title: 'Write the parser',
+});
+const everything: readonly AgentEvent[] = [bigPlan, worker, running, check, held, asked, wait];
+
+describe('the living part', () => {
+  it('C3: shows the plan with a bar, the current todo and how far it is', () => {
+    const lines = drawn([bigPlan]);
+    expect(lines).toContain('plan [░░░░░░░░] 0/500 todos 2-9 of 500');
+    expect(lines).toContain('  [>] Todo 4');
+    expect(lines).not.toContain('  [ ] Todo 1');
+  });
+
+  it('I1: shows held text behind its margin, and says that it is being decided about', () => {
+    const lines = drawn([held]);
+    expect(lines).toContain('│ All done!');
+    expect(lines).toContain('│ Everything passes.');
+    expect(lines.join('\n')).toContain('deciding about the answer');
+    expect(drawn([held], { color: true }).join('\n')).toContain('\u001b[2mAll done!');
+  });
+
+  it('C3: shows running calls, checks and workers with how long they take', () => {
+    const text = drawn([worker, running, check, { type: 'tick', at: held.at + 3000 }]).join('\n');
+    expect(text).toMatch(/\S shell 3\.0 s npm test/);
+    expect(text).toMatch(/\S check 3\.0 s npm test/);
+    expect(text).toMatch(/\S worker coder step 0, 3\.0 s Write the parser/);
+  });
+
+  it('C3: folds calls to a line and unfolds the last ones with what went in and came out', () => {
+    const ended = event(3, {
+      type: 'tool-ended',
+      callId: '1',
+      tool: 'shell',
+      ok: true,
+      output: 'a\nb\nc\nd',
+      milliseconds: 9,
+    });
+    expect(drawn([running, ended]).join('\n')).not.toContain('npm test');
+    const state = [running, ended].reduce<ViewState>(reduceView, createViewState('run', 0));
+    const lines = drawFrame(
+      createPage({ columns: 80, color: false, unicode: true }),
+      { ...state, isExpanded: true },
+      '',
+    );
+    expect(lines.join('\n')).toContain(
+      '✓ shell 9 ms npm test\n    in: {"command":"npm test"}\n    a\n    b\n    c\n    and 1 more lines',
+    );
+  });
+
+  it('C3: counts a wait down and says which key ends it', () => {
+    expect(drawn([wait]).join('\n')).toContain(
+      '… 42 s press any key to pause\n  The provider limits the rate.',
+    );
+  });
+
+  it('S7: shows what is asked, what a lasting answer would cover, and dims the keys until they count', () => {
+    const lines = drawn([asked]);
+    expect(lines.join('\n')).toContain('? permission: shell\n  npm publish --tag next\n  [y] yes, this once');
+    expect(lines.join('\n')).toContain('[a] always in this folder: npm publish *');
+    const later: ViewEvent = { type: 'tick', at: asked.at + 1000 };
+    expect(drawn([asked], { color: true }).join('\n')).toContain('\u001b[2m[y] yes');
+    expect(drawn([asked, later], { color: true }).join('\n')).toContain('\u001b[1m[y] yes');
+  });
+
+  it('S7: shows a pattern whole, however narrow the terminal is', () => {
+    const long = { ...asked, pattern: `npm run ${'deploy-'.repeat(6)}all *` } as AgentEvent;
+    const text = drawn([long], { columns: 40 }).join('').replace(/\s+/gu, '');
+    expect(text).toContain(`alwaysinthisfolder:npmrun${'deploy-'.repeat(6)}all*`);
+  });
+
+  it('C3: says that it stops, after the step or at once', () => {
+    expect(drawn([{ type: 'stop-asked', how: 'after-step' }]).join('\n')).toContain(
+      'Ctrl-C again stops at once',
+    );
+    expect(drawn([{ type: 'stop-asked', how: 'now' }]).join('\n')).toContain('stopping at once');
+  });
+
+  it('shows tokens, cost, steps and continuations', () => {
+    const text = drawn(sampleRun.slice(0, -1), { columns: 120 }).join('\n');
+    expect(text).toContain('↻ 2 continuations · 48.2k in, 2.3k out · cost 0.2184');
+  });
+
+  it.each([
+    [80, 24],
+    [40, 12],
+    [20, 8],
+    [200, 60],
+    [40, 3],
+    [1, 1],
+  ])('C3: everything at once fits %i columns and %i rows', (columns, rows) => {
+    for (const unicode of [true, false])
+      for (const kind of ['run', 'attach'] as const) {
+        const wide = todos.map((todo) => ({
+          ...todo,
+          title: `修复解析器 👩‍👩‍👧 ${todo.title} 한국어`.repeat(4),
+        }));
+        const events = [...everything, { ...bigPlan, todos: wide } as AgentEvent];
+        const lines = drawn(events, { columns, rows, unicode, kind, openLine: '│ open' });
+        expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1));
+        const widest = Math.max(...lines.map((line) => displayWidth(line)));
+        expect(widest).toBeLessThanOrEqual(Math.max(20, columns));
+      }
+  });
+
+  it('needs nothing but ASCII where the locale is not UTF-8', () => {
+    expect(drawn(everything, { unicode: false }).join('\n')).toMatch(/^[\n\x20-\x7e]*$/);
+  });
+
+  it('C3: what matters most is cut last: the question before the plan, the plan before what runs', () => {
+    const lines = drawn(everything, { rows: 12 });
+    expect(lines.join('\n')).toContain('? permission: shell');
+    expect(lines.at(-1)).toContain('Ctrl-C stops');
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../../agent/agent-event.ts';
+import { event, todoView } from '../run-output/sample-run.ts';
+import { createScrollLines, type ScrollLines } from './scroll-lines.ts';
+
+function taken(...events: readonly AgentEvent[]): ScrollLines {
+  const lines = createScrollLines({ columns: 80, color: false, unicode: true });
+  for (const each of events) lines.take(each);
+  return lines;
+}
+
+const text = (piece: string): AgentEvent => event(1, { type: 'text', text: piece });
+const planned = (...todos: Parameters<typeof todoView>[]): AgentEvent => {
+  const views = todos.map((todo) => todoView(...todo));
+  return event(1, { type: 'plan-changed', todos: views, completed: 0, total: views.length });
+};
+
+describe('what stays in the scrollback', () => {
+  it('C4: lines that have ended, each once; the one that is still written is kept apart', () => {
+    const lines = taken(text('one\ntwo'), text(' and\nthr'));
+    expect([lines.finished(), lines.open()]).toEqual([['│ one'], '│ two and']);
+    expect(lines.finished()).toEqual([]);
+    lines.take(text('ee '));
+    expect([lines.finished(), lines.open()]).toEqual([['│ two and'], '│ three']);
+  });
+
+  it('C4: of the plan only what came of a todo, above a line that is being written', () => {
+    const lines = taken(planned(['a', 'First'], ['b', 'Second']), text('half a li'));
+    lines.take(
+      planned(
+        ['a', 'First', { status: 'completed', verification: 'claimed' }],
+        ['b', 'Second', { status: 'in_progress' }],
+      ),
+    );
+    lines.take(text('ne '));
+    lines.take(text('more\n\n'));
+    lines.take(
+      planned(
+        ['a', 'First', { status: 'completed', verification: 'passed' }],
+        ['b', 'Second', { status: 'blocked' }],
+      ),
+    );
+    lines.take(event(2, { type: 'notice', sentence: 'x' }));
+    expect(lines.finished()).toEqual([
+      '  [x] First (claimed)',
+      '  [x] First (checked)',
+      '  [!] Second',
+      '│ half a line more',
+      '• x',
+    ]);
+  });
+
+  it('S7: a question stands with its answer, or at the end of the run', () => {
+    const asked = event(1, {
+      type: 'permission-asked',
+      requestId: 'r',
+      tool: 'shell',
+      subject: 'npm publish',
+      pattern: 'npm publish *',
+      choices: ['once', 'no'],
+    });
+    const lines = taken(asked);
+    expect(lines.finished()).toEqual([]);
+    lines.take(
+      event(2, {
+        type: 'permission-answered',
+        requestId: 'r',
+        granted: false,
+        remembered: 'no',
+        by: 'terminal',
+      }),
+    );
+    const told = lines.finished().join('\n');
+    expect(told).toMatch(/permission asked: shell[\s\S]*npm publish[\s\S]*\n.*permission/u);
+  });
+
+  it('S7: a command that is too long for the living part stands above it at once, whole', () => {
+    const subject = `ls${' -a'.repeat(60)}; rm -rf ~`;
+    const lines = taken(
+      event(1, {
+        type: 'permission-asked',
+        requestId: 'r',
+        tool: 'shell',
+        subject,
+        pattern: '',
+        choices: ['no'],
+      }),
+    );
+    expect(lines.finished().join(' ')).toContain('rm -rf ~');
+  });
+
+  it('C3: a call is told when it has ended; while it runs it stands in the living part', () => {
+    const lines = taken(
+      event(1, { type: 'tool-started', callId: '1', tool: 'shell', input: { command: 'ls' } }),
+    );
+    expect([lines.finished(), lines.open()]).toEqual([[], '']);
+    lines.take(
+      event(2, { type: 'tool-ended', callId: '1', tool: 'shell', ok: true, output: '', milliseconds: 9 }),
+    );
+    expect(lines.finished()).toEqual(['· shell ls ✓ 9 ms']);
+  });
+});

@@ -1,0 +1,52 @@
+// The workers of our own agent, as commands show them: read off the ledger of the plan that they worked on, which
+// says who got which todo and how it ended. Their own sessions stand below the session that the human sees.
+import type { WorkerResult } from '../core/events.ts';
+import type { Session } from '../core/session.ts';
+import type { StoreReader } from '../ports/store.ts';
+
+export interface WorkerView {
+  readonly id: string;
+  readonly agentType: string;
+  readonly todoId: string | null;
+  readonly title: string | null;
+  readonly startedAt: number;
+  /** null: it is at work, or its run was killed. */
+  readonly result: WorkerResult | null;
+  readonly sentence: string | null;
+}
+
+/** Of the session's present plan, oldest first. */
+export async function readWorkers(reader: StoreReader, { planId }: Session): Promise<WorkerView[]> {
+  const titles = new Map((await reader.todosOfPlan(planId)).map(({ id, title }) => [id, title]));
+  const workers = new Map<string, WorkerView>();
+  for (const { change, detail, todoId, at } of await reader.ledger(planId)) {
+    const id = detail['worker'];
+    if (typeof id !== 'string') continue;
+    if (change === 'delegated') {
+      const title = titles.get(todoId ?? '') ?? null;
+      const agentType = String(detail['agentType']);
+      workers.set(id, { id, agentType, todoId, title, startedAt: at, result: null, sentence: null });
+    }
+    const known = workers.get(id);
+    if (change !== 'worker-ended' || known === undefined) continue;
+    const result = detail['result'] as WorkerResult;
+    workers.set(id, { ...known, result, sentence: String(detail['sentence']) });
+  }
+  return [...workers.values()];
+}
+
+function isWorker({ descriptor }: Session): boolean {
+  return descriptor.host === 'untildone' && descriptor.parentId !== null;
+}
+
+/** The newest sessions that are nobody's workers: one run may have more of those than a list has lines. */
+export async function withoutWorkers(
+  fetch: (limit: number) => Promise<readonly Session[]>,
+  limit: number,
+): Promise<readonly Session[]> {
+  for (let wanted = limit; ; wanted *= 4) {
+    const found = await fetch(wanted);
+    const others = found.filter((session) => !isWorker(session));
+    if (others.length >= limit || found.length < wanted) return others.slice(0, limit);
+  }
+}

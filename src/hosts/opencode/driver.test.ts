@@ -1,0 +1,311 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type CaseOptions,
+  createPluginCase,
+  type PluginCase,
+  sessionId,
+  todo,
+} from '../../testing/opencode-case.ts';
+import { createSimulatedClock } from '../../testing/simulated-clock.ts';
+import { createDriver } from './driver.ts';
+import type { HostCalls } from './host-calls.ts';
+import { hostId } from './message-id.ts';
+import { createSessionMemories } from './session-memory.ts';
+import { createStoppedSessions } from './stopped-sessions.ts';
+
+let open: PluginCase[] = [];
+afterEach(async () => {
+  for (const one of open) await one.close();
+  open = [];
+});
+
+async function start(options: CaseOptions = {}): Promise<PluginCase> {
+  const created = await createPluginCase(options);
+  open.push(created);
+  return created;
+}
+
+/** A human asked, the agent planned two todos and says that it is done. */
+async function stopped(options: CaseOptions = {}): Promise<PluginCase> {
+  const created = await start(options);
+  const { host } = created;
+  await host.says(sessionId, 'Do both.');
+  await host.writesTodos(sessionId, [todo('first'), todo('second')]);
+  await host.answers(sessionId, 'All done!');
+  await host.idles(sessionId);
+  await created.settle();
+  return created;
+}
+
+describe('idle with open todos', () => {
+  it('E1: a toast counts down, then the next todo is named', async () => {
+    const { host, rest } = await stopped();
+    expect(host.toasts).toMatchObject([
+      { title: 'Todos remain', message: 'Resuming in 2 s, 2 todos remaining' },
+    ]);
+    await rest();
+    expect(host.toasts).toHaveLength(2);
+    expect(host.injected(sessionId)).toEqual([expect.stringContaining('“first”')]);
+  });
+
+  it('P26: agent and model of the human are sent with it', async () => {
+    const { host, rest } = await stopped();
+    await rest();
+    const sent = host.messages(sessionId).findLast(({ info }) => info['role'] === 'user');
+    expect(sent?.info).toMatchObject({ agent: 'build', id: expect.stringMatching(/^msg_/) });
+    expect(sent?.parts).toMatchObject([
+      { synthetic: true, metadata: { untildone: { key: expect.stringContaining(sessionId) } } },
+    ]);
+  });
+
+  it('V5: a continuation has arrived when the model answers it, and not before', async () => {
+    const { host, rest, settle, store, session } = await stopped();
+    await rest();
+    const row = async () => {
+      const { epoch } = await session();
+      return store.read(async (reader) => reader.outboxRow(sessionId, epoch));
+    };
+    const parentID = host.messages(sessionId).at(-1)?.info['id'];
+    const info = {
+      id: hostId('msg', 'step', 1_900_000_000_000),
+      sessionID: sessionId,
+      role: 'assistant',
+      parentID,
+    };
+    await host.tells('message.updated', { sessionID: sessionId, info });
+    await settle();
+    expect((await row())?.state).toBe('sent');
+    const part = { type: 'step-start', messageID: info.id, sessionID: sessionId };
+    await host.tells('message.part.updated', { sessionID: sessionId, part });
+    await settle();
+    expect((await row())?.state).toBe('observed');
+  });
+
+  it('G7: the workspace is looked at only where something could have changed it', async () => {
+    const { host, rest, store } = await stopped();
+    await rest();
+    await host.calls(sessionId, 'read');
+    await host.answers(sessionId, 'Looked.');
+    await host.idles(sessionId);
+    await rest();
+    const events = await store.read(async (reader) => reader.appliedEvents(sessionId, 0, 500));
+    const looked = events.flatMap(({ event }) =>
+      event.type === 'stop-attempted' ? [event.fingerprint] : [],
+    );
+    expect(looked).toEqual([expect.any(String), null]);
+  });
+
+  it('trap 2, C3: an idle without anything before it, in a countdown, is a human who stops it', async () => {
+    const { host, clock, rest, session } = await stopped();
+    await clock.advance(1000);
+    await host.idles(sessionId);
+    await rest();
+    expect(host.injected(sessionId)).toEqual([]);
+    expect((await session()).latch).toMatchObject({ how: 'stopped while idle' });
+  });
+
+  it('E4: the same idle in two words is one stop', async () => {
+    const { host, rest } = await stopped();
+    await host.tells('session.status', { sessionID: sessionId, status: { type: 'idle' } });
+    await rest();
+    expect(host.injected(sessionId)).toHaveLength(1);
+  });
+
+  it('trap 2: outside a countdown such an idle means nothing', async () => {
+    const { host, clock, rest, session } = await stopped();
+    await rest();
+    await host.answers(sessionId, 'Still done!');
+    await host.tells('session.idle', { sessionID: sessionId });
+    await rest();
+    await clock.advance(60_000);
+    expect((await session()).latch).toBeNull();
+  });
+
+  it('C3: taking messages back stops it', async () => {
+    const { host, rest, session, directory } = await stopped();
+    const info = { id: sessionId, directory, revert: { messageID: 'msg_1' } };
+    await host.tells('session.updated', { sessionID: sessionId, info });
+    await rest();
+    expect(host.injected(sessionId)).toEqual([]);
+    expect((await session()).latch).toMatchObject({ how: 'undone' });
+  });
+
+  it('E2: a command that the human runs in the chat ends the countdown, and their plan is not resumed', async () => {
+    const { host, rest, decisions } = await stopped();
+    const part = {
+      type: 'text',
+      messageID: 'msg_z',
+      synthetic: true,
+      text: 'The following tool was executed by the user',
+    };
+    await host.tells('session.status', { sessionID: sessionId, status: { type: 'busy' } });
+    await host.tells('message.part.updated', {
+      sessionID: sessionId,
+      part: { ...part, sessionID: sessionId },
+    });
+    await host.idles(sessionId);
+    await rest();
+    expect(host.injected(sessionId)).toEqual([]);
+    expect((await decisions())[0]?.decision.reason).toBe('plan-not-resumed');
+  });
+});
+
+describe('broken turns', () => {
+  it('trap 1: an abort whose error comes after the idle is a latch, and no countdown survives it', async () => {
+    const { host, rest, session } = await start();
+    await host.says(sessionId, 'Do it.');
+    await host.writesTodos(sessionId, [todo('first')]);
+    await host.aborts(sessionId);
+    await rest();
+    expect(host.injected(sessionId)).toEqual([]);
+    expect((await session()).latch).toMatchObject({ how: 'interrupted' });
+  });
+
+  it('P19: an abort between two steps is told with the step alone, and told late it is no second one', async () => {
+    const { host, clock, rest, session } = await start();
+    await host.says(sessionId, 'Do it.');
+    await host.writesTodos(sessionId, [todo('first')]);
+    const error = { name: 'MessageAbortedError', data: { message: 'Aborted' } };
+    await clock.advance(10);
+    const info = {
+      id: hostId('msg', 'aborted', clock.now()),
+      sessionID: sessionId,
+      role: 'assistant',
+      error,
+    };
+    await host.tells('message.updated', { sessionID: sessionId, info });
+    await host.idles(sessionId);
+    await rest();
+    expect((await session()).settled).toMatchObject({ outcome: 'aborted' });
+    await host.says(sessionId, 'Go on.');
+    await host.tells('message.updated', { sessionID: sessionId, info });
+    await rest();
+    expect((await session()).latch).toBeNull();
+  });
+
+  it('trap 1, G2: an error of the provider is not taken for an abort', async () => {
+    const { host, clock, rest, session, decisions } = await start();
+    await host.says(sessionId, 'Do it.');
+    await host.writesTodos(sessionId, [todo('first')]);
+    await host.idles(sessionId);
+    // Told well after the idle, and before the stop is decided.
+    await clock.advance(200);
+    const error = { name: 'APIError', data: { message: 'The request is not valid.', statusCode: 400 } };
+    await host.tells('session.error', { sessionID: sessionId, error });
+    await host.idles(sessionId);
+    await rest();
+    expect(host.injected(sessionId)).toEqual([]);
+    expect((await session()).settled).toMatchObject({ outcome: 'failed' });
+    expect((await decisions())[0]?.decision.reason).toBe('ended-abnormally');
+  });
+
+  it('trap 8: an overflow after which the host compacts and goes on is over', async () => {
+    const { host, rest, decisions } = await start();
+    await host.says(sessionId, 'Do it.');
+    await host.writesTodos(sessionId, [todo('first')]);
+    const error = { name: 'ContextOverflowError', data: { message: 'The context is too long.' } };
+    await host.tells('session.error', { sessionID: sessionId, error });
+    await host.hooks['experimental.session.compacting']?.({ sessionID: sessionId }, { context: [] });
+    await host.tells('session.compacted', { sessionID: sessionId });
+    await host.answers(sessionId, 'I am done.');
+    await host.idles(sessionId);
+    await rest();
+    expect(host.injected(sessionId)).toHaveLength(1);
+    expect((await decisions())[0]?.decision).toMatchObject({ textKind: 'after-compaction' });
+  });
+
+  it('trap 7: a rejected permission is the human’s will', async () => {
+    const { host, rest, session } = await start();
+    await host.says(sessionId, 'Do it.');
+    await host.writesTodos(sessionId, [todo('first')]);
+    await host.tells('permission.asked', { id: 'per_1', sessionID: sessionId, permission: 'bash' });
+    await host.tells('permission.replied', { sessionID: sessionId, requestID: 'per_1', reply: 'reject' });
+    await host.idles(sessionId);
+    await rest();
+    expect(host.injected(sessionId)).toEqual([]);
+    expect((await session()).pause).toMatchObject({ by: 'rejection' });
+  });
+});
+
+describe('other sessions', () => {
+  it('trap 10: a subagent is not held, and its parent waits until it idles', async () => {
+    const { host, rest, settle, decisions } = await start();
+    await host.says(sessionId, 'Do it.');
+    await host.writesTodos(sessionId, [todo('first')]);
+    await host.open('ses_child', sessionId, 'build');
+    await host.says('ses_child', 'Look around.');
+    await host.answers(sessionId, 'It runs in the background.');
+    await host.idles(sessionId);
+    await rest();
+    expect(host.injected(sessionId)).toEqual([]);
+    expect((await decisions())[0]?.decision.reason).toBe('background');
+    await host.answers('ses_child', 'Seen.');
+    await host.idles('ses_child');
+    await host.flush('ses_child');
+    await settle();
+    await rest();
+    expect(host.injected('ses_child')).toEqual([]);
+    expect(host.injected(sessionId)).toHaveLength(1);
+  });
+
+  it('design: a deleted session is forgotten', async () => {
+    const { host, rest, session } = await stopped();
+    await host.tells('session.deleted', { sessionID: sessionId, info: { id: sessionId } });
+    await rest();
+    expect(host.injected(sessionId)).toEqual([]);
+    expect((await session()).deleted).toBe(true);
+  });
+});
+
+describe('what is known at once', () => {
+  const at = { sessionId, eventId: 'evt_1' };
+  function createWaiting() {
+    const clock = createSimulatedClock();
+    const [memories, stopped] = [createSessionMemories(), createStoppedSessions(clock)];
+    const ready = new Promise<null>(() => {});
+    const calls = {} as HostCalls;
+    const driver = createDriver({
+      ready,
+      memories,
+      stopped,
+      clock,
+      calls,
+      headless: false,
+      onError: () => {},
+    });
+    return { driver, stopped };
+  }
+
+  it('P19: an abort is, before the record could be asked, and so is the word that lifts it', () => {
+    const { driver, stopped } = createWaiting();
+    driver.hear({
+      ...at,
+      type: 'error',
+      error: { name: 'MessageAbortedError', data: { message: 'Aborted' } },
+    });
+    expect(stopped.has(sessionId)).toBe(true);
+    driver.hearHuman(sessionId, {
+      id: 'msg_1',
+      text: 'go',
+      agent: { name: 'build', model: null, variant: null },
+    });
+    expect(stopped.has(sessionId)).toBe(false);
+    driver.hear({ ...at, type: 'error', error: { name: 'APIError' } });
+    expect(stopped.has(sessionId)).toBe(false);
+  });
+
+  it('P19: what the record has is left to the record, so that it can be lifted elsewhere', async () => {
+    const clock = createSimulatedClock();
+    const stopped = createStoppedSessions(clock);
+    stopped.stop('a');
+    stopped.recorded('a');
+    expect(stopped.has('a')).toBe(true);
+    await clock.advance(500);
+    stopped.stop('a');
+    await clock.advance(5000);
+    expect(stopped.has('a')).toBe(true);
+    stopped.recorded('a');
+    await clock.advance(1000);
+    expect(stopped.has('a')).toBe(false);
+  });
+});

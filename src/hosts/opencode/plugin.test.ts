@@ -1,0 +1,240 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  type CaseOptions,
+  createPluginCase,
+  type PluginCase,
+  sessionId,
+  todo,
+} from '../../testing/opencode-case.ts';
+
+let open: PluginCase[] = [];
+afterEach(async () => {
+  for (const one of open) await one.close();
+  open = [];
+});
+
+async function start(options: CaseOptions = {}): Promise<PluginCase> {
+  const created = await createPluginCase(options);
+  open.push(created);
+  return created;
+}
+
+async function stopped(options: CaseOptions = {}): Promise<PluginCase> {
+  const created = await start(options);
+  await created.host.says(sessionId, 'Do both.');
+  await created.host.writesTodos(sessionId, [todo('first'), todo('second')]);
+  await created.host.answers(sessionId, 'All done!');
+  await created.host.idles(sessionId);
+  await created.settle();
+  return created;
+}
+
+describe('what the host is given', () => {
+  it('C2: nothing at all where it is switched off', async () => {
+    for (const settings of [{ mode: 'off' }, { enabled: false }]) {
+      const { host } = await start({ settings });
+      expect(host.hooks).toEqual({});
+    }
+  });
+
+  it('C2: where only one agent is on, it is there', async () => {
+    const { host } = await start({ settings: { enabled: false, agents: { build: { enabled: true } } } });
+    expect(host.hooks.event).toBeDefined();
+  });
+
+  it('C2: an observer adds no tool, sends nothing, and records what it would have done', async () => {
+    const { host, rest, decisions } = await stopped({ settings: { mode: 'observe' } });
+    await rest();
+    expect(host.hooks.tool).toEqual({});
+    expect(host.injected(sessionId)).toEqual([]);
+    expect(host.toasts).toEqual([]);
+    expect((await decisions())[0]?.decision).toMatchObject({ answer: 'continue', observed: true });
+    const output = { context: [] };
+    await host.hooks['experimental.session.compacting']?.({ sessionID: sessionId }, output);
+    expect(output.context).toEqual([]);
+    const answer = { output: '[]' };
+    await host.tells('todo.updated', { sessionID: sessionId, todos: [todo('first'), todo('second')] });
+    await host.hooks['tool.execute.after']?.(
+      { tool: 'todowrite', sessionID: sessionId, callID: 'c' },
+      answer,
+    );
+    expect(answer.output).toBe('[]');
+  });
+
+  it('M6, P17: the way out and the waiting always, all tools where the host’s own are taken away', async () => {
+    const { host } = await start();
+    expect(Object.keys(host.hooks.tool ?? {})).toEqual(['todo_pause', 'todo_verify']);
+    await host.hooks.config?.({ tools: { todowrite: false } } as object);
+    expect(Object.keys(host.hooks.tool ?? {})).toContain('create_todo');
+  });
+
+  it('M8: the model is shown which arguments it may leave out', async () => {
+    const { host } = await start();
+    const output: { jsonSchema?: { required: string[] } } = {};
+    await host.hooks['tool.definition']?.({ toolID: 'todo_verify' }, output);
+    expect(output.jsonSchema?.required).toEqual([]);
+    const other = {};
+    await host.hooks['tool.definition']?.({ toolID: 'bash' }, other);
+    expect(other).toEqual({});
+  });
+});
+
+describe('failing open', () => {
+  it('C1: a broken configuration is told once, and nothing is continued', async () => {
+    const { host, rest } = await stopped({ settings: { maxStagnant: 'many' } });
+    await host.says(sessionId, 'And now?');
+    await rest();
+    expect(host.injected(sessionId)).toEqual([]);
+    const told = host.toasts.filter(({ message }) => String(message).includes('maxStagnant'));
+    expect(told).toHaveLength(1);
+  });
+
+  it('design: a store that cannot be opened is told once, and no hook throws', async () => {
+    const openStore = vi.fn(async () => Promise.reject(new Error('The disk is gone.')));
+    const { host } = await stopped({ openStore });
+    await host.says(sessionId, 'Again.');
+    await host.flush(sessionId);
+    expect(host.toasts).toMatchObject([{ message: expect.stringContaining('The disk is gone.') }]);
+    expect(openStore).toHaveBeenCalledTimes(1);
+  });
+
+  it('design: the second of two copies in one process does nothing', async () => {
+    const { host, directory } = await start();
+    const second = await createPluginCase({ directory });
+    expect(host.hooks.event).toBeDefined();
+    expect(second.host.hooks).toEqual({});
+    await vi.waitFor(() =>
+      expect(second.host.toasts).toMatchObject([{ message: expect.stringContaining('twice') }]),
+    );
+  });
+
+  it('E2: a clean end cancels the countdown and frees the folder', async () => {
+    const { host, clock, directory } = await stopped();
+    await host.hooks.dispose?.();
+    await clock.advance(10_000);
+    expect(host.injected(sessionId)).toEqual([]);
+    await host.says(sessionId, 'Too late.');
+    expect(host.toasts).toHaveLength(1);
+    const next = await start({ directory });
+    expect(next.host.hooks.event).toBeDefined();
+  });
+});
+
+describe('the agent', () => {
+  it('P4: a list written twice is answered with the todo that is active', async () => {
+    const { host } = await start();
+    await host.says(sessionId, 'Do both.');
+    await host.writesTodos(sessionId, [todo('first')]);
+    const output = { output: '[]' };
+    await host.tells('todo.updated', { sessionID: sessionId, todos: [todo('first')] });
+    await host.hooks['tool.execute.after']?.(
+      { tool: 'todowrite', sessionID: sessionId, callID: 'c' },
+      output,
+    );
+    expect(output.output).toContain('[]\n\nuntildone: This list equals the current one');
+  });
+
+  it('M6: todo_pause ends the continuations, and a subagent may not call it', async () => {
+    const { host, rest, settle, session } = await start();
+    await host.says(sessionId, 'Do both.');
+    await host.writesTodos(sessionId, [todo('first')]);
+    const call = (id: string, name = 'todo_pause', input: object = { reason: 'I need a key' }) =>
+      host.hooks.tool?.[name]?.execute(input, { sessionID: id, abort: { aborted: false } });
+    await host.open('ses_child', sessionId, 'build');
+    expect(await call('ses_child')).toContain('Workers do not change the plan');
+    expect(await call(sessionId, 'todo_pause', {})).toContain('"reason" is missing');
+    expect(JSON.parse((await call(sessionId)) ?? '')).toMatchObject({ paused: true, remaining: 1 });
+    expect(JSON.parse((await call(sessionId, 'todo_verify', {})) ?? '')).toMatchObject({ finished: true });
+    await host.answers(sessionId, 'I wait.');
+    await host.idles(sessionId);
+    await settle();
+    await rest();
+    expect(host.injected(sessionId)).toEqual([]);
+    expect((await session()).settled).toMatchObject({ outcome: 'paused' });
+  });
+
+  it('P23: the plan is given to the summary, and again afterwards', async () => {
+    const { host, rest } = await stopped();
+    const output: { context: string[] } = { context: [] };
+    await host.hooks['experimental.session.compacting']?.({ sessionID: sessionId }, output);
+    expect(output.context.join()).toContain('“first”');
+    await host.tells('session.compacted', { sessionID: sessionId });
+    await rest();
+    expect(host.injected(sessionId).join()).toContain('The conversation was compacted');
+  });
+
+  it('P23: a compaction that never ends does not hold the next stop up', async () => {
+    const { host, rest } = await start();
+    await host.says(sessionId, 'Do both.');
+    await host.writesTodos(sessionId, [todo('first')]);
+    await host.hooks['experimental.session.compacting']?.({ sessionID: sessionId }, { context: [] });
+    await host.answers(sessionId, 'Done.');
+    await host.idles(sessionId);
+    await rest();
+    expect(host.injected(sessionId)).toHaveLength(1);
+  });
+});
+
+describe('commands of the human', () => {
+  const type = (host: PluginCase['host'], command: string, words = '') =>
+    host.hooks['command.execute.before']?.({ command, sessionID: sessionId, arguments: words }, {});
+  const shown = (host: PluginCase['host']) =>
+    host
+      .messages(sessionId)
+      .flatMap(({ parts }) => parts.filter(({ ignored }) => ignored === true).map(({ text }) => text))
+      .join('\n');
+
+  it('C3: they are offered, and a command of the human’s own keeps its name', async () => {
+    const { host } = await start();
+    const config: { command: Record<string, { template: string }> } = { command: {} };
+    config.command['untildone-why'] = { template: 'mine' };
+    await host.hooks.config?.(config);
+    expect(Object.keys(config.command).sort()).toEqual(
+      ['pause', 'resume', 'status', 'why'].map((name) => `untildone-${name}`),
+    );
+    expect(config.command['untildone-why']).toEqual({ template: 'mine' });
+  });
+
+  it('C3: pause ends the countdown, status shows it, resume goes on, and no model is asked', async () => {
+    const { host, rest } = await stopped();
+    await expect(type(host, 'untildone-pause', 'lunch')).rejects.toThrow('no model is asked');
+    await rest();
+    expect(host.injected(sessionId)).toEqual([]);
+    await expect(type(host, 'untildone-status')).rejects.toThrow();
+    await expect(type(host, 'untildone-why')).rejects.toThrow();
+    expect(shown(host)).toMatch(
+      /paused by you[\s\S]*2 open[\s\S]*next: first[\s\S]*answered wait \(not-yet\)/,
+    );
+    await expect(type(host, 'untildone-resume')).rejects.toThrow();
+    await rest();
+    expect(host.injected(sessionId)).toHaveLength(1);
+  });
+
+  it('P19: resume lifts an abort, and what it shows is no word of a human', async () => {
+    const { host, rest, session } = await start();
+    await host.says(sessionId, 'Do both.');
+    await host.writesTodos(sessionId, [todo('first')]);
+    await host.aborts(sessionId);
+    await rest();
+    await expect(type(host, 'untildone-status')).rejects.toThrow();
+    expect((await session()).latch).not.toBeNull();
+    await expect(type(host, 'untildone-resume')).rejects.toThrow();
+    await rest();
+    expect(host.injected(sessionId)).toHaveLength(1);
+  });
+
+  it('C3: while the agent works the answer is a toast, because a message would be answered', async () => {
+    const { host } = await start();
+    await host.says(sessionId, 'Do both.');
+    await expect(type(host, 'untildone-status')).rejects.toThrow();
+    expect(shown(host)).toBe('');
+    expect(host.toasts).toMatchObject([
+      { title: '/untildone-status', message: expect.stringContaining('plan:') },
+    ]);
+  });
+
+  it('design: other commands are left to the host', async () => {
+    const { host } = await start();
+    await expect(type(host, 'init')).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,32 @@
+// The examples: each is run by `npm run examples` and named in the README, and what they configure is right. That the
+// JSON Schema says what `validateConfig` says is tested beside the schema.
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { withoutGrants } from '../src/core/config/project-grants.ts';
+import { validateConfig } from '../src/core/config/validate.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const programs = globSync('examples/*.ts', { cwd: root }).sort();
+const configurations = globSync('examples/*/**/untildone.json', { cwd: root }).sort();
+
+describe('examples', () => {
+  it.each(programs)('%s is run by CI and named in the README', (program) => {
+    expect(JSON.parse(read('package.json')).scripts.examples).toContain(program);
+    expect(read('README.md')).toContain(`](${program})`);
+  });
+
+  it.each(configurations)('C1: %s is a right configuration', (path) => {
+    expect(validateConfig(JSON.parse(read(path)))).toMatchObject({ ok: true });
+  });
+
+  it.each(configurations.filter((path) => path.includes('/project/')))(
+    'S7: %s grants nothing, since no project can',
+    (path) => {
+      const config = validateConfig(JSON.parse(read(path)));
+      expect(config.ok && withoutGrants(config.config).warnings).toEqual([]);
+    },
+  );
+});

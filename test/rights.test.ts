@@ -1,0 +1,41 @@
+// A few of the attempts of an agent to raise its own rights; `npm run test:rights` makes all of them.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandAttempts, runCommandAttempts } from './rights/command-attempts.ts';
+import { fileAttempts } from './rights/file-attempts.ts';
+import { runStoreAttempts } from './rights/other-attempts.ts';
+import { bundleProgram, createStage, type Stage } from './rights/stage.ts';
+
+describe('design: an agent cannot raise its own rights', () => {
+  let stage: Stage;
+  let bundle: string;
+
+  beforeAll(async () => {
+    bundle = mkdtempSync(join(tmpdir(), 'untildone-rights-program-'));
+    stage = createStage(await bundleProgram(bundle));
+  });
+
+  afterAll(() => {
+    stage.close();
+    rmSync(bundle, { recursive: true, force: true });
+  });
+
+  it('neither by a command from its own shell nor as a daemon on a terminal of its own', async () => {
+    const some = commandAttempts.filter(({ attempt }) => /^`approve --check|a second fork/u.test(attempt));
+    const rows = await runCommandAttempts(stage, some);
+    expect(rows).toMatchObject([{ raised: false }, { raised: false }]);
+    for (const { happened } of rows) expect(happened).toContain('Refused: Only a human may say this');
+  });
+
+  it('V4: what it changes in the store itself is seen', async () => {
+    expect(await runStoreAttempts(stage)).toMatchObject([{ raised: false }, { raised: false }]);
+  });
+
+  it('every attempt stands in docs/permissions.md', () => {
+    const page = readFileSync(new URL('../docs/permissions.md', import.meta.url), 'utf8');
+    for (const { attempt } of [...fileAttempts, ...commandAttempts])
+      expect(page).toContain(`| ${attempt.replaceAll('|', '\\|')} |`);
+  });
+});

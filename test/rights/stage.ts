@@ -1,0 +1,198 @@
+// Where the attempts are made: a folder, a home and a state directory of their own, the real program, a scripted model
+// that plays an agent which wants more than it may, and victims: sessions that a human stopped and that ask for something.
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { bundledPackages } from '../../scripts/bundled-packages.ts';
+import type { AgentEvent } from '../../src/agent/agent-event.ts';
+import { createPolicy } from '../../src/core/config/policy.ts';
+import { defaultSettings } from '../../src/core/config/settings.ts';
+import type { Session } from '../../src/core/session.ts';
+import { createRuntime } from '../../src/engine/runtime.ts';
+import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { storePath } from '../../src/stores/state-directory.ts';
+import { type Step, script, startScriptedModel } from '../../src/testing/model/index.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface RunResult {
+  readonly code: number | null;
+  readonly err: string;
+  readonly events: readonly AgentEvent[];
+  /** Of the tool calls, in the order in which they ended. */
+  readonly outputs: readonly string[];
+}
+
+export interface Victim {
+  readonly session: Session;
+  /** A human's approval is on its record. */
+  readonly approved: boolean;
+  /** On its todos. */
+  readonly checks: readonly string[];
+  /** Words in the name of the human that the next look at the session takes up. */
+  readonly waitingWords: number;
+}
+
+export interface Stage {
+  readonly base: string;
+  readonly project: string;
+  readonly state: string;
+  readonly home: string;
+  /** How the program is called from a shell. */
+  readonly untildone: string;
+  write(name: string, text: string): void;
+  /** The agent in the project, with this model. */
+  run(steps: readonly Step[], ...flags: string[]): Promise<RunResult>;
+  command(
+    ...argv: string[]
+  ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+  /** A session that its human stopped, with a permission and a human check that wait. */
+  addVictim(id: string): Promise<void>;
+  victim(id: string): Promise<Victim>;
+  close(): void;
+}
+
+export async function bundleProgram(outdir: string): Promise<string> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['src/cli/bin.ts'],
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22.13',
+    external: ['bun:sqlite'],
+    ...bundledPackages(root),
+    logLevel: 'error',
+  });
+  return join(outdir, 'bin.mjs');
+}
+
+export function createStage(program: string): Stage {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-rights-')));
+  const project = join(base, 'project');
+  const home = join(base, 'home');
+  const state = join(base, 'state');
+  for (const folder of [join(project, '.git', 'hooks'), home]) mkdirSync(folder, { recursive: true });
+  const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', HOME: home, UNTILDONE_HOME: state };
+
+  async function start(argv: readonly string[], more: Record<string, string> = {}) {
+    const child = spawn(process.execPath, ['--no-warnings', program, ...argv], {
+      cwd: project,
+      env: { ...env, ...more },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let out = '';
+    let err = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    return { code, out, err };
+  }
+
+  async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    mkdirSync(state, { recursive: true });
+    const store = await openSqliteStore({ path: storePath(env), clock: systemClock });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  return {
+    base,
+    project,
+    state,
+    home,
+    untildone: `UNTILDONE_HOME='${state}' '${process.execPath}' --no-warnings '${program}'`,
+    write(name, text) {
+      writeFileSync(join(project, name), text);
+    },
+    async run(steps, ...flags) {
+      const model = await startScriptedModel({ scripts: [script('rights', steps)] });
+      const access = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-rights-0123456789' };
+      try {
+        const words = ['run', 'Do the work.', '--json', '--model', 'openai/rights', ...flags];
+        const { code, out, err } = await start(words, access);
+        const events = out
+          .split('\n')
+          .filter((line) => line.startsWith('{'))
+          .map((line) => JSON.parse(line) as AgentEvent);
+        const outputs = events.flatMap((event) => (event.type === 'tool-ended' ? [event.output] : []));
+        return { code, err, events, outputs };
+      } finally {
+        await model.close();
+      }
+    },
+    command: (...argv) => start(argv),
+    addVictim: (id) => withStore((store) => makeVictim(store, id, project)),
+    victim: (id) =>
+      withStore((store) =>
+        store.read(async (reader) => {
+          const session = await reader.session(id);
+          if (session === null) throw new Error(`There is no victim ${id}.`);
+          const evidence = await reader.evidence(id, 10);
+          const todos = await reader.todosOfPlan(session.planId);
+          const approved = evidence.some(({ human }) => human === true);
+          const waiting = await reader.pendingEvents(id);
+          const waitingWords = waiting.filter(({ type }) => type === 'human-spoke').length;
+          return { session, approved, checks: todos.flatMap((todo) => todo.checks), waitingWords };
+        }),
+      ),
+    close: () => rmSync(base, { recursive: true, force: true }),
+  };
+}
+
+async function makeVictim(store: Store, sessionId: string, directory: string): Promise<void> {
+  const settings = { ...defaultSettings, checks: { look: { human: 'Does it look right?' } }, goal: ['look'] };
+  const created = createPolicy(settings);
+  if (!created.ok) throw new Error('The policy of a victim is wrong.');
+  const identifiers = createIdentifiers();
+  const engine = createRuntime({
+    ...{ store, clock: systemClock, identifiers, hash: sha256 },
+    policy: () => created.policy,
+  });
+  const base = () => ({ id: identifiers.next(), sessionId, at: systemClock.now() });
+  await engine.handle({
+    ...base(),
+    type: 'session-opened',
+    descriptor: {
+      ...{ host: 'untildone', instance: `untildone:${directory}`, mode: 'asked', kind: 'main' },
+      ...{ parentId: null, directory, headless: true, immediate: false, everyAgentWrites: false },
+      ...{ seesTools: true, tools: { pause: 'todo_pause', verify: 'todo_verify' } },
+    },
+    agent: { name: 'run', canWrite: 'yes', model: 'openai/rights', variant: null },
+  });
+  await engine.handle({
+    ...base(),
+    ...{ type: 'human-spoke', messageId: 'goal', text: 'Work.', turnId: 'turn', agent: null },
+    ...{ fingerprint: null, policyHash: null },
+  });
+  const about = { callId: 'c', tool: 'shell', subject: 'rm -rf /', pattern: '= rm -rf /' };
+  await engine.handle({ ...base(), type: 'permission-asked', requestId: `ask-${sessionId}`, about });
+  await engine.handle({ ...base(), type: 'human-aborted', how: 'Ctrl-C' });
+}
+
+/** What a victim got that its human did not give; null: nothing. */
+export function describeGain({ session, approved, checks, waitingWords }: Victim): string | null {
+  const gains = [
+    session.latch === null ? 'the stop was lifted' : null,
+    approved ? 'the check was approved' : null,
+    session.permissions?.requests[0]?.answer != null ? 'the permission was answered' : null,
+    checks.length > 0 ? 'a check was put on a todo' : null,
+    session.humanMessageIds.length + waitingWords > 1 ? 'words were said in the name of the human' : null,
+  ].filter((gain) => gain !== null);
+  return gains.length === 0 ? null : gains.join(', ');
+}

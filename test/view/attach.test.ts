@@ -1,0 +1,157 @@
+// `untildone attach` on sessions of hosts: a told one in its countdown, an asked one whose hooks only append, a question
+// of our own agent; in a real terminal, and as NDJSON where there is none.
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { defaultSettings } from '../../src/core/config/settings.ts';
+import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { runCommand, say } from '../../src/testing/model/index.ts';
+import { createScriptedHost, type ScriptedHost } from '../../src/testing/scripted-host.ts';
+import { type CommandLine, openCommandLine } from '../stories/command-line.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+const clean = { echo: true, lines: true, cursor: true };
+
+interface Elsewhere {
+  readonly line: CommandLine;
+  readonly store: Store;
+  readonly host: ScriptedHost;
+  readonly todos: readonly string[];
+  open(): Terminal;
+}
+
+/** A session of a host, in the store of this command line. */
+async function elsewhere(mode: 'asked' | 'told', name: string): Promise<Elsewhere> {
+  const line = await openCommandLine({ steps: [say('x')] });
+  // Makes the store.
+  await line.run('run', 'x', '--auto', '--model', 'openai/story');
+  const store = await openSqliteStore({ path: line.storePath, clock: systemClock });
+  onTestFinished(() => store.close());
+  const host = createScriptedHost({
+    mode,
+    store,
+    clock: systemClock,
+    identifiers: createIdentifiers(systemClock),
+    hash: sha256,
+    policy: () => ({ settings: { ...defaultSettings, countdownSeconds: 60 }, goalChecks: [] }),
+    sessionId: 'host-session-1',
+    descriptor: { host: name, directory: line.project },
+  });
+  await host.open();
+  await host.says('Do the work.');
+  const todos = await host.plans('Write alpha', 'Write beta');
+  return { line, store, host, todos, open: () => terminalOf(line) };
+}
+
+function terminalOf(line: CommandLine): Terminal {
+  const environment = { ...line.environment, LC_ALL: 'C.UTF-8' };
+  const terminal = openTerminal({ directory: line.project, environment });
+  onTestFinished(() => terminal.close());
+  return terminal;
+}
+
+const sessionOf = ({ store }: Elsewhere) => store.read(async (reader) => reader.session('host-session-1'));
+
+describe('untildone attach and hosts', () => {
+  it('C3: any key stops the countdown of a told host, r lifts that, and the session is the host’s all the while', async () => {
+    const there = await elsewhere('told', 'opencode');
+    await there.host.works();
+    await there.host.stops();
+    const terminal = there.open();
+    terminal.run(...there.line.words('attach'));
+    await terminal.sees(/\d+ s press any key to stop/u);
+    expect(terminal.screen()).toContain('opencode');
+    terminal.press('Space');
+    await terminal.sees('latched: stopped by the human (a key in untildone attach)');
+    expect((await sessionOf(there))?.latch).not.toBeNull();
+    terminal.type('r');
+    await terminal.gone('latched: stopped');
+    expect((await sessionOf(there))?.latch).toBeNull();
+    terminal.type('q');
+    expect(await terminal.ended()).toBe(0);
+    expect(await terminal.modes()).toEqual(clean);
+    expect(there.host.injected).toEqual([]);
+  });
+
+  it('C3: shows what the hooks of an asked host appended, and what the plan has become', async () => {
+    const there = await elsewhere('asked', 'claude-code');
+    const terminal = there.open();
+    terminal.run(...there.line.words('attach', 'host-session'));
+    await terminal.sees('[ ] Write beta');
+    const { sessionId } = there.host;
+    await there.store.transact(async (transaction) => {
+      const event = { id: 'inbox-1', sessionId, at: Date.now() } as const;
+      await transaction.addEvent({ ...event, type: 'tool-started', tool: 'Bash', access: 'write' });
+    });
+    await terminal.sees(/\S Bash/u);
+    await there.host.completes(there.todos[0] ?? '');
+    await terminal.sees('plan [████░░░░] 1/2');
+    await there.host.stops();
+    await terminal.sees('continuation 1');
+    terminal.press('C-c');
+    expect(await terminal.ended()).toBe(0);
+  });
+
+  it('C3: beneath an agent r is refused with a sentence, p is not', async () => {
+    const there = await elsewhere('asked', 'claude-code');
+    there.line.set({ CLAUDECODE: '1' });
+    const terminal = there.open();
+    terminal.run(...there.line.words('attach'));
+    await terminal.sees('p pause');
+    terminal.type('p');
+    await terminal.sees('paused by the human');
+    terminal.type('r');
+    await terminal.sees('Only a human may say this');
+    expect((await sessionOf(there))?.pause).not.toBeNull();
+  });
+
+  it('S7: a question of our own agent is answered from another terminal', async () => {
+    const line = await openCommandLine({ steps: [runCommand('echo yes > made.txt'), say('Done.')] });
+    const terminal = terminalOf(line);
+    terminal.run(...line.words('run', 'Do the work.', '--model', 'openai/story'));
+    await terminal.sees('? permission: shell');
+    const other = terminalOf(line);
+    other.run(...line.words('attach'));
+    await other.sees('? permission: shell');
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    other.type('y');
+    await terminal.gone('? permission: shell');
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.scrollback()).toContain('permission given once, elsewhere');
+  });
+
+  it('C3: without a terminal it prints NDJSON, or lines, until the turn has settled', async () => {
+    const there = await elsewhere('asked', 'claude-code');
+    const json = there.line.start('attach', '--json');
+    const plain = there.line.start('attach');
+    await json.sees(({ type }) => type === 'plan-changed');
+    for (const todo of there.todos) {
+      await there.host.works();
+      await there.host.completes(todo);
+    }
+    await there.host.stops();
+    expect(await json.ended).toBe(0);
+    expect(await plain.ended).toBe(0);
+    const last = json.events().at(-1) as { type: string; state?: string };
+    expect(last).toMatchObject({ type: 'session-state', state: 'settled' });
+    expect(plain.out()).toContain('[x] Write beta');
+    expect(plain.out()).toContain('settled: claimed');
+  });
+
+  it('C3: a view that breaks leaves lines, and Ctrl-C works in them', async () => {
+    const line = await openCommandLine({ steps: [] });
+    const terminal = terminalOf(line);
+    const program = new URL('breaking-run.ts', import.meta.url).pathname;
+    terminal.run(process.execPath, '--no-warnings', program);
+    await terminal.sees('The live view broke (planted); the run goes on, in lines.');
+    await terminal.sees('step 30 of 30');
+    expect(await terminal.ended()).toBe(0);
+    for (let step = 1; step <= 30; step += 1) expect(terminal.scrollback()).toContain(`• step ${step} of 30`);
+    expect(await terminal.modes()).toEqual(clean);
+    terminal.run(process.execPath, '--no-warnings', program);
+    await terminal.sees('the run goes on, in lines.');
+    terminal.press('C-c');
+    expect(await terminal.ended()).toBe(130);
+    expect(await terminal.modes()).toEqual(clean);
+  });
+});

@@ -1,0 +1,46 @@
+// Plays one scene to the live view on the terminal that it is started in, and holds it until Ctrl-C or q. What keys
+// asked for is printed as a notice. Usage: node test/view/stage.ts SCENE [--breaks]
+import { isUnicodeLocale } from '../../src/cli/run-output/unicode-locale.ts';
+import { drawFrame } from '../../src/cli/view/draw-frame.ts';
+import { openLiveView } from '../../src/cli/view/live-view.ts';
+import { scenes } from './scenes.ts';
+
+const [name, breaks] = process.argv.slice(2);
+const scene = scenes.find((each) => each.name === name);
+if (scene === undefined) throw new Error(`There is no scene ${name}.`);
+
+let drawings = 0;
+const view = openLiveView({
+  kind: scene.kind,
+  clock: { now: () => Date.now() },
+  color: !process.env['NO_COLOR'],
+  unicode: isUnicodeLocale(process.env),
+  breaksLines: true,
+  stdin: process.stdin,
+  stdout: process.stdout,
+  draw: (page, state, openLine) => {
+    drawings += 1;
+    if (breaks !== undefined && drawings > 20) throw new Error('planted');
+    return drawFrame(page, state, openLine);
+  },
+  perform: (act) => {
+    if (act.act === 'quit' || act.act === 'interrupt') view.close().then(() => process.exit(0));
+    else
+      view.emit({
+        type: 'notice',
+        at: Date.now(),
+        sessionId: '',
+        sentence: `asked for ${JSON.stringify(act)}`,
+      });
+  },
+  onFailure: (error) => {
+    process.stdout.write(`the view broke: ${(error as Error).message}; going on\n`);
+    setTimeout(() => process.exit(3), 300);
+  },
+});
+const events = scene.events(Date.now());
+for (const event of events) view.emit(event);
+if (events.at(-1)?.type === 'run-ended') {
+  await view.close();
+  process.exit(0);
+}
