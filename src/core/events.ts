@@ -1,14 +1,15 @@
 // Everything that can happen to a session, as data. Time and ids come inside the event, so that decide() needs
 // neither a clock nor randomness. Adapters translate hosts' payloads into these; nothing here knows a host.
+import type {
+  HostCapReached,
+  InjectionFailed,
+  InjectionLost,
+  InjectionObserved,
+  InjectionSent,
+  TimerFired,
+} from './delivery-events.ts';
+import type { EventBase } from './event-base.ts';
 import type { Actor, Priority, TodoStatus } from './todo.ts';
-
-interface EventBase {
-  /** Unique; an event with a known id is applied once, however often it is delivered. */
-  readonly id: string;
-  readonly sessionId: string;
-  /** Milliseconds since 1970, taken when it happened. */
-  readonly at: number;
-}
 
 export type HostMode = 'asked' | 'told';
 /** `other`: a session of the host that is neither main nor subagent (titles, summaries …). */
@@ -334,11 +335,6 @@ export interface ErrorOccurred extends EventBase {
   readonly message: string;
   readonly retryAt: number | null;
 }
-/** The host takes no further continuation of this turn, whatever we answer: its own limit was reached (V8). */
-export interface HostCapReached extends EventBase {
-  readonly type: 'host-cap-reached';
-  readonly cap: number;
-}
 export interface LoopAlarmed extends EventBase {
   readonly type: 'loop-alarmed';
   readonly pattern: string;
@@ -351,30 +347,6 @@ export interface UsageReported extends EventBase {
   readonly contextTokens: number | null;
   readonly contextLimit: number | null;
 }
-export interface TimerFired extends EventBase {
-  readonly type: 'timer-fired';
-  readonly epoch: number;
-  readonly dueAt: number;
-}
-export interface InjectionSent extends EventBase {
-  readonly type: 'injection-sent';
-  readonly epoch: number;
-}
-export interface InjectionFailed extends EventBase {
-  readonly type: 'injection-failed';
-  readonly epoch: number;
-  readonly error: string;
-}
-export interface InjectionObserved extends EventBase {
-  readonly type: 'injection-observed';
-  readonly epoch: number;
-}
-/** After a restart: it was on its way when the process ended, and the host does not show it. */
-export interface InjectionLost extends EventBase {
-  readonly type: 'injection-lost';
-  readonly epoch: number;
-}
-
 export type Event =
   | SessionOpened
   | SessionClosed

@@ -9,7 +9,7 @@ import type {
   InjectionObserved,
   InjectionSent,
   TimerFired,
-} from '../events.ts';
+} from '../delivery-events.ts';
 import { type Injection, openCount, type Session } from '../session.ts';
 import { type Step, step } from '../step.ts';
 
