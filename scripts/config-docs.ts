@@ -146,7 +146,7 @@ function providerRow([name, known]: readonly [string, (typeof knownProviders)[st
 export function configDocs(): string {
   return `# Configuration
 
-Flags over environment over the project's file over the user's file over defaults (C1). \`untildone config\` shows what
+Flags over environment over the project's file over the user's file over defaults. \`untildone config\` shows what
 holds here and where each value comes from; \`untildone config init\` writes a small file to start from.
 
 | where | what |

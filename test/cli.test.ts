@@ -31,7 +31,14 @@ describe('the command line', () => {
       const help = await bench.run(...name.split(' '), '--help');
       expect(help.code, name).toBe(0);
       expect(help.out, name).toContain(`Usage: untildone ${name}`);
+      const folder = /^docs\/ is (.+)$/m.exec(help.out)?.[1] ?? '';
+      const pages = [...help.out.matchAll(/docs\/([\w-]+\.md)/g)].map(([, page = '']) => join(folder, page));
+      expect(
+        pages.filter((page) => !existsSync(page)),
+        name,
+      ).toEqual([]);
     }
+    expect((await bench.run('run', '--help')).out).toContain('--tools-shell-allow "npm test"; see docs/');
     expect((await bench.run('help', 'plan', 'show')).out).toContain('Usage: untildone plan show');
   });
 
@@ -49,6 +56,8 @@ describe('the command line', () => {
     [['replay', '--policy', 'x.json'], 'Something is missing. Usage: untildone replay SESSION'],
     [['replay', 'alpha'], 'Say which settings to try: --policy FILE.'],
     [['ledger', 'verify', 'alpha', '--all'], 'Name a session or say --all, not both.'],
+    [['run', '', '--model=ollama/x'], 'Say what is to be done: untildone run "migrate the tests to vitest".'],
+    [['run', '  \t', '--model=ollama/x'], 'Say what is to be done'],
     [['config', '--max-stagnat=1'], 'There is no option --max-stagnat; did you mean --max-stagnant?'],
   ])('wrong usage %j is a sentence and exits 2', async (argv, sentence) => {
     const { code, out, err } = await bench.run(...argv);
@@ -87,6 +96,15 @@ describe('the command line', () => {
 function bang(): never {
   throw new Error('bang\nsecond line');
 }
+
+describe('transcript', () => {
+  it('C3: of a session of a host it says who has the messages', async () => {
+    await addStagnantSession(bench);
+    expect((await bench.run('transcript')).out).toContain(
+      'No messages are kept here: scripted has them, in its own session.',
+    );
+  });
+});
 
 describe('status', () => {
   it('C3, C4: shows plan, state, counters against limits, and the last decision with its reason', async () => {

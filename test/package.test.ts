@@ -22,6 +22,10 @@ describe('package.json', () => {
     }
   });
 
+  it('carries the pages that help texts name, and nothing large beside them', () => {
+    expect(manifest.files).toEqual(['dist', 'docs/**/*.md', 'CHANGELOG.md']);
+  });
+
   it('pins every development dependency to one version', () => {
     const loose = Object.entries<string>(manifest.devDependencies).filter(
       ([, range]) => !/^\d+\.\d+\.\d+$/.test(range),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandAttempts, runCommandAttempts } from './rights/command-attempts.ts';
 import { fileAttempts } from './rights/file-attempts.ts';
-import { runStoreAttempts } from './rights/other-attempts.ts';
+import { runHiddenAttempt, runStoreAttempts } from './rights/other-attempts.ts';
 import { bundleProgram, createStage, type Stage } from './rights/stage.ts';
 
 describe('design: an agent cannot raise its own rights', () => {
@@ -27,6 +27,14 @@ describe('design: an agent cannot raise its own rights', () => {
     const rows = await runCommandAttempts(stage, some);
     expect(rows).toMatchObject([{ raised: false }, { raised: false }]);
     for (const { happened } of rows) expect(happened).toContain('Refused: Only a human may say this');
+  });
+
+  it('S7: nor by a command that hides a part of itself from whoever is asked', async () => {
+    const row = await runHiddenAttempt(stage);
+    expect(row.happened).toContain('echo ok \\x1b]0; touch raised-hidden; echo \\x07');
+    expect(row.raised).toBe(false);
+    const page = readFileSync(new URL('../docs/permissions.md', import.meta.url), 'utf8');
+    expect(page).toContain(`| ${row.attempt} |`);
   });
 
   it('V4: what it changes in the store itself is seen', async () => {

@@ -193,7 +193,7 @@ export interface RunEnded extends AgentEventBase {
   readonly toolCalls: number;
   readonly usage: UsageView;
   readonly milliseconds: number;
-  /** The command that takes the session up again. */
+  /** The command that takes the session up again; empty: nothing of it is kept. */
   readonly resumeCommand: string;
 }
 

@@ -44,6 +44,8 @@ export interface AgentSession {
   readonly json: boolean;
   /** Lines, although a live view could be drawn. */
   readonly plain: boolean;
+  /** Whether the session can be taken up again after this run; absent: it can. */
+  readonly isKept?: () => boolean;
 }
 
 /** Opens the user's store, and makes it if this is the first run. */
@@ -97,7 +99,8 @@ export async function runSession(
   };
   const emit = (event: AgentEvent): void => {
     watch(event, watched);
-    output.emit(event);
+    const isLost = event.type === 'run-ended' && session.isKept?.() === false;
+    output.emit(isLost ? { ...event, resumeCommand: '' } : event);
   };
   process.on('SIGINT', onInterrupt);
   process.on('SIGTERM', onInterrupt);

@@ -3,8 +3,10 @@
 import { createInterface } from 'node:readline/promises';
 import type { PermissionChoice } from '../agent/agent-event.ts';
 import type { HumanAnswer } from '../checks/human-answers.ts';
+import { oneLine } from '../core/safe-text.ts';
 import { UntildoneError } from '../core/untildone-error.ts';
 import type { Io } from './io.ts';
+import { wrapPrompt } from './wrap-line.ts';
 
 export const approvalPrompt = 'Approve? [y: yes; n or a reason: no; Enter: leave it open] ';
 export const permissionPrompt =
@@ -23,7 +25,10 @@ export async function askAtTerminal(prompt: string, flags: string): Promise<stri
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   for (const end of ['SIGINT', 'close'] as const) terminal.on(end, () => ending.abort());
   try {
-    return await terminal.question(prompt, { signal: ending.signal });
+    const lines = wrapPrompt(prompt, process.stderr.columns ?? null).split('\n');
+    const last = lines.pop() ?? '';
+    for (const line of lines) process.stderr.write(`${line}\n`);
+    return await terminal.question(last, { signal: ending.signal });
   } catch {
     // Safe: the terminal was closed in mid-question, so nobody answered and nothing is recorded.
     process.stderr.write('\n');
@@ -47,6 +52,17 @@ const choices: readonly (readonly [RegExp, PermissionChoice])[] = [
   [/^(?:a|always)$/iu, 'always'],
   [/^(?:n|no)$/iu, 'no'],
 ];
+
+const nearAnswers = /^(?:[a-z?!.]{1,2}|yep|yeah|yup|okay|sure|allow|maybe|nope|nah|never|deny)$/iu;
+
+/** No answer, but meant as one: such a word is told to nobody else. */
+export function isNearAnswer(said: string): boolean {
+  return nearAnswers.test(said.trim());
+}
+
+export function notUnderstood(said: string): string {
+  return `"${oneLine(said, 40)}" was not understood: only y, s, a and n answer.`;
+}
 
 /** null: not an answer, so that it stays open. */
 export function readPermission(said: string): PermissionChoice | null {

@@ -44,7 +44,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   const settings = command.takesSettings ? parseFlags(argv) : noSettings;
   const rest = command.takesSettings ? settings.rest : argv;
   const { tokens, positionals } = parseArgs({
-    args: [...rest],
+    args: withoutSwallowing(command, rest),
     options: optionTypes(command),
     allowPositionals: true,
     strict: false,
@@ -68,6 +68,16 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
     positional: (index) => positionals[index] ?? null,
     settings,
   };
+}
+
+/** `--resume --json`: an option whose value is left out must not take the option behind it for one. */
+function withoutSwallowing({ options }: Command, argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((word, index) => {
+    const isOptional = word.startsWith('--') && options[word.slice(2)]?.optional === true;
+    const isLeftOut = argv[index + 1]?.startsWith('-') === true;
+    return isOptional && isLeftOut && (end === -1 || index < end) ? `${word}=` : word;
+  });
 }
 
 function optionTypes({ options }: Command): Record<string, { type: 'string' | 'boolean' }> {

@@ -1,11 +1,28 @@
 // What `init` says of what it did or would do: one line per file, the difference on request, and what a person has to
 // know besides. Paths pass through `shown`: a folder may be called anything.
+import { scopeFlags } from '../hosts/install/examine-install.ts';
 import type { FileChange } from '../hosts/install/file-change.ts';
 import { backupPath } from '../hosts/install/install-record.ts';
 import type { HostInstaller, InstallRequest } from '../hosts/install/installer.ts';
 import { diffTexts } from '../hosts/install/line-diff.ts';
+import type { recordedInstalls } from '../hosts/install/plan-changes.ts';
 import type { Io } from './io.ts';
 import { complain, printLines, shown } from './print.ts';
+
+/** What other scopes and projects still have, each with the command that takes it away. */
+export function reportLeft(
+  left: ReturnType<typeof recordedInstalls>,
+  here: readonly (string | null)[],
+  io: Io,
+): void {
+  printLines(io, [
+    'Still installed:',
+    ...left.flatMap(({ host, scope, project }) => [
+      `  ${host} (${scope}) ${shown(project ?? '', 300)}`.trimEnd(),
+      `    → ${project === null || here.includes(project) ? '' : 'there: '}untildone init ${host} --uninstall${scopeFlags[scope]}`,
+    ]),
+  ]);
+}
 
 /** A host with what changes for it. */
 export interface PlannedHost {
@@ -45,7 +62,17 @@ export function reportInstall(
       installer.afterInstall,
     ]);
   }
+  if (request.scope === 'shared') printLines(io, sharedNeeds(request.version));
   for (const note of notes) complain(io, shown(note, 500));
+}
+
+/** Nobody else has our state directory: what is committed names the package, and the registry must have it. */
+function sharedNeeds(version: string): string[] {
+  const wanted = `untildone@${version}`;
+  return [
+    `Every machine fetches ${wanted} from its npm registry; \`npm view ${wanted}\` says whether it is there.`,
+    'Where it is not, the host cannot load it; without --shared it runs from the state directory.',
+  ];
 }
 
 export function reportUninstall(
@@ -55,7 +82,9 @@ export function reportUninstall(
 ): void {
   const changed = changes.filter(({ before, after }) => before !== after);
   const where = placeName(request, project);
-  if (changed.length === 0) printLines(io, [`Nothing of untildone is in ${installer.title} ${where}.`]);
+  const command = `untildone init ${installer.name}${scopeFlags[request.scope]}`;
+  if (changed.length === 0)
+    printLines(io, [`Nothing that \`${command}\` writes is in ${installer.title} ${where}.`]);
   else printLines(io, [`${installer.title} ${where} is free of untildone:`, ...changed.map(describeRemoval)]);
 }
 

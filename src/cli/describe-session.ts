@@ -2,6 +2,7 @@
 // Pure. The same values feed the text and the JSON of `status`; text made from them still has to be made safe.
 import type { Settings } from '../core/config/settings.ts';
 import { openCount, type PlanCounts, planSize, type Session } from '../core/session.ts';
+import { visibleLine } from '../core/visible-text.ts';
 import { formatAge } from './describe-time.ts';
 
 export type StateName =
@@ -94,7 +95,9 @@ export function describeWaits(session: Session, now: number): string[] {
   return [
     ...(waits.recovering ? ['recovering from an error'] : []),
     ...(waits.compacting ? ['compacting the context'] : []),
-    ...asked.map(({ tool, subject }) => `permission for ${tool}: ${subject} (\`untildone approve\`)`),
+    ...asked.map(
+      ({ tool, subject }) => `permission for ${tool}: ${visibleLine(subject)} (\`untildone approve\`)`,
+    ),
     ...pending(waits.permissions.length - asked.length, 'permission request'),
     ...pending(waits.questions.length, 'question'),
     ...(delegation?.ended === null
@@ -108,6 +111,21 @@ export function describeWaits(session: Session, now: number): string[] {
       ? [`continuation ${injection.epoch} is ${injection.state} and was not seen in the host yet`]
       : []),
   ];
+}
+
+const kinds: Readonly<Record<Session['descriptor']['kind'], string>> = {
+  main: 'its main session',
+  subagent: 'a session of a subagent',
+  other: 'a session beside the main one',
+  unknown: 'a session that it did not describe',
+};
+
+/** Who runs the session, and how it is kept at work. */
+export function describeHost({ descriptor }: Session): string {
+  const { host, mode, kind, headless, parentId } = descriptor;
+  if (host === 'untildone') return parentId === null ? 'our own agent' : 'our own agent: a worker';
+  const way = mode === 'asked' ? 'it asks before it stops' : 'it is told to go on';
+  return `${host}, ${kinds[kind]}; ${way}${headless ? '; nobody is there to answer it' : ''}`;
 }
 
 export function describePlan(counts: PlanCounts): string {

@@ -1,4 +1,5 @@
 // The help texts: all commands at a glance, and one command in full.
+import { docsFolder } from '../hosts/install/program-files.ts';
 import type { Command } from './command.ts';
 import { type CommandRow, commandTable } from './command-table.ts';
 import { fields } from './print.ts';
@@ -18,18 +19,27 @@ export function overview(): string[] {
   ];
 }
 
+const settingsRow = [
+  '--SETTING VALUE',
+  'Every setting is a flag, such as --tools-shell-allow "npm test"; see docs/configuration.md.',
+] as const;
+
 export function commandHelp({ summary }: CommandRow, command: Command): string[] {
   const options = Object.entries(command.options).map(
     ([name, { value, summary: meaning }]) =>
       [value === undefined ? `--${name}` : `--${name} ${value}`, meaning] as const,
   );
+  const settings = command.takesSettings ? [settingsRow] : [];
   const about = command.about.flatMap((paragraph) => ['', paragraph]);
+  const rows = fields([...options, ...settings, ['--help', 'Show this.']]);
+  const namesDocs = [...command.about, ...rows].some((text) => text.includes('docs/'));
   return [
     `${summary}.`,
     '',
     `Usage: untildone ${command.usage}`,
     ...about,
     '',
-    ...fields([...options, ['--help', 'Show this.']]),
+    ...rows,
+    ...(namesDocs ? ['', `docs/ is ${docsFolder()}`] : []),
   ];
 }

@@ -3,6 +3,7 @@
 import { styleText } from 'node:util';
 import { escapeJsonLine, oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import type { Io } from './io.ts';
+import { wrapLine } from './wrap-line.ts';
 
 /** Wide enough for an honest title on a wide terminal. */
 const longestText = 120;
@@ -16,18 +17,33 @@ export function printLines(io: Io, lines: readonly string[]): void {
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
+/** As `printLines`, but broken between words on a terminal that is too narrow. */
+export function printWrapped(io: Io, lines: readonly string[]): void {
+  const width = terminalWidth(io);
+  printLines(
+    io,
+    lines.flatMap((line) => wrapLine(line, width)),
+  );
+}
+
+/** Null: no terminal, or one that does not say: some say 0. */
+export function terminalWidth({ isTTY }: Pick<Io, 'isTTY'>): number | null {
+  return isTTY ? process.stdout.columns || null : null;
+}
+
 export function printJson(io: Io, value: unknown): void {
   io.stdout.write(`${escapeJsonLine(JSON.stringify(value))}\n`);
 }
 
 /** Warnings and failures go to standard error, so that output can be piped. */
-export function complain(io: Io, sentence: string): void {
-  io.stderr.write(`untildone: ${stripTerminalControls(sentence)}\n`);
+export function complain(io: Io, sentence: string, width: number | null = null): void {
+  const lines = wrapLine(`untildone: ${stripTerminalControls(sentence)}`, width);
+  io.stderr.write(`${lines.join('\n')}\n`);
 }
 
 /** What was asked for is not done; returns the exit code that says so. */
 export function refuse(io: Io, sentence: string): number {
-  complain(io, sentence);
+  complain(io, sentence, process.stderr.isTTY === true ? terminalWidth(io) : null);
   return 1;
 }
 

@@ -5,7 +5,9 @@ import { addGrant, type GrantPlace, provenGrants } from '../agent/permissions/re
 import type { PermissionPolicy } from '../agent/workspace/permission.ts';
 import { workspaceTools } from '../agent/workspace/workspace-tools.ts';
 import { closestName } from '../core/config/closest-name.ts';
+import { type Problem, problemSentence } from '../core/config/problem.ts';
 import type { Settings } from '../core/config/settings.ts';
+import type { Session } from '../core/session.ts';
 import { UntildoneError } from '../core/untildone-error.ts';
 import { findUserConfigDirectory } from '../engine/policy-source.ts';
 import type { Store } from '../ports/store.ts';
@@ -13,7 +15,7 @@ import { stateDirectory } from '../stores/state-directory.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
 import type { Arguments } from './command.ts';
 import type { Io } from './io.ts';
-import { complain, shown } from './print.ts';
+import { complain, count, shown } from './print.ts';
 
 export const modeOptions = {
   ask: { summary: 'Ask for what the allow-list does not cover; so it is on a terminal.' },
@@ -30,7 +32,8 @@ export async function permissionsOf(given: Arguments, io: Io, settings: Settings
   const [flag, other] = modes.filter((mode) => given.has(mode));
   if (flag !== undefined && other !== undefined)
     throw new UntildoneError('usage', `--${flag} and --${other} contradict each other.`);
-  refuseUnknownTools(permissions.allow);
+  const unknown = unknownAllowedTool(settings);
+  if (unknown !== null) throw new UntildoneError('invalid-config', problemSentence(unknown));
   return {
     mode: flag ?? permissions.mode ?? (await defaultMode(given, io)),
     shellAllow: tools.shellAllow,
@@ -43,23 +46,34 @@ async function defaultMode(given: Arguments, io: Io): Promise<Mode> {
   return !given.has('json') && (await canAnswerHere(io)) ? 'ask' : 'allow-list';
 }
 
+/** A session that has asked its human goes on asking when it is taken up, unless a flag names another mode. */
+export function keepAsking(
+  policy: PermissionPolicy,
+  given: Arguments,
+  session: Session | null,
+): PermissionPolicy {
+  const isNamed = modes.some((mode) => given.has(mode));
+  const hasAsked = session?.permissions !== undefined;
+  return isNamed || !hasAsked || policy.mode === 'read-only' ? policy : { ...policy, mode: 'ask' };
+}
+
 /** Where untildone keeps what it knows and what the human wants: a workspace may lie around them. */
 function ownFolders({ env }: Io): readonly string[] {
   const config = findUserConfigDirectory(env, env['HOME'] ?? homedir());
   return [stateDirectory(env), ...(config === null ? [] : [config])];
 }
 
-function refuseUnknownTools(allow: Settings['permissions']['allow']): void {
+/** `permissions.allow` names a tool that does not exist or that everybody may use; null: it does not. */
+export function unknownAllowedTool({ permissions }: Pick<Settings, 'permissions'>): Problem | null {
   const known = workspaceTools.filter(({ access }) => access !== 'read').map(({ name }) => name);
-  for (const name of Object.keys(allow)) {
-    if (known.includes(name)) continue;
-    const closest = closestName(name, known);
-    const hint = closest === null ? `known are ${known.join(', ')}` : `did you mean ${closest}?`;
-    throw new UntildoneError(
-      'invalid-config',
-      `permissions.allow.${shown(name, 40)}: there is no such tool that needs permission; ${hint}`,
-    );
-  }
+  const name = Object.keys(permissions.allow).find((one) => !known.includes(one));
+  if (name === undefined) return null;
+  const closest = closestName(name, known);
+  const hint = closest === null ? `known are ${known.join(', ')}` : `did you mean ${closest}?`;
+  return {
+    path: `permissions.allow.${shown(name, 40)}`,
+    message: `there is no such tool that needs permission; ${hint}`,
+  };
 }
 
 /** Everything about asking but whether somebody is here. */
@@ -71,10 +85,11 @@ export async function askingOf(
 ): Promise<Omit<Asking, 'here'>> {
   const place: GrantPlace = { stateDirectory: stateDirectory(io.env), directory };
   const { grants, unproven } = await provenGrants(store, place);
+  const are = unproven === 1 ? 'is' : 'are';
   if (unproven > 0)
     complain(
       io,
-      `warning: ${unproven} remembered permissions are not on record as a human's answer and are ignored; see untildone permissions.`,
+      `warning: ${count(unproven, 'remembered permission')} ${are} not on record as a human's answer and ${are} ignored; see untildone permissions.`,
     );
   return {
     waitMs: permissions.waitSeconds * 1000,

@@ -8,7 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { type Row, renderTable } from './attempt.ts';
 import { runCommandAttempts, runControl } from './command-attempts.ts';
 import { runFileAttempts } from './file-attempts.ts';
-import { runCheckAttempt, runPlanFileAttempt, runStoreAttempts, runWorkerAttempt } from './other-attempts.ts';
+import {
+  runCheckAttempt,
+  runHiddenAttempt,
+  runPlanFileAttempt,
+  runStoreAttempts,
+  runWorkerAttempt,
+} from './other-attempts.ts';
 import { bundleProgram, createStage, type Stage } from './stage.ts';
 
 const page = fileURLToPath(new URL('../../docs/permissions.md', import.meta.url));
@@ -29,6 +35,7 @@ async function onStage(program: string, work: (stage: Stage) => Promise<readonly
 try {
   const program = await bundleProgram(bundle);
   const rows = [
+    ...(await onStage(program, async (stage) => [await runHiddenAttempt(stage)])),
     ...(await onStage(program, runFileAttempts)),
     ...(await onStage(program, (stage) => runCommandAttempts(stage))),
     ...(await onStage(program, async (stage) => [await runControl(stage)])),

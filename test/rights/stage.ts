@@ -48,9 +48,13 @@ export interface Stage {
   write(name: string, text: string): void;
   /** The agent in the project, with this model. */
   run(steps: readonly Step[], ...flags: string[]): Promise<RunResult>;
+  /** The same, as a human reads it. */
+  lines(steps: readonly Step[], ...flags: string[]): Promise<{ readonly out: string }>;
   command(
     ...argv: string[]
   ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+  /** The same on a terminal of its own, where Enter is pressed when it asks. */
+  onTerminal(...argv: string[]): Promise<{ readonly out: string }>;
   /** A session that its human stopped, with a permission and a human check that wait. */
   addVictim(id: string): Promise<void>;
   victim(id: string): Promise<Victim>;
@@ -83,22 +87,43 @@ export function createStage(program: string): Stage {
   for (const folder of [join(project, '.git', 'hooks'), home]) mkdirSync(folder, { recursive: true });
   const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', HOME: home, UNTILDONE_HOME: state };
 
-  async function start(argv: readonly string[], more: Record<string, string> = {}) {
-    const child = spawn(process.execPath, ['--no-warnings', program, ...argv], {
+  const start = (argv: readonly string[], more: Record<string, string> = {}) =>
+    launch(process.execPath, ['--no-warnings', program, ...argv], more);
+
+  async function launch(
+    file: string,
+    argv: readonly string[],
+    more: Record<string, string> = {},
+    /** Enter is pressed once this is shown; null: nothing can be typed. */
+    presses: string | null = null,
+  ) {
+    const child = spawn(file, argv, {
       cwd: project,
       env: { ...env, ...more },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
     let out = '';
     let err = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       out += text;
+      if (presses !== null && out.includes(presses)) child.stdin.end('\n');
     });
+    if (presses === null) child.stdin.end();
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       err += text;
     });
     const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
     return { code, out, err };
+  }
+
+  async function startRun(steps: readonly Step[], flags: readonly string[]) {
+    const model = await startScriptedModel({ scripts: [script('rights', steps)] });
+    const access = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-rights-0123456789' };
+    try {
+      return await start(['run', 'Do the work.', '--model', 'openai/rights', ...flags], access);
+    } finally {
+      await model.close();
+    }
   }
 
   async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
@@ -121,22 +146,20 @@ export function createStage(program: string): Stage {
       writeFileSync(join(project, name), text);
     },
     async run(steps, ...flags) {
-      const model = await startScriptedModel({ scripts: [script('rights', steps)] });
-      const access = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-rights-0123456789' };
-      try {
-        const words = ['run', 'Do the work.', '--json', '--model', 'openai/rights', ...flags];
-        const { code, out, err } = await start(words, access);
-        const events = out
-          .split('\n')
-          .filter((line) => line.startsWith('{'))
-          .map((line) => JSON.parse(line) as AgentEvent);
-        const outputs = events.flatMap((event) => (event.type === 'tool-ended' ? [event.output] : []));
-        return { code, err, events, outputs };
-      } finally {
-        await model.close();
-      }
+      const { code, out, err } = await startRun(steps, ['--json', ...flags]);
+      const events = out
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as AgentEvent);
+      const outputs = events.flatMap((event) => (event.type === 'tool-ended' ? [event.output] : []));
+      return { code, err, events, outputs };
     },
+    lines: (steps, ...flags) => startRun(steps, flags),
     command: (...argv) => start(argv),
+    onTerminal(...argv) {
+      const words = [process.execPath, '--no-warnings', program, ...argv].map((word) => `'${word}'`);
+      return launch('script', ['-qec', words.join(' '), '/dev/null'], {}, 'Allow?');
+    },
     addVictim: (id) => withStore((store) => makeVictim(store, id, project)),
     victim: (id) =>
       withStore((store) =>

@@ -197,6 +197,19 @@ describe('a run that asks, without a terminal', () => {
     expect(again.events().filter(({ type }) => type === 'permission-asked')).toEqual([]);
   });
 
+  it('S7: taken up without a word about it, it asks the same question again; a flag still chooses', async () => {
+    const line = await openCommandLine({ steps: asking });
+    const asks = ['--json', '--model', 'openai/story'];
+    expect(await line.start('run', 'Do it.', '--ask', ...asks).ended).toBe(7);
+    const again = line.start('run', '--resume', ...asks);
+    expect(await again.ended).toBe(7);
+    expect(again.events()[0]).toMatchObject({ type: 'run-started', permissions: 'ask' });
+    expect(again.events().filter(({ type }) => type === 'permission-asked')).toHaveLength(1);
+    const chosen = line.start('run', '--resume', '--allow-list', ...asks);
+    await chosen.ended;
+    expect(chosen.events()[0]).toMatchObject({ type: 'run-started', permissions: 'allow-list' });
+  });
+
   it('S7, P9: ends paused with exit code 7 and says how it is answered', async () => {
     const line = await openCommandLine({ steps: asking });
     const { code, out } = await line.run('run', 'Do it.', '--ask', '--model', 'openai/story');

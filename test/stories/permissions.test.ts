@@ -116,6 +116,12 @@ describe('a permission that the human is asked for', () => {
     expect(played.log).toEqual(['a', 'a']);
   });
 
+  it('S7: two calls side by side with the same words are not both allowed by one yes for once', async () => {
+    const played = await answered([parallel(log('a'), log('a'))], ['once', 'no']);
+    expect(asked(played)).toBe(2);
+    expect(played.log).toEqual(['a']);
+  });
+
   it('S7: a worker asks through the run that sent it', async () => {
     const played = await answered([], ['once'], {
       workers: { coder: [log('worker'), say('Done.')] },
@@ -171,6 +177,14 @@ describe('without anyone to ask', () => {
     // The call that waited is made before the model is called again.
     const results = lastResults(requestAt(played, first.requests.length));
     expect(results[0]?.text).toMatch(choice === 'no' ? /said no/u : /Exit code 0/u);
+  });
+
+  it('S7: a yes counts for nothing where the run is taken up read-only', async () => {
+    const stage = await setStage(story);
+    await stage.run();
+    await answerElsewhere(stage, 'once');
+    await stage.run({ goal: null, resume: true, permissions: { mode: 'read-only', shellAllow: [] } });
+    expect(readLog(stage.root)).toEqual([]);
   });
 
   it('S7: resumed without an answer it asks the same question again, not another one', async () => {

@@ -82,6 +82,7 @@ export interface StageRun {
   readonly goal?: string | null;
   readonly resume?: boolean;
   readonly asking?: AgentRunOptions['asking'];
+  readonly permissions?: AgentRunOptions['permissions'];
   /** Another store over the same file, such as one that dies. */
   readonly store?: Store;
   readonly settings?: PartialSettings;
@@ -132,7 +133,7 @@ export async function setStage(story: Story): Promise<Stage> {
       identifiers: createIdentifiers(clock),
       policy: { settings, goalChecks: [] },
       directory: root,
-      permissions: story.permissions ?? { mode: 'auto', shellAllow: [] },
+      permissions: given.permissions ?? story.permissions ?? { mode: 'auto', shellAllow: [] },
       ...askingOf(given, story),
       environment: process.env,
       emit: (event) => {

@@ -141,24 +141,34 @@ describe('an interrupt while a worker is at work', () => {
 describe('a worker that must ask', () => {
   const coder = [runCommand('echo asked > asked.txt'), report()];
 
-  it('S7: nobody answers: the run ends paused; answered meanwhile, it goes on after resume and does not ask again', async () => {
-    const stage = await setStage({
-      protocol,
-      steps: supervisor,
-      workers: { coder },
-      permissions: { mode: 'ask', shellAllow: [] },
-    });
-    const first = await stage.run();
-    expect(ending(first)).toMatchObject({ outcome: 'paused', exitCode: 7 });
-    expect(eventsOf(first, 'worker-ended')).toMatchObject([{ result: 'interrupted' }]);
-    expect(first.todos[0]).toMatchObject({ status: 'in_progress', attempts: 0 });
-    const requestId = first.session.permissions?.requests[0]?.requestId ?? '';
-    await fromElsewhere(stage, { type: 'permission-answered', requestId, granted: true, remembered: 'once' });
-    const second = await stage.run({ resume: true, goal: null });
-    expect(ending(second)).toMatchObject({ outcome: 'claimed' });
-    expect(readFileSync(join(stage.root, 'asked.txt'), 'utf8')).toBe('asked\n');
-    expect(eventsOf(second, 'permission-asked')).toEqual([]);
-  });
+  it.each(['ask', 'allow-list'] as const)(
+    'S7: nobody answers: the run ends paused; answered meanwhile, it goes on after resume (%s) and does not ask again',
+    async (mode) => {
+      const stage = await setStage({
+        protocol,
+        steps: supervisor,
+        workers: { coder },
+        permissions: { mode: 'ask', shellAllow: [] },
+      });
+      const first = await stage.run();
+      expect(ending(first)).toMatchObject({ outcome: 'paused', exitCode: 7 });
+      expect(eventsOf(first, 'worker-ended')).toMatchObject([
+        { result: 'interrupted', sentence: 'It asked for a permission, and nobody has answered yet.' },
+      ]);
+      expect(first.todos[0]).toMatchObject({ status: 'in_progress', attempts: 0 });
+      const requestId = first.session.permissions?.requests[0]?.requestId ?? '';
+      await fromElsewhere(stage, {
+        type: 'permission-answered',
+        requestId,
+        granted: true,
+        remembered: 'once',
+      });
+      const second = await stage.run({ resume: true, goal: null, permissions: { mode, shellAllow: [] } });
+      expect(ending(second)).toMatchObject({ outcome: 'claimed' });
+      expect(readFileSync(join(stage.root, 'asked.txt'), 'utf8')).toBe('asked\n');
+      expect(eventsOf(second, 'permission-asked')).toEqual([]);
+    },
+  );
 
   it('S7: its time stands still while the human thinks', async () => {
     let control: HumanControl | null = null;

@@ -140,7 +140,7 @@ describe('C1: a model that cannot be taken is told in one sentence that says wha
       null,
       {},
       {},
-      'No model is chosen: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, or use a local one with --model ollama/qwen3, or run "untildone demo", which needs none.',
+      'No model is chosen: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY or GEMINI_API_KEY, or use a local one with --model ollama/qwen3, or run "untildone demo", which needs none.',
     ],
     [
       'anthropic/claude-x',

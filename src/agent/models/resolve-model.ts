@@ -71,7 +71,9 @@ function chooseSpec(written: string | null, { settings, environment }: ModelSour
     const hasKey = keyVariables.some((name) => variable(environment, name) !== null);
     if (hasKey && defaultModel !== null) return { ok: true, spec: { provider, modelId: defaultModel } };
   }
-  const keys = Object.values(knownProviders).flatMap(({ keyVariables }) => keyVariables.slice(0, 1));
+  const keys = Object.values(knownProviders).flatMap(({ keyVariables }) =>
+    keyVariables.length === 0 ? [] : [keyVariables.join(' or ')],
+  );
   return {
     ok: false,
     sentence: `No model is chosen: set ${keys.join(', ')}, or use a local one with --model ollama/qwen3, or run "untildone demo", which needs none.`,

@@ -30,6 +30,9 @@ describe('the pattern that a lasting answer covers', () => {
     ['npm test\nid', '= npm test\nid'],
     ['PATH=. npm test', '= PATH=. npm test'],
     ['npm run "a b"', '= npm run "a b"'],
+    ['npm test \u202ex', '= npm test \u202ex'],
+    ['npm test -- \u200ba', '= npm test -- \u200ba'],
+    ['make all \u001b]0;x\u0007', '= make all \u001b]0;x\u0007'],
   ])('S7: of the command %j is %j', (text, pattern) => {
     expect(proposePattern(command(text))).toBe(pattern);
   });
@@ -41,6 +44,7 @@ describe('the pattern that a lasting answer covers', () => {
     ['packages/a/untildone.json', '/packages/a/untildone.json'],
     ['a[1]/x.ts', '/a\\[1]/x.ts'],
     ['what?.md', '/what\\?.md'],
+    ['src/\u202ea/x.ts', '/src/\u202ea/x.ts'],
   ])('S7: of the file %j is %j', (path, pattern) => {
     expect(proposePattern(file(path))).toBe(pattern);
     expect(matchesCall(pattern, file(path))).toBe(true);

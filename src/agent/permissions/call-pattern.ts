@@ -1,8 +1,10 @@
 // The patterns of permissions: whether a call fits one, and which one a lasting answer would cover.
 // A proposed pattern is wider than the call only where that gives no new right: other arguments for a command that runs
-// the workspace's own code anyway, other files of the same folder. Shell syntax is never widened.
+// the workspace's own code anyway, other files of the same folder. Shell syntax is never widened, nor is what hides
+// something from the reader.
 import { compileNames, matchesNames } from '../../core/glob/glob-pattern.ts';
 import { createPathSet } from '../../core/glob/path-set.ts';
+import { hasHidden } from '../../core/visible-text.ts';
 import { matchesCommand, plainWords } from '../workspace/command-pattern.ts';
 import { type CallSubject, guardedName } from './call-subject.ts';
 
@@ -28,7 +30,7 @@ function matchesPath(pattern: string, names: readonly string[]): boolean {
 export function proposePattern(subject: CallSubject): string {
   if (subject.kind === 'command') return commandPattern(subject.text);
   const folder = subject.text.slice(0, Math.max(0, subject.text.lastIndexOf('/')));
-  return folder === '' || guardedName(subject) !== null || isPattern(folder)
+  return folder === '' || guardedName(subject) !== null || isPattern(folder) || hasHidden(subject.text)
     ? `/${escapeWildcards(subject.text)}`
     : `/${folder}/**`;
 }
@@ -53,7 +55,7 @@ const testPrograms = ['vitest', 'jest', 'mocha', 'pytest'];
 
 /** The command itself, unless it runs code of the workspace: then with any arguments. */
 function commandPattern(command: string): string {
-  const words = plainWords(command);
+  const words = hasHidden(command) ? null : plainWords(command);
   const prefix = words === null ? 0 : prefixLength(words);
   if (words === null || prefix === 0) return `${exactly}${command}`;
   const kept = words.slice(0, prefix);

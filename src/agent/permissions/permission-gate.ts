@@ -7,7 +7,7 @@ import type { Clock, Identifiers } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Emit } from '../agent-event.ts';
 import type { Control } from '../loop/control.ts';
-import type { Askable, KnownAnswers, PermissionDecision } from '../workspace/permission.ts';
+import type { KnownAnswers, PermissionDecision } from '../workspace/permission.ts';
 import type { RememberedGrant } from './remembered-grants.ts';
 
 /** How a run can be answered. */
@@ -70,6 +70,8 @@ export function createPermissionGate(options: GateOptions): PermissionGate {
   const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
   const session = () => store.read(async (reader) => reader.session(sessionId));
   const answeredHere = new Set<string>();
+  /** Their call has its answer, though its beginning may not be on the record yet: once is once. */
+  const used = new Set<string>();
   let queue: Promise<unknown> = Promise.resolve();
 
   async function decide(call: GatedCall): Promise<{ decision: PermissionDecision; current: Session | null }> {
@@ -81,9 +83,11 @@ export function createPermissionGate(options: GateOptions): PermissionGate {
 
   async function ask(call: GatedCall): Promise<Permit> {
     const { decision, current } = await decide(call);
-    const request = find(current, call, decision);
-    // A no that came while nobody waited is told even though the same pattern is refused by now.
-    if (request?.answer != null) return settle(call, request, request.answer);
+    const request = find(current, call, decision, used);
+    // A no that came while nobody waited is told even though the same pattern is refused by now. Where the policy
+    // leaves nothing to answer (read-only), an earlier yes counts for nothing.
+    const isAnswerable = decision === 'allow' || decision.about !== null;
+    if (request?.answer != null && isAnswerable) return settle(call, request, request.answer);
     if (decision === 'allow') return { kind: 'allowed', requestId: request?.requestId ?? null };
     const { askable, deny } = decision;
     if (askable === null) return { kind: 'denied', sentence: deny, requestId: request?.requestId ?? null };
@@ -108,6 +112,7 @@ export function createPermissionGate(options: GateOptions): PermissionGate {
     answer: PermissionAnswer,
   ): Promise<Permit> {
     const { requestId } = request;
+    used.add(requestId);
     const granted = answer !== 'no';
     call.emit({
       ...{ type: 'permission-answered', at: clock.now(), sessionId, requestId, granted },
@@ -118,8 +123,8 @@ export function createPermissionGate(options: GateOptions): PermissionGate {
     // The beginning of a worker's call is on the record of its own session: here the answer is used up now.
     const isForeign = !call.key.startsWith(callKey(sessionId, ''));
     if (isForeign) await withdraw([request]);
-    const used = { requestId: isForeign ? null : requestId };
-    return granted ? { kind: 'allowed', ...used } : { kind: 'denied', sentence, ...used };
+    const left = { requestId: isForeign ? null : requestId };
+    return granted ? { kind: 'allowed', ...left } : { kind: 'denied', sentence, ...left };
   }
 
   async function denial(call: GatedCall): Promise<string> {
@@ -162,7 +167,9 @@ export function createPermissionGate(options: GateOptions): PermissionGate {
   return {
     async permit(call) {
       const { decision, current } = await decide(call);
-      const isKnown = current?.permissions?.requests.some(({ callId }) => callId === call.key);
+      const request = find(current, call, decision, used);
+      // A question that another call waits for is no answer yet.
+      const isKnown = request !== null && (request.callId === call.key || request.answer !== null);
       if (!isKnown) {
         if (decision === 'allow') return { kind: 'allowed', requestId: null };
         if (decision.askable === null) return { kind: 'denied', sentence: decision.deny, requestId: null };
@@ -196,11 +203,14 @@ function find(
   session: Session | null,
   call: GatedCall,
   decision: PermissionDecision,
+  used: ReadonlySet<string>,
 ): PermissionRequest | null {
   const requests = session?.permissions?.requests ?? [];
   const own = requests.find(({ callId }) => callId === call.key);
   if (own !== undefined) return own;
-  const askable: Askable | null = decision === 'allow' ? null : decision.askable;
-  if (askable === null) return null;
-  return requests.find(({ tool, subject }) => tool === askable.tool && subject === askable.subject) ?? null;
+  const about = decision === 'allow' ? null : decision.about;
+  if (about === null) return null;
+  const fits = ({ requestId, tool, subject }: PermissionRequest): boolean =>
+    tool === about.tool && subject === about.subject && !used.has(requestId);
+  return requests.find(fits) ?? null;
 }

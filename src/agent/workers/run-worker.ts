@@ -59,6 +59,11 @@ export const reported: Ending = { result: 'done', sentence: 'It reported.' };
 
 const interrupted: Ending = { result: 'interrupted', sentence: 'It was interrupted by the human.' };
 
+const unanswered: Ending = {
+  result: 'interrupted',
+  sentence: 'It asked for a permission, and nobody has answered yet.',
+};
+
 export async function runWorker(run: WorkerRun): Promise<WorkerEnd> {
   const { worker, clock, sessionId } = run;
   const ending = new AbortController();
@@ -104,7 +109,7 @@ async function endBefore(
 
 /** How the step ended the work; null: it goes on. */
 async function endAfter(
-  { worker }: WorkerRun,
+  { worker, stopping }: WorkerRun,
   desk: WorkerDesk,
   result: ModelStepResult,
   emptyAnswers: number,
@@ -113,7 +118,8 @@ async function endAfter(
   switch (result.kind) {
     case 'aborted':
       await desk.settle();
-      return time.isOver ? timedOut(worker) : interrupted;
+      if (time.isOver) return timedOut(worker);
+      return desk.isAsking() && !stopping.aborted ? unanswered : interrupted;
     case 'failed': {
       await desk.settle();
       const gaveUp = await desk.recover(result.error);

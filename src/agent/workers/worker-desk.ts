@@ -26,6 +26,8 @@ export interface WorkerDesk {
   recover(error: unknown): Promise<string | null>;
   /** What goes round in circles; null: nothing does. */
   loopAlarm(): string | null;
+  /** A permission of its is asked for and not answered. */
+  isAsking(): boolean;
   tokens(): number;
   lastText(): string;
 }
@@ -54,7 +56,12 @@ export async function openWorkerDesk(
     tokens += inputTokens + outputTokens;
     return inputTokens;
   };
-  const emit = pausingEmit(run.emit, time);
+  let asking = false;
+  const emit = pausingEmit((event) => {
+    if (event.type === 'permission-asked') asking = true;
+    if (event.type === 'permission-answered') asking = false;
+    run.emit(event);
+  }, time);
   const callTool = createCallTool({ ...run, emit, signal: () => signal });
   const context = createContextWindow({
     store,
@@ -115,6 +122,7 @@ export async function openWorkerDesk(
       return recovery.lastSentence() ?? 'Its model could not be reached.';
     },
     loopAlarm: () => alarm,
+    isAsking: () => asking,
     tokens: () => tokens,
     lastText: () => lastWords(transcript.messages()),
   };

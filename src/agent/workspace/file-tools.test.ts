@@ -81,7 +81,7 @@ describe('write_file', () => {
     );
     chmodSync(put('run.sh', 'old'), 0o755);
     expect(outputOf(await call('write_file', { path: 'run.sh', content: 'new' }))).toBe(
-      'Replaced run.sh (1 lines, 3 bytes).',
+      'Replaced run.sh (1 line, 3 bytes).',
     );
     expect(statSync(join(root, 'run.sh')).mode & 0o777).toBe(0o755);
     expect(readFileSync(join(root, 'run.sh'), 'utf8')).toBe('new');

@@ -33,6 +33,7 @@ describe('decidePermission', () => {
     expect(decidePermission(shell, command('ls'), { mode: 'read-only', shellAllow: ['ls'] })).toEqual({
       deny: expect.stringContaining('read-only'),
       askable: null,
+      about: null,
     });
   });
 
@@ -58,11 +59,13 @@ describe('decidePermission', () => {
     const deny = expect.stringMatching(
       /"npm publish" is not on the human's allow-list\. Allowed: npm test\./u,
     );
-    expect(decide('npm publish', 'npm test')).toEqual({ deny, askable: null });
+    const about = { tool: 'shell', subject: 'npm publish' };
+    expect(decide('npm publish', 'npm test')).toEqual({ deny, askable: null, about });
     const asking = { mode: 'ask', shellAllow: ['npm test'] } as const;
     expect(decidePermission(shell, command('npm publish'), asking)).toEqual({
       deny,
-      askable: { tool: 'shell', subject: 'npm publish', pattern: '= npm publish' },
+      askable: { ...about, pattern: '= npm publish' },
+      about,
     });
     expect(decidePermission(shell, command('npm test'), asking)).toBe('allow');
   });
@@ -79,7 +82,7 @@ describe('decidePermission', () => {
     };
     const asked = (text: string) => decidePermission(shell, command(text), policy('ask'), known);
     expect(asked('npm test -- a')).toBe('allow');
-    expect(asked('npm publish')).toEqual({ deny: expect.stringContaining('said no'), askable: null });
+    expect(asked('npm publish')).toMatchObject({ deny: expect.stringContaining('said no'), askable: null });
     expect(asked('npm publish --force')).toMatchObject({ askable: { subject: 'npm publish --force' } });
     const job = { name: 'start_job', access: 'execute' } as const;
     expect(decidePermission(job, command('npm test'), policy('ask'), known)).not.toBe('allow');
@@ -89,7 +92,7 @@ describe('decidePermission', () => {
     const narrow = { ...policy('allow-list'), allow: { write_file: ['src/**'] } };
     const wrote = (path: string, known = noAnswers) => decidePermission(writing, file(path), narrow, known);
     expect(wrote('src/a.ts')).toBe('allow');
-    expect(wrote('test/a.ts')).toEqual({
+    expect(wrote('test/a.ts')).toMatchObject({
       deny: expect.stringContaining('Writing to "test/a.ts" is not on'),
       askable: null,
     });
@@ -118,6 +121,7 @@ describe('decidePermission', () => {
       expect(decidePermission(writing, { kind: 'kept', text: 'state/grants.json' }, policy(mode))).toEqual({
         deny: expect.stringContaining(mode === 'read-only' ? '' : 'belongs to untildone'),
         askable: null,
+        about: null,
       });
   });
 

@@ -2,6 +2,7 @@
 // so far. An allowed command that runs the workspace's code (npm test) runs what the agent wrote: patterns do not
 // change that.
 import { oneLine } from '../../core/safe-text.ts';
+import { visibleLines } from '../../core/visible-text.ts';
 import { matchesCall, proposePattern } from '../permissions/call-pattern.ts';
 import { type CallSubject, guardedName } from '../permissions/call-subject.ts';
 import type { ToolAccess } from './tool.ts';
@@ -36,6 +37,8 @@ export interface Denial {
   readonly deny: string;
   /** What a human could be asked to allow; null where the policy leaves nothing to ask. */
   readonly askable: Askable | null;
+  /** What a human's answer on record must be about to count; null: no answer changes anything here. */
+  readonly about: Pick<Askable, 'tool' | 'subject'> | null;
 }
 export type PermissionDecision = 'allow' | Denial;
 
@@ -55,17 +58,19 @@ export function decidePermission(
   if (subject.kind === 'none') return 'allow';
   const allowed = patternsOf(tool.name, subject, policy, known);
   if (allowed.some((pattern) => matchesCall(pattern, subject))) return 'allow';
-  const shown = JSON.stringify(oneLine(subject.text, 120));
+  const about = { tool: tool.name, subject: subject.text };
+  const shown = JSON.stringify(oneLine(visibleLines(subject.text).join(' '), 120));
   if (known.refused.some((no) => no.tool === tool.name && matchesCall(no.pattern, subject)))
     return refusal(
       `The human said no to ${tool.name} ${shown}. Do not ask for it again: go on with something else, or say what you need.`,
+      about,
     );
   if (policy.mode === 'ask' && !isReadable(subject.text))
     return refusal(
       `Nobody is asked about more than ${longestQuestion} characters or ${mostLines} lines. Put them into a script and run that.`,
     );
-  const askable = { tool: tool.name, subject: subject.text, pattern: proposePattern(subject) };
-  return { deny: explain(shown, subject, allowed), askable: policy.mode === 'ask' ? askable : null };
+  const askable = policy.mode === 'ask' ? { ...about, pattern: proposePattern(subject) } : null;
+  return { deny: explain(shown, subject, allowed), askable, about };
 }
 
 /** A human must be able to read all of what they allow. */
@@ -76,8 +81,8 @@ function isReadable(text: string): boolean {
   return text.length <= longestQuestion && text.split('\n', mostLines + 1).length <= mostLines;
 }
 
-function refusal(deny: string): Denial {
-  return { deny, askable: null };
+function refusal(deny: string, about: Denial['about'] = null): Denial {
+  return { deny, askable: null, about };
 }
 
 const fileTools = ['write_file', 'edit_file'];

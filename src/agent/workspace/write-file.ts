@@ -29,7 +29,8 @@ export const writeFile = defineTool({
       if (!resolved.ok) return resolved;
       const replaced = await replaceFile(resolved.place, input.content);
       if (!replaced.ok) return replaced;
-      const size = `${countLines(input.content)} lines, ${Buffer.byteLength(input.content)} bytes`;
+      const lines = countLines(input.content);
+      const size = `${lines} ${lines === 1 ? 'line' : 'lines'}, ${Buffer.byteLength(input.content)} bytes`;
       return {
         ok: true,
         output: `${replaced.created ? 'Created' : 'Replaced'} ${resolved.place.shown} (${size}).`,

@@ -2,14 +2,15 @@
 import type { PermissionChoice } from '../../agent/agent-event.ts';
 import type { PermissionRequest, Session } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
+import { hasHidden, visibleLine, visibleLines } from '../../core/visible-text.ts';
 import type { Store } from '../../ports/store.ts';
-import { askAtTerminal, permissionPrompt, readPermission } from '../ask-at-terminal.ts';
+import { askAtTerminal, notUnderstood, permissionPrompt, readPermission } from '../ask-at-terminal.ts';
 import { type Arguments, jsonOption } from '../command.ts';
 import { describeState } from '../describe-session.ts';
 import { formatAge } from '../describe-time.ts';
 import type { Io } from '../io.ts';
 import { fields, printJson, printLines, refuse, shown } from '../print.ts';
-import { describePattern } from '../run-output/permission-lines.ts';
+import { describeCover, describePattern, hiddenNote } from '../run-output/permission-lines.ts';
 import { answerPermission } from './answer-permission.ts';
 
 export const permissionOptions = {
@@ -38,7 +39,7 @@ export function findRequest(requests: readonly PermissionRequest[], word: string
 
 /** What stands in a list of things that wait. */
 export function requestField({ requestId, tool, subject }: PermissionRequest): [string, string] {
-  return [`request ${shown(requestId, 60)}`, `${shown(tool, 40)}: ${shown(subject, 200)}`];
+  return [`request ${shown(requestId, 60)}`, `${shown(tool, 40)}: ${shown(visibleLine(subject), 200)}`];
 }
 
 export function viewRequest({ requestId, tool, subject, pattern, askedAt }: PermissionRequest) {
@@ -58,10 +59,11 @@ export async function askPermission(
     const lines = requestLines(session, request, io.clock.now());
     (given.has('json') ? io.stderr : io.stdout).write(lines.map((line) => `${line}\n`).join(''));
   }
-  const choice = said ?? readPermission((await askAtTerminal(permissionPrompt, flags)) ?? '');
+  const words = said === null ? ((await askAtTerminal(permissionPrompt, flags)) ?? '') : '';
+  const choice = said ?? readPermission(words);
   if (choice === null) {
     if (given.has('json')) printJson(io, { session: session.id, answered: false, ...viewRequest(request) });
-    else printLines(io, ['Left open; nothing was recorded.']);
+    else printLines(io, [describeLeftOpen(words)]);
     return 3;
   }
   const place = { sessionId: session.id, requestId: request.requestId };
@@ -78,27 +80,37 @@ export async function askPermission(
   return 0;
 }
 
+/** What was typed and is no answer. */
+export function describeLeftOpen(words: string): string {
+  const why = words.trim() === '' ? '' : `${notUnderstood(words)} `;
+  return `${why}Left open; nothing was recorded.`;
+}
+
 const flags = '--request ID and --yes, --for LENGTH or --reject REASON';
+
+/** More than the longest question that is asked, with every character of it named. */
+const longestLine = 40_000;
 
 /** The whole subject, line by line: whoever allows it must have seen it. */
 function requestLines(session: Session, request: PermissionRequest, now: number): string[] {
   const { tool, subject, pattern, askedAt } = request;
-  const [first = '', ...more] = subject.split('\n').map((line) => shown(line, 4000));
+  const [first = '', ...more] = visibleLines(subject).map((line) => shown(line, longestLine));
   return [
     `Session ${shown(session.id, 60)} (${shown(session.descriptor.host, 30)}) asks to be allowed:`,
     ...fields([
-      ['directory', shown(session.descriptor.directory ?? 'unknown', 200)],
+      ['directory', shown(visibleLine(session.descriptor.directory ?? 'unknown'), 200)],
       ['asked', formatAge(askedAt, now)],
       ['tool', shown(tool, 40)],
       ['call', first],
       ...more.map((line): [string, string] => ['', line]),
-      ['for longer', shown(describePattern(pattern), 4000)],
+      hasHidden(subject) ? ['', hiddenNote] : null,
+      ['for longer', shown(describeCover(subject, pattern), longestLine)],
     ]),
   ];
 }
 
 function describeChoice({ tool, subject, pattern }: PermissionRequest, choice: PermissionChoice): string {
-  const call = `${shown(tool, 40)} ${shown(subject, 120)}`;
+  const call = `${shown(tool, 40)} ${shown(visibleLine(subject), 120)}`;
   if (choice === 'no') return `Recorded a no to ${call}; the agent is told.`;
   if (choice === 'once') return `Allowed once: ${call}.`;
   const covers = shown(describePattern(pattern), 120);

@@ -2,13 +2,14 @@
 import type { HumanAnswer } from '../../checks/human-answers.ts';
 import type { HumanCheck } from '../../core/check-spec.ts';
 import type { Session } from '../../core/session.ts';
+import { visibleLines } from '../../core/visible-text.ts';
 import { describePlan, describeState } from '../describe-session.ts';
 import { fields, shown } from '../print.ts';
 import { describePurpose } from '../verify/describe-results.ts';
 import type { HumanQuestion } from './human-questions.ts';
 
 export function questionText({ spec }: HumanQuestion): string {
-  return spec === null ? 'no longer in the configuration' : shown(spec.question, 500);
+  return spec === null ? 'no longer in the configuration' : shown(visibleLines(spec.question).join(' '), 500);
 }
 
 /** What a human has to know before the answer. */

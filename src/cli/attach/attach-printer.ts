@@ -12,13 +12,19 @@ export function createAttachPrinter(io: Io, json: boolean): (event: SessionEvent
   let shown = '';
   return (event) => {
     if (event.type === 'check-cancelled') return;
+    if (event.type === 'permission-withdrawn')
+      return tell('The permission is no longer asked for; nobody answered.');
     if (event.type !== 'session-state') return print(event);
     const { words, waits, host, agent } = event;
     const text = [`${host}, ${agent ?? 'unknown agent'}: ${words}`, ...waits].join('; ');
     if (text === shown) return;
     shown = text;
+    tell(text);
+  };
+
+  function tell(text: string): void {
     for (const line of page.entry({ mark: page.signs.notice, markStyle: 'yellow', text })) {
       io.stdout.write(`${line}\n`);
     }
-  };
+  }
 }

@@ -9,6 +9,7 @@ import type { ViewAct } from '../view/key-press.ts';
 import { type LiveView, openLiveView } from '../view/live-view.ts';
 import { breaksLines } from '../view/reflow.ts';
 import type { SessionEvent } from '../view/view-event.ts';
+import { toldHere } from './told-here.ts';
 
 export interface AttachView {
   show(events: readonly SessionEvent[]): void;
@@ -22,6 +23,8 @@ export function openAttachView(io: Io, store: Store, sessionId: string, lookSoon
   const shown: Io = { ...io, stderr: { write: (text) => notice(text) } };
   const acts = createHumanActs(shown, store, sessionId);
   const look = lookOf(io);
+  /** What a key here answered: told as the human's own. */
+  const answeredHere = new Set<string>();
   let leave = (): void => {};
   const left = new Promise<void>((resolve) => {
     leave = resolve;
@@ -53,7 +56,13 @@ export function openAttachView(io: Io, store: Store, sessionId: string, lookSoon
         attempt(acts.stop('a key in untildone attach'));
         break;
       case 'answer':
-        attempt(acts.answer(act.requestId, act.remembered));
+        answeredHere.add(act.requestId);
+        attempt(
+          acts.answer(act.requestId, act.remembered).then((refusal) => {
+            if (refusal !== null) answeredHere.delete(act.requestId);
+            return refusal;
+          }),
+        );
         break;
       case 'quit':
       case 'interrupt':
@@ -86,7 +95,7 @@ export function openAttachView(io: Io, store: Store, sessionId: string, lookSoon
 
   return {
     show(events) {
-      for (const event of events) view.emit(event);
+      for (const event of events) view.emit(toldHere(event, answeredHere));
     },
     left,
     close: () => view.close(),

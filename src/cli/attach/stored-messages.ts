@@ -1,10 +1,13 @@
 // What is told of the messages and calls that our own agent has written down, as the events of a run. A call is told
 // when it starts and when it ends, whether it is found as a call or in the messages of its step.
+import type { Event } from '../../core/events.ts';
 import type { CallRow, MessageRow } from '../../ports/transcript.ts';
 import type { SessionEvent } from '../view/view-event.ts';
+import { createCallTimes } from './call-times.ts';
 
 export interface StoredMessages {
-  take(messages: readonly MessageRow[], calls: readonly CallRow[]): SessionEvent[];
+  /** `events`: those of the same session, for the times of its calls. */
+  take(messages: readonly MessageRow[], calls: readonly CallRow[], events: readonly Event[]): SessionEvent[];
 }
 
 /** As much as watchers of a run see of an output. */
@@ -22,6 +25,7 @@ interface Part {
 export function createStoredMessages(): StoredMessages {
   const started = new Map<string, number>();
   const ended = new Set<string>();
+  const times = createCallTimes();
 
   function start(base: Base, callId: string, tool: string, input: unknown): SessionEvent[] {
     if (started.has(callId)) return [];
@@ -32,7 +36,8 @@ export function createStoredMessages(): StoredMessages {
   function end(base: Base, callId: string, tool: string, ok: boolean, output: string): SessionEvent[] {
     if (ended.has(callId)) return [];
     ended.add(callId);
-    const milliseconds = Math.max(0, base.at - (started.get(callId) ?? base.at));
+    const measured = Math.max(0, base.at - (started.get(callId) ?? base.at));
+    const milliseconds = times.next(tool) ?? measured;
     const shown = output.slice(0, shownOutput);
     return [{ type: 'tool-ended', ...base, callId, tool, ok, output: shown, milliseconds }];
   }
@@ -69,7 +74,10 @@ export function createStoredMessages(): StoredMessages {
   }
 
   return {
-    take: (messages, calls) => [...messages.flatMap(fromMessage), ...calls.flatMap(fromCall)],
+    take(messages, calls, events) {
+      times.add(events);
+      return [...messages.flatMap(fromMessage), ...calls.flatMap(fromCall)];
+    },
   };
 }
 

@@ -5,7 +5,6 @@ import type { Session } from '../../core/session.ts';
 import type { Todo } from '../../core/todo.ts';
 import type { CheckRun, EvidenceRow } from '../../ports/check-queue.ts';
 import type { StoredDecision, UsageRow } from '../../ports/store.ts';
-import { describeAnswer } from '../describe-decision.ts';
 import { describeState, describeWaits } from '../describe-session.ts';
 import type { SessionEvent, SessionStateSeen } from '../view/view-event.ts';
 
@@ -23,8 +22,12 @@ export function decisionEvent(
 ): SessionEvent {
   const { answer, reason, sentence, textKind, level, dueAt } = decision;
   const base = { at, sessionId };
-  if (decision.observed || answer === 'let-go')
-    return { type: 'notice', ...base, sentence: `${describeAnswer(decision)}: ${sentence}` };
+  if (decision.observed)
+    return { type: 'notice', ...base, sentence: `Only observed, nothing was done (${answer}): ${sentence}` };
+  if (answer === 'let-go') {
+    const how = decision.outcome === null ? '' : `, outcome ${decision.outcome}`;
+    return { type: 'notice', ...base, sentence: `The agent may stop${how}: ${sentence}` };
+  }
   if (answer === 'wait') return { type: 'waiting', ...base, reason, sentence, until: dueAt };
   return {
     type: 'continuation',
@@ -80,45 +83,6 @@ export function askedBy({ askers }: CheckRun, sessionId: string): string | null 
   const own = askers.filter((asker) => asker.sessionId === sessionId);
   if (own.length === 0) return undefined;
   return own.length === 1 ? (own[0]?.todoId ?? null) : null;
-}
-
-/** Permissions that were asked for, or are no longer, since `before`. */
-export function permissionEvents(before: Session | null, session: Session, now: number): SessionEvent[] {
-  const unanswered = (of: Session | null) =>
-    (of?.permissions?.requests ?? []).filter(({ answer }) => answer === null);
-  const old = unanswered(before);
-  const current = unanswered(session);
-  const base = { sessionId: session.id };
-  const asked = current.filter(({ requestId }) => !old.some((other) => other.requestId === requestId));
-  const gone = old.filter(({ requestId }) => !current.some((other) => other.requestId === requestId));
-  return [
-    ...asked.map(
-      ({ requestId, tool, subject, pattern, askedAt }): SessionEvent => ({
-        type: 'permission-asked',
-        ...base,
-        at: askedAt,
-        requestId,
-        tool,
-        subject,
-        pattern,
-        choices: ['once', 'session', 'always', 'no'],
-      }),
-    ),
-    ...gone.map(({ requestId }): SessionEvent => {
-      const answer = session.permissions?.requests.find((other) => other.requestId === requestId)?.answer;
-      const remembered = answer === undefined || answer === null || answer === 'withdrawn' ? 'no' : answer;
-      const granted = remembered !== 'no';
-      return {
-        type: 'permission-answered',
-        ...base,
-        at: now,
-        requestId,
-        granted,
-        remembered,
-        by: 'elsewhere',
-      };
-    }),
-  ];
 }
 
 /** The worker that a todo was handed to, when it starts and when it ends. */

@@ -5,18 +5,20 @@ import type { Session } from '../../core/session.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Store, StoredDecision, StoreReader } from '../../ports/store.ts';
 import type { SessionEvent, SessionStateSeen } from '../view/view-event.ts';
+import { createHeldContinuations } from './held-continuations.ts';
 import { createStoredEvents } from './stored-events.ts';
 import { createStoredMessages } from './stored-messages.ts';
+import { createStoredPermissions } from './stored-permissions.ts';
 import {
   askedBy,
   decisionEvent,
   delegationEvents,
   evidenceEvent,
-  permissionEvents,
   planEvent,
   stateEvent,
   usageEvent,
 } from './stored-state.ts';
+import { createWorkerWatch } from './watch-worker.ts';
 
 export interface SessionWatch {
   /** What is new, in order of time, the state of the session last. Null: the session is gone. */
@@ -34,6 +36,9 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
   let known: Session | null = null;
   let events: ReturnType<typeof createStoredEvents> | null = null;
   const messages = createStoredMessages();
+  const permissions = createStoredPermissions();
+  const worker = createWorkerWatch();
+  const continuations = createHeldContinuations();
   let applied = 0;
   let lastMessage = 0;
   let lastDecision = 0;
@@ -113,21 +118,24 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
     const isOurs = session.descriptor.host === 'untildone';
     events ??= createStoredEvents(!isOurs);
     const isFirst = known === null;
+    const fresh = await newEvents(reader);
     const found: SessionEvent[] = [
-      ...events.take(await newEvents(reader)),
+      ...events.take(fresh),
+      ...permissions.take(fresh, session, clock.now()),
       ...(await newChecks(reader, session)),
     ];
-    if (isOurs) {
-      const rows = await reader.messages(sessionId, lastMessage);
-      lastMessage = rows.at(-1)?.sequence ?? lastMessage;
-      found.push(...messages.take(rows, await reader.unsettledCalls(sessionId)));
-    }
+    const rows = isOurs ? await reader.messages(sessionId, lastMessage) : [];
+    lastMessage = rows.at(-1)?.sequence ?? lastMessage;
+    if (isOurs) found.push(...messages.take(rows, await reader.unsettledCalls(sessionId), fresh));
+    const decisions: SessionEvent[] = [];
     if (isFirst || changed(known, session)) {
-      found.push(...(await newPlan(reader, session)), ...(await newDecisions(reader, session)));
-      found.push(...permissionEvents(known, session, clock.now()));
+      found.push(...(await newPlan(reader, session)));
+      decisions.push(...(await newDecisions(reader, session)));
       if (session.usage.tokens > 0 && session.usage.tokens !== known?.usage.tokens)
         found.push(usageEvent(await reader.usage(sessionId), session));
     }
+    if (isOurs) found.push(...(await worker.look(reader, session, isFirst)));
+    found.push(...(isOurs ? continuations.take(decisions, rows, clock.now()) : decisions));
     known = session;
     const ordered = found.map((event, index) => ({ event, index }));
     ordered.sort((one, other) => one.event.at - other.event.at || one.index - other.index);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readGrants } from '../../agent/permissions/remembered-grants.ts';
+import { describeLeftOpen } from '../approve/ask-permission.ts';
 import { readPermission } from '../ask-at-terminal.ts';
 import { type CommandBench, createCommandBench } from '../command-bench.ts';
 
@@ -17,6 +18,9 @@ const about = {
   subject: 'npm publish\n--now',
   pattern: '= npm publish\n--now',
 };
+
+const hiding = 'echo ok \u001b]0; touch HIDDEN; echo \u0007';
+const unhidden = 'echo ok \\x1b]0; touch HIDDEN; echo \\x07';
 
 async function addSession(...requestIds: string[]) {
   const host = await bench.host({ sessionId: 'alpha-0001', descriptor: { host: 'untildone' } });
@@ -56,7 +60,7 @@ describe('approve, for a permission', () => {
     const host = await addSession('request-1', 'request-2');
     await host.stops();
     expect((await bench.run('status', 'alpha')).out).toContain(
-      'permission for shell: npm publish --now (`untildone approve`)',
+      'permission for shell: npm publish\\n--now (`untildone approve`)',
     );
     expect((await bench.run('why')).out).toContain('npm publish');
     const { code, out } = await bench.run('approve');
@@ -68,6 +72,32 @@ describe('approve, for a permission', () => {
       { request: 'request-1', tool: 'shell' },
       { request: 'request-2' },
     ]);
+  });
+
+  it('S7: what a terminal would hide is shown wherever it can be approved, never stripped', async () => {
+    const host = await addSession();
+    const hidden = { ...about, subject: hiding, pattern: `= ${hiding}` };
+    await host.happens({ type: 'permission-asked', requestId: 'request-1', about: hidden });
+    await host.stops();
+    const asked = await bench.run('approve', '--request', 'request-1');
+    expect(asked.out).toContain(`call        ${unhidden}\n`);
+    expect(asked.out).toContain(`for longer  exactly ${unhidden}\n`);
+    expect(asked.out).toContain('characters that a terminal does not show');
+    expect((await bench.run('status', 'alpha')).out).toContain(`permission for shell: ${unhidden}`);
+    expect((await bench.run('why')).out).toContain(unhidden);
+    const words = ['--request', 'request-1', '--yes', '--for', 'always'];
+    expect((await bench.run('approve', ...words)).out).toContain(`exactly ${unhidden}`);
+    expect((await bench.run('permissions')).out).toContain(`exactly ${unhidden}`);
+  });
+
+  it('S7: a long command is shown once, and what lasts covers exactly this command', async () => {
+    const host = await addSession();
+    const long = Array.from({ length: 30 }, (_, index) => `echo ${index}`).join('\n');
+    const request = { ...about, subject: long, pattern: `= ${long}` };
+    await host.happens({ type: 'permission-asked', requestId: 'request-1', about: request });
+    const { out } = await bench.run('approve', '--request', 'request-1');
+    expect(out).toContain('for longer  exactly this command\n');
+    expect(out.match(/echo 29/gu)).toHaveLength(1);
   });
 
   it.each([
@@ -98,6 +128,8 @@ describe('approve, for a permission', () => {
 
   it('C3: a bare Enter leaves the question open, and so does everything that is no answer', () => {
     for (const said of ['', '  ', 'yep', 'maybe', 'not', 'y y']) expect(readPermission(said)).toBeNull();
+    expect(describeLeftOpen(' ')).toBe('Left open; nothing was recorded.');
+    expect(describeLeftOpen('maybe')).toMatch(/^"maybe" was not understood: .* Left open;/u);
     expect(['y', 'S', 'always', ' no '].map(readPermission)).toEqual(['once', 'session', 'always', 'no']);
   });
 });
@@ -109,7 +141,9 @@ describe('permissions', () => {
     const listed = await bench.run('permissions');
     expect(listed.out).toContain('exactly npm publish');
     expect(listed.out).not.toContain('ignored');
-    expect((await bench.run('permissions', '--forget', 'npm test')).code).toBe(1);
+    const unknown = await bench.run('permissions', '--forget', 'npm test');
+    expect([unknown.code, unknown.out]).toEqual([1, '']);
+    expect(unknown.err).toContain('No permission here has the pattern "npm test"');
     expect((await bench.run('permissions', '--forget-all')).out).toBe('Forgot 1 permission.\n');
     expect((await bench.run('permissions')).out).toBe('Nothing is allowed for good in this directory.\n');
   });

@@ -3,6 +3,7 @@
 import { UntildoneError } from '../../core/untildone-error.ts';
 import type { Store } from '../../ports/store.ts';
 import { createAttachPrinter } from '../attach/attach-printer.ts';
+import { createNewerSessionLook } from '../attach/newer-session.ts';
 import { createSessionWatch } from '../attach/watch-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
@@ -57,6 +58,8 @@ async function follow(given: Arguments, io: Io, store: Store, sessionId: string)
     ? (await import('../attach/attach-view.ts')).openAttachView(io, store, sessionId, bell.ring)
     : null;
   const print = view === null ? createAttachPrinter(io, json) : null;
+  const newer = given.positional(0) === null ? createNewerSessionLook(io, store, sessionId) : null;
+  let over = false;
   view?.left.then(onSignal);
   try {
     for (let failures = 0; !ending.signal.aborted; ) {
@@ -64,9 +67,12 @@ async function follow(given: Arguments, io: Io, store: Store, sessionId: string)
         const events = await watch.look();
         failures = 0;
         if (events === null) return 0;
-        if (print === null) view?.show(events);
-        else for (const event of events) print(event);
-        if (print !== null && isOver(events)) return 0;
+        over = isOver(events) ?? over;
+        if (print === null) {
+          view?.show(events);
+          if (over && newer !== null) view?.show(await newer());
+        } else for (const event of events) print(event);
+        if (print !== null && over) return 0;
       } catch (error) {
         // Safe for a while: another process may hold the store; what was missed is read at the next look.
         failures += 1;
@@ -82,12 +88,11 @@ async function follow(given: Arguments, io: Io, store: Store, sessionId: string)
   }
 }
 
-/** A script that follows a session wants to know when its turn is over; a human sees it and leaves. */
-function isOver(events: readonly SessionEvent[]): boolean {
+/** A script wants to know when the turn is over; a human sees it and leaves. Null: nothing is new. */
+function isOver(events: readonly SessionEvent[]): boolean | null {
   const last = events.findLast((event) => event.type === 'session-state');
-  return (
-    last !== undefined && (last.state === 'settled' || last.state === 'deleted' || last.state === 'latched')
-  );
+  if (last === undefined) return null;
+  return last.state === 'settled' || last.state === 'deleted' || last.state === 'latched';
 }
 
 /** A pause that can be ended early. */

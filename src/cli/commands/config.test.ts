@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandBench, createCommandBench } from '../command-bench.ts';
@@ -49,6 +49,18 @@ describe('config', () => {
       ok: false,
       problems: [{ path: 'mode' }, { path: 'maxTodo' }],
     });
+  });
+
+  it('C1: what only our own agent knows is looked at too: tools that are allowed, tools of workers', async () => {
+    const folder = join(bench.env['HOME'] ?? '', '.config', 'untildone');
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, 'untildone.json');
+    writeFileSync(file, '{"permissions":{"allow":{"shel":["ls"]}},"workers":{"coder":{"tools":["sudo"]}}}');
+    const { code, out, err } = await bench.run('config');
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain('  permissions.allow.shel: there is no such tool');
+    expect(err).toContain('  workers.coder.tools: there is no tool "sudo"');
+    expect(JSON.parse((await bench.run('config', '--json')).out)).toMatchObject({ ok: false });
   });
 
   it('config init writes a file that holds, and never overwrites one', async () => {

@@ -5,9 +5,9 @@ import { problemSentence } from '../../core/config/problem.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import { type PolicyResult, policyProblemSentence } from '../../engine/policy-source.ts';
+import { readAgentPolicyFor } from '../agent-policy.ts';
 import { type Command, jsonOption } from '../command.ts';
 import type { Io } from '../io.ts';
-import { readPolicyFor } from '../open-runtime.ts';
 import { complain, createPaint, printJson, printLines, shown } from '../print.ts';
 
 export const config: Command = {
@@ -19,7 +19,7 @@ export const config: Command = {
   positionals: [0, 0],
   takesSettings: true,
   async run(given, io) {
-    const result = readPolicyFor(io, io.cwd, given.settings);
+    const result = readAgentPolicyFor(io, io.cwd, given.settings);
     if (given.has('json')) printJson(io, toJson(result));
     if (!result.ok)
       throw new UntildoneError('invalid-config', problemText(result.problems.map(policyProblemSentence)));

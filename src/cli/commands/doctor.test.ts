@@ -46,6 +46,20 @@ describe('doctor', () => {
     expect(existsSync(bench.state)).toBe(false);
   });
 
+  it('C3: without any host on PATH nothing is broken: `untildone run` needs none', async () => {
+    rmSync(join(bench.root, 'programs/claude'));
+    const { code, out } = await bench.doctor();
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('note    No host is watched') });
+  });
+
+  it('C1: what `run` would refuse is no configuration that holds', async () => {
+    bench.write('project/untildone.json', '{"workers":{"reviewer":{"purpose":"reviews","tools":["sudo"]}}}');
+    const { out } = await bench.doctor();
+    expect(out).toContain(
+      'broken  The configuration is wrong: workers.reviewer.tools: there is no tool "sudo"',
+    );
+  });
+
   it('C3: a host that is missing or of another version is told', async () => {
     await bench.init('claude-code');
     bench.addProgram('claude', '9.9.9 (Claude Code)');

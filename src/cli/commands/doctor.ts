@@ -6,12 +6,12 @@ import { examineHost, type HostReport } from '../../hosts/install/examine-instal
 import { broken, type Finding, note, ok } from '../../hosts/install/finding.ts';
 import { installerTable } from '../../hosts/install/installer-table.ts';
 import { shippedFolder } from '../../hosts/install/program-files.ts';
+import { readAgentPolicyFor } from '../agent-policy.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatAge } from '../describe-time.ts';
 import { examineStore, type StoreReport } from '../examine-store.ts';
 import { installBasis } from '../install-request.ts';
 import type { Io } from '../io.ts';
-import { readPolicyFor } from '../open-runtime.ts';
 import { count, createPaint, printJson, printLines, shown } from '../print.ts';
 
 /** @param shipped the folder with the programs of this package */
@@ -49,14 +49,15 @@ export const doctor = createDoctor(shippedFolder);
 
 function examineInstalls(hosts: readonly HostReport[]): Finding[] {
   if (hosts.some(({ isInstalled }) => isInstalled)) return [];
-  const candidate = hosts.find(({ program }) => program !== null) ?? hosts[0];
-  return [
-    broken('installed', 'No host is watched from here.', `untildone init ${candidate?.host ?? '<host>'}`),
-  ];
+  const candidate = hosts.find(({ program }) => program !== null);
+  // Whoever has no host uses `untildone run`, which needs none: nothing is broken then.
+  return candidate === undefined
+    ? [note('installed', 'No host is watched from here; `untildone run` needs none.')]
+    : [broken('installed', 'No host is watched from here.', `untildone init ${candidate.host}`)];
 }
 
 function examineConfiguration(io: Io): Finding {
-  const result = readPolicyFor(io, io.cwd);
+  const result = readAgentPolicyFor(io, io.cwd);
   if (!result.ok) {
     const [first] = result.problems;
     const sentence = first === undefined ? 'is wrong' : policyProblemSentence(first);

@@ -164,6 +164,14 @@ describe('init opencode', () => {
     expect(existsSync(join(bench.project, 'opencode.json')), 'one file is enough').toBe(false);
   });
 
+  it('C2: --shared says that a registry must have the package, and what takes it away again', async () => {
+    expect(await init('--shared')).toContain('`npm view untildone@0.0.0-source` says whether it is there');
+    const out = await init('--uninstall');
+    expect(out).toContain('Nothing that `untildone init opencode` writes is in OpenCode');
+    expect(out).toContain('→ untildone init opencode --uninstall --shared\n');
+    expect(await init('--uninstall', '--shared')).not.toContain('Still installed');
+  });
+
   it('C1: --shared over an older version of a colleague replaces it, and what a person wrote by name stays', async () => {
     bench.write('project/opencode.json', '{ "plugin": ["untildone@0.0.1", "other", "untildone@0.0.2"] }\n');
     await init('--shared');

@@ -112,6 +112,8 @@ describe('init that cannot', () => {
   });
 
   it('C2: uninstalling where nothing is installed says so and is no failure', async () => {
-    expect(await uninstalled(bench)).toContain('Nothing of untildone is in Claude Code');
+    expect(await uninstalled(bench)).toContain(
+      'Nothing that `untildone init claude-code` writes is in Claude Code',
+    );
   });
 });

@@ -16,7 +16,13 @@ import {
 } from '../../hosts/install/program-files.ts';
 import { errorCode } from '../../hosts/install/settings-file.ts';
 import type { Arguments, Command } from '../command.ts';
-import { type PlannedHost, reportInstall, reportUninstall, showDifference } from '../describe-install.ts';
+import {
+  type PlannedHost,
+  reportInstall,
+  reportLeft,
+  reportUninstall,
+  showDifference,
+} from '../describe-install.ts';
 import { installBasis } from '../install-request.ts';
 import type { Io } from '../io.ts';
 import { complain, printLines, refuse, shown } from '../print.ts';
@@ -167,12 +173,11 @@ function uninstall(
   const left = recordedInstalls(request.stateDirectory);
   if (left.length === 0) removePrograms(request.stateDirectory);
   else
-    printLines(io, [
-      'Still installed:',
-      ...left.map(({ host, scope, project }) =>
-        `  ${host} (${scope}) ${shown(project ?? '', 300)}`.trimEnd(),
-      ),
-    ]);
+    reportLeft(
+      left,
+      planned.map(({ project }) => project),
+      io,
+    );
   return 0;
 }
 

@@ -1,6 +1,6 @@
 // `untildone pause`: no continuation for a session until the human resumes it (C3).
 import { type Command, jsonOption } from '../command.ts';
-import { printJson, printLines, shown } from '../print.ts';
+import { printJson, printWrapped, shown } from '../print.ts';
 import { sendHumanEvent } from '../send-human-event.ts';
 
 export const pause: Command = {
@@ -18,7 +18,7 @@ export const pause: Command = {
       reason: reason.filter((part) => part !== null).join('; ') || null,
     }));
     if (given.has('json')) printJson(io, { session: session.id, pause: session.pause });
-    else printLines(io, [`Session ${shown(session.id, 60)} is paused. \`untildone resume\` lifts that.`]);
+    else printWrapped(io, [`Session ${shown(session.id, 60)} is paused. \`untildone resume\` lifts that.`]);
     return 0;
   },
 };

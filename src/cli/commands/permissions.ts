@@ -11,7 +11,7 @@ import { stateDirectory } from '../../stores/state-directory.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import { withStore } from '../open-runtime.ts';
-import { count, fields, printJson, printLines, shown } from '../print.ts';
+import { count, fields, printJson, printWrapped, refuse, shown } from '../print.ts';
 import { describePattern } from '../run-output/permission-lines.ts';
 
 export const permissions: Command = {
@@ -34,7 +34,12 @@ export const permissions: Command = {
         (grant) => pattern === null || [grant.pattern, describePattern(grant.pattern)].includes(pattern),
       );
       if (given.has('json')) printJson(io, { directory: place.directory, forgotten });
-      else printLines(io, [`Forgot ${count(forgotten, 'permission')}.`]);
+      else if (forgotten === 0 && pattern !== null)
+        return refuse(
+          io,
+          `No permission here has the pattern "${shown(pattern, 80)}"; \`untildone permissions\` lists them.`,
+        );
+      else printWrapped(io, [`Forgot ${count(forgotten, 'permission')}.`]);
       return forgotten > 0 || pattern === null ? 0 : 1;
     }
     const proven = (await withStore(io, (store) => provenGrants(store, place)))?.grants ?? [];
@@ -43,9 +48,9 @@ export const permissions: Command = {
       onRecord: proven.some(({ answerId }) => answerId === grant.answerId),
     }));
     if (given.has('json')) printJson(io, { directory: place.directory, permissions: all });
-    else if (all.length === 0) printLines(io, ['Nothing is allowed for good in this directory.']);
+    else if (all.length === 0) printWrapped(io, ['Nothing is allowed for good in this directory.']);
     else
-      printLines(
+      printWrapped(
         io,
         fields(
           all.map(({ tool, pattern: covers, at, onRecord }): [string, string] => [

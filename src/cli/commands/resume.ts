@@ -3,7 +3,7 @@
 import { type Command, jsonOption } from '../command.ts';
 import { describeAnswer } from '../describe-decision.ts';
 import { describeState } from '../describe-session.ts';
-import { printJson, printLines, refuse, shown } from '../print.ts';
+import { printJson, printWrapped, refuse, shown } from '../print.ts';
 import { sendHumanEvent } from '../send-human-event.ts';
 
 export const resume: Command = {
@@ -29,7 +29,7 @@ export const resume: Command = {
     const id = shown(session.id, 60);
     const done = handled === null ? 'is neither paused nor latched; nothing was changed' : 'is resumed';
     const next = decision === null ? state.words : describeAnswer(decision);
-    printLines(io, [`Session ${id} ${done}. Now: ${shown(next)}.`]);
+    printWrapped(io, [`Session ${id} ${done}. Now: ${shown(next)}.`]);
     return 0;
   },
 };

@@ -16,7 +16,7 @@ import { type Arguments, type Command, jsonOption, plainOption } from '../comman
 import { findSession } from '../find-session.ts';
 import { readPolicyFor } from '../open-runtime.ts';
 import { complain, refuse } from '../print.ts';
-import { askingOf, modeOptions, permissionsOf } from '../run-permissions.ts';
+import { askingOf, keepAsking, modeOptions, permissionsOf } from '../run-permissions.ts';
 import { lastPolicy, planFileOf, takePlanFile } from '../run-plan.ts';
 import { prepareWorkers } from '../run-workers.ts';
 
@@ -107,7 +107,7 @@ export const run: Command = {
         model,
         policy: said.policy,
         directory,
-        permissions,
+        permissions: keepAsking(permissions, given, resumed),
         asking: await askingOf(io, store, directory, settings),
         workers,
         acceptClaims: given.has('accept-claims'),
@@ -123,10 +123,15 @@ export const run: Command = {
 
 /** `--resume "and update the docs"`: no id of a session has a space in it, so these are words for the last one. */
 function readResume(given: Arguments): { readonly word: string | null; readonly goal: string | null } {
-  const goal = given.positional(0);
-  const word = given.text('resume');
-  if (word === null || word === '') return { word: null, goal };
+  const goal = unlessBlank(given.positional(0));
+  const word = unlessBlank(given.text('resume'));
+  if (word === null) return { word: null, goal };
   return goal === null && /\s/u.test(word) ? { word: null, goal: word } : { word, goal };
+}
+
+/** Blanks are no words: `run "$GOAL"` with an empty variable must not start anything. */
+function unlessBlank(text: string | null): string | null {
+  return text === null || text.trim() === '' ? null : text;
 }
 
 /** A session goes on with its plan file: as it was frozen, or, at a new message, as it is now (V2). */

@@ -7,7 +7,7 @@ import { type Command, jsonOption } from '../command.ts';
 import { describeState } from '../describe-session.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import { openRuntime, withStore } from '../open-runtime.ts';
-import { printJson, printLines, refuse, shown } from '../print.ts';
+import { printJson, printWrapped, refuse, shown } from '../print.ts';
 
 export const say: Command = {
   usage: 'say TEXT [--session SESSION] [--json]',
@@ -46,7 +46,7 @@ export const say: Command = {
     if (given.has('json')) printJson(io, { session: session.id, queued: session.latch === null, state });
     else {
       const next = session.latch === null ? 'The agent reads it after its running step' : shown(state.words);
-      printLines(io, [`Said to session ${id}. ${next}.`]);
+      printWrapped(io, [`Said to session ${id}. ${next}.`]);
     }
     return 0;
   },

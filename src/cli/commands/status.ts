@@ -7,12 +7,19 @@ import { UntildoneError } from '../../core/untildone-error.ts';
 import type { StoredDecision, StoreReader } from '../../ports/store.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { describeAnswer } from '../describe-decision.ts';
-import { describeLimits, describePlan, describeState, describeWaits, shortIds } from '../describe-session.ts';
+import {
+  describeHost,
+  describeLimits,
+  describePlan,
+  describeState,
+  describeWaits,
+  shortIds,
+} from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
 import { findSession, noSessionsYet, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
-import { createPaint, fields, printJson, printLines, shown } from '../print.ts';
+import { count, createPaint, fields, printJson, printWrapped, shown } from '../print.ts';
 import { readWorkers, type WorkerView, withoutWorkers } from '../worker-sessions.ts';
 
 const defaultLimit = 20;
@@ -101,7 +108,7 @@ function show(
   }
   if (listed.length === 0) {
     const elsewhere = storeExists && !given.has('all') ? ' here; --all shows those of other directories' : '';
-    printLines(io, [`no sessions yet${elsewhere}`]);
+    printWrapped(io, [`no sessions yet${elsewhere}`]);
     return;
   }
   const short = shortIds(listed.map(({ session }) => session.id));
@@ -109,7 +116,7 @@ function show(
     block(view, short.get(view.session.id) ?? view.session.id, detailed, io),
   );
   const more = views.length > limit ? ['', `There are more: --limit ${limit * 2} shows them.`] : [];
-  printLines(io, [...blocks.flatMap((lines, index) => (index === 0 ? lines : ['', ...lines])), ...more]);
+  printWrapped(io, [...blocks.flatMap((lines, index) => (index === 0 ? lines : ['', ...lines])), ...more]);
 }
 
 function block(
@@ -133,12 +140,14 @@ function block(
   const detail: ([string, string] | null)[] = [
     ['id', shown(session.id)],
     ['directory', shown(descriptor.directory ?? 'unknown', 200)],
-    [
-      'host',
-      `${descriptor.mode}, ${descriptor.kind} session${descriptor.headless ? ', nobody at a terminal' : ''}`,
-    ],
+    ['host', shown(describeHost(session))],
     turn === null ? null : ['turn', `${turn.number}, since ${formatTime(turn.startedAt)}`],
-    leftOver === null ? null : ['left over', `${leftOver.open} todos of an earlier turn are open`],
+    leftOver === null
+      ? null
+      : [
+          'left over',
+          `${count(leftOver.open, 'todo')} of an earlier turn ${leftOver.open === 1 ? 'is' : 'are'} open`,
+        ],
     ...next.map((todo): [string, string] => ['next', shown(todo)]),
     ...workers.map((worker): [string, string] => ['worker', describeWorker(worker)]),
     ...describeWaits(session, now).map((wait): [string, string] => ['waits for', shown(wait)]),
@@ -152,7 +161,9 @@ function block(
       ['last', decision === null ? 'no stop attempt yet' : shown(describeAnswer(decision))],
       decision === null ? null : ['because', shown(decision.sentence, 200)],
       settings.mode === 'enforce' ? null : ['mode', settings.mode],
-      inbox === 0 ? null : ['inbox', `${inbox} events wait for the next stop attempt`],
+      inbox === 0
+        ? null
+        : ['inbox', `${count(inbox, 'event')} ${inbox === 1 ? 'waits' : 'wait'} for the next stop attempt`],
       ...(detailed ? detail : []),
     ]),
   ];

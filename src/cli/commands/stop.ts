@@ -1,7 +1,7 @@
 // `untildone stop`: the human's latch (G4). It is never refused: whoever wants an agent to end may say so, and the
 // record says where it was asked from.
 import { type Command, jsonOption } from '../command.ts';
-import { printJson, printLines, shown } from '../print.ts';
+import { printJson, printWrapped, shown } from '../print.ts';
 import { sendHumanEvent } from '../send-human-event.ts';
 
 export const stop: Command = {
@@ -18,7 +18,7 @@ export const stop: Command = {
     if (given.has('json')) printJson(io, { session: session.id, latch: session.latch });
     else {
       const id = shown(session.id, 60);
-      printLines(io, [`Session ${id} is latched. A message from you or \`untildone resume\` lifts that.`]);
+      printWrapped(io, [`Session ${id} is latched. A message from you or \`untildone resume\` lifts that.`]);
     }
     return 0;
   },

@@ -8,7 +8,7 @@ import { formatTime } from '../describe-time.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
-import { createPaint, printJson, printLines, shown } from '../print.ts';
+import { createPaint, printJson, printWrapped, shown } from '../print.ts';
 import { tellingArgument } from '../run-output/telling-argument.ts';
 import { type TranscriptEntry, transcriptEntries } from '../transcript-entries.ts';
 import { readWorkers, type WorkerView } from '../worker-sessions.ts';
@@ -41,7 +41,7 @@ export const transcript: Command = {
       const { id, descriptor, agent } = session;
       const about = { session: id, parent: descriptor.parentId, agent: agent.name, model: agent.model };
       printJson(io, { ...about, workers, messages: entries });
-    } else printLines(io, lines(session, entries, workers, io));
+    } else printWrapped(io, lines(session, entries, workers, io));
     return 0;
   },
 };
@@ -55,7 +55,7 @@ function lines(
   const { agent, descriptor } = session;
   const of = descriptor.parentId === null ? '' : `, worker of ${shown(descriptor.parentId, 60)}`;
   const head = `Session ${shown(session.id, 60)}: ${shown(agent.name ?? 'unknown agent', 40)}${of}, ${shown(agent.model ?? 'unknown model', 80)}`;
-  if (entries.length === 0) return [head, 'No messages are kept of this session.'];
+  if (entries.length === 0) return [head, nothingKept(descriptor.host)];
   return [
     head,
     ...entries.flatMap((entry) => entryLines(entry, session, io)),
@@ -64,6 +64,13 @@ function lines(
       `  ${shown(id, 60)} ${shown(agentType, 40)}: ${result ?? 'not ended'} ${shown(title ?? '', 80)}`.trimEnd(),
     ),
   ];
+}
+
+/** Of a host we keep events and the plan, never what was said. */
+function nothingKept(host: string): string {
+  if (host === 'untildone') return 'No messages are kept of this session.';
+  if (host === 'plan-file') return 'No messages are kept of this session: it is a plan file.';
+  return `No messages are kept here: ${shown(host, 60)} has them, in its own session.`;
 }
 
 function entryLines(entry: TranscriptEntry, session: Session, io: Io): string[] {

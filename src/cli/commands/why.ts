@@ -10,7 +10,7 @@ import { formatAge, formatTime } from '../describe-time.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
-import { createPaint, fields, printJson, printLines, shown } from '../print.ts';
+import { createPaint, fields, printJson, printWrapped, shown } from '../print.ts';
 
 export const why: Command = {
   usage: 'why [session] [--decision N] [--json]',
@@ -36,7 +36,7 @@ export const why: Command = {
       const rules = markRules(stored.decision) ?? [];
       printJson(io, { ...stored, latest, rules, texts: markTexts(stored.decision) });
     } else {
-      printLines(io, explain(found.session, found.stored, found.latest, io));
+      printWrapped(io, explain(found.session, found.stored, found.latest, io));
     }
     return 0;
   },

@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import { systemClock } from '../../engine/system.ts';
+import { readArguments } from '../command.ts';
 import { type CommandBench, type CommandResult, createCommandBench } from '../command-bench.ts';
+import { createDemo } from './demo.ts';
 
 let bench: CommandBench;
 let result: CommandResult;
@@ -71,6 +73,27 @@ describe('demo', () => {
         ?.todos.map(({ status }) => status),
     ).toEqual(Array(4).fill('completed'));
   });
+
+  it('V1: whoever says no gets no claim that it was tried out: the todo is blocked, and so is the end', async () => {
+    const refusing = createDemo('no');
+    let out = '';
+    const io = {
+      stdout: { write: (text: string) => (out += text) },
+      stderr: { write: () => true },
+      ...{ env: bench.env, cwd: bench.project, isTTY: false, clock: systemClock, program: null },
+      ...{ whyNoHuman: async () => null, agentAbove: async () => null },
+    };
+    const code = await refusing.run(readArguments(refusing, ['--json']), io);
+    const told: AgentEvent[] = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const ends = told.filter((event) => event.type === 'run-ended');
+    expect(ends.map(({ outcome }) => outcome)).toEqual(['aborted', 'blocked']);
+    const tryOut = ends.at(-1)?.todos.find(({ title }) => title === 'Try it out');
+    expect(tryOut).toMatchObject({ status: 'blocked' });
+    expect(code).toBe(0);
+  }, 60_000);
 
   it('leaves nothing behind, neither its folder nor a session among those of the human', () => {
     expect(existsSync(of('run-started')[0]?.directory ?? '')).toBe(false);

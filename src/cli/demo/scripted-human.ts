@@ -13,26 +13,38 @@ export interface ScriptedHuman {
   readonly hasInterrupted: boolean;
   /** A person did something: the story may run otherwise than written. */
   readonly hasHelp: boolean;
+  /** The permission was refused: one todo cannot be done. */
+  readonly hasRefused: boolean;
 }
+
+/** What the script says to the permission. */
+export type ScriptedAnswer = 'once' | 'no';
 
 /** How long a person who sits here has for an answer of their own. */
 const answerSeconds = 6;
 
-export function createScriptedHuman(io: Io, store: Store, isSomebodyHere: boolean): ScriptedHuman {
+export function createScriptedHuman(
+  io: Io,
+  store: Store,
+  isSomebodyHere: boolean,
+  answer: ScriptedAnswer,
+): ScriptedHuman {
   let completed = 0;
   let hasInterrupted = false;
   let hasHelp = false;
+  let hasRefused = false;
   let cancelAnswer = (): void => {};
 
   function answerLater(sessionId: string, requestId: string, run: WatchedRun): void {
     const seconds = isSomebodyHere ? answerSeconds : 0;
+    const word = answer === 'no' ? 'no' : 'yes';
     run.tell(
       isSomebodyHere
-        ? `The script says yes in ${seconds} s, unless you answer first.`
-        : 'Nobody sits here, so the script says yes.',
+        ? `The script says ${word} in ${seconds} s, unless you answer first.`
+        : `Nobody sits here, so the script says ${word}.`,
     );
     cancelAnswer = io.clock.wake(io.clock.now() + seconds * 1000, () => {
-      answerPermission(io, store, { sessionId, requestId }, 'once').catch((error: unknown) => {
+      answerPermission(io, store, { sessionId, requestId }, answer).catch((error: unknown) => {
         // The question stays open, and the run ends as paused: the story did not run as written, which is told.
         run.tell(`The script could not answer: ${error instanceof Error ? error.message : error}`);
       });
@@ -45,6 +57,7 @@ export function createScriptedHuman(io: Io, store: Store, isSomebodyHere: boolea
       if (event.type === 'permission-answered') {
         cancelAnswer();
         hasHelp ||= event.by === 'terminal';
+        hasRefused ||= !event.granted;
       }
       if (event.type === 'human-message') hasHelp = true;
       if (event.type === 'plan-changed') completed = event.completed;
@@ -59,6 +72,9 @@ export function createScriptedHuman(io: Io, store: Store, isSomebodyHere: boolea
     },
     get hasHelp() {
       return hasHelp;
+    },
+    get hasRefused() {
+      return hasRefused;
     },
   };
 }

@@ -3,6 +3,7 @@
 import type { TextKind } from '../../core/decision.ts';
 import {
   ask,
+  blockTodo,
   callTool,
   complete,
   drop,
@@ -48,6 +49,8 @@ const todos = {
   note: 'Note the change',
 } as const;
 
+const notTriedOut = 'I could not run greet.mjs, so I have not tried it out.';
+
 /** So many todos are completed when the scripted human presses Ctrl-C. */
 export const completedAtInterrupt = 2;
 
@@ -61,7 +64,14 @@ const agent: Script = script('agent', [
   // Quits early, with three todos open.
   say('All done! The greeting works.'),
   delegate(todos.tryOut, 'Run greet.mjs with the name "world".'),
-  complete(todos.tryOut, 'the tester has reported'),
+  // Whoever says no to the tester has not tried it out, and the plan must say so.
+  firstOf(
+    when(
+      ({ results }) => results.some(({ text }) => text.includes(notTriedOut)),
+      blockTodo(todos.tryOut, 'the human did not allow node greet.mjs world'),
+    ),
+    complete(todos.tryOut, 'the tester has run it'),
+  ),
   // Here the human presses Ctrl-C; the step is finished first, and the rest comes after the resume.
   writeFile('README.md', '# greet\n\nSays hello.\n'),
   complete(todos.readme, 'README.md is written'),
@@ -91,7 +101,7 @@ const tester: Script = script('tester', [
       ({ results }) => results.some(({ text }) => text.includes('Hello, world!')),
       say('node greet.mjs world printed "Hello, world!".'),
     ),
-    say('I could not run greet.mjs, so I have not tried it out.'),
+    say(notTriedOut),
   ),
 ]);
 

@@ -215,7 +215,7 @@ export const eventFields: EventFields = {
     toolCalls: whole,
     usage,
     milliseconds,
-    resumeCommand: { ...text, description: 'Takes the session up again.' },
+    resumeCommand: { ...text, description: 'Takes the session up again; empty: nothing of it is kept.' },
   },
 };
 

@@ -86,6 +86,17 @@ describe('a person at a plain terminal', () => {
     expect(heard).toEqual(['say why do you need that?', 'answer r1 once']);
   });
 
+  it.each(['q', 'maybe', 'OK', '?'])('C3: %j is no answer, and is not sent to the agent', async (line) => {
+    const { output, type, heard, shown } = openTerminal();
+    output.emit(asked('r1'));
+    await type(line);
+    expect(heard).toEqual([]);
+    expect(shown()).toContain(`"${line}" was not understood`);
+    expect(shown().match(/Allow\?/gu)).toHaveLength(2);
+    await type('stop');
+    expect(heard).toEqual(['say stop']);
+  });
+
   it.each([
     ['y', { approved: true, reason: '' }],
     ['it is blue', { approved: false, reason: 'it is blue' }],
@@ -96,6 +107,7 @@ describe('a person at a plain terminal', () => {
     await type(line);
     expect(await answered).toEqual(answer);
     expect(shown()).not.toContain('\u001b');
+    expect(shown()).toContain('Is it \\x1b[31mred?');
   });
 
   it('V1: a terminal that is closed leaves the question open', async () => {

@@ -5,8 +5,18 @@ import { createInterface } from 'node:readline';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { HumanAnswer } from '../../checks/human-answers.ts';
 import { oneLine } from '../../core/safe-text.ts';
-import { approvalPrompt, permissionPrompt, readApproval, readPermission } from '../ask-at-terminal.ts';
+import { visibleLines } from '../../core/visible-text.ts';
+import {
+  approvalPrompt,
+  isNearAnswer,
+  notUnderstood,
+  permissionPrompt,
+  readApproval,
+  readPermission,
+} from '../ask-at-terminal.ts';
 import type { Io } from '../io.ts';
+import { terminalWidth } from '../print.ts';
+import { wrapPrompt } from '../wrap-line.ts';
 import { printedOutput, type RunHand, type RunOutput } from './run-output.ts';
 
 type Question =
@@ -21,12 +31,13 @@ export function plainTerminalOutput(
 ): RunOutput {
   const questions: Question[] = [];
   const lines = createInterface({ input, terminal: false });
+  const fitted = (prompt: string): string => wrapPrompt(prompt, terminalWidth(io));
 
   /** The first of them is the one on the screen. */
   function prompt(): void {
     const [question] = questions;
-    if (question?.kind === 'permission') io.stderr.write(permissionPrompt);
-    if (question?.kind === 'approval') io.stderr.write(`\n${question.text}\n${approvalPrompt}`);
+    if (question?.kind === 'permission') io.stderr.write(fitted(permissionPrompt));
+    if (question?.kind === 'approval') io.stderr.write(`\n${question.text}\n${fitted(approvalPrompt)}`);
   }
 
   function add(question: Question): void {
@@ -51,6 +62,10 @@ export function plainTerminalOutput(
       if (choice !== null) return hand.control()?.answer(question.requestId, choice);
       if (line.trim() === '')
         return void io.stderr.write('Left open; y, s, a or n here, or `untildone approve` elsewhere.\n');
+      if (isNearAnswer(line))
+        return void io.stderr.write(
+          `${notUnderstood(line)} It was not sent to the agent.\n${fitted(permissionPrompt)}`,
+        );
     }
     await hand.control()?.say(line);
   }
@@ -89,7 +104,9 @@ export function plainTerminalOutput(
       if (answered !== undefined) end(answered);
     },
     ask: (text) =>
-      new Promise((resolve) => add({ kind: 'approval', text: oneLine(text, 500), answer: resolve })),
+      new Promise((resolve) =>
+        add({ kind: 'approval', text: oneLine(visibleLines(text).join(' '), 500), answer: resolve }),
+      ),
     async close() {
       lines.close();
       // A terminal that is still read would keep the process alive.

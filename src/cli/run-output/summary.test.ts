@@ -135,4 +135,15 @@ describe('what a human needs at the end', () => {
     expect(summary({ outcome: 'done' }).join('\n')).not.toContain('resume with');
     expect(summary({ outcome: 'claimed' }).join('\n')).toContain('resume with: ');
   });
+
+  it('S8: what is not kept has no command that takes it up again', () => {
+    expect(summary({ outcome: 'aborted', resumeCommand: '' }).join('\n')).not.toContain('resume with');
+  });
+
+  it('V8: that a human stopped it is said once', () => {
+    const sentence =
+      'The human stopped the agent; only a message from the human or `untildone resume` lifts that.';
+    const told = summary({ outcome: 'aborted', reason: 'latched', sentence }).join(' ');
+    expect(told.match(/stopped/gu)).toHaveLength(1);
+  });
 });

@@ -21,7 +21,7 @@ const meanings: Readonly<Record<Outcome, readonly [style: Style, meaning: string
   stagnant: ['red', 'The agent was sent on, and nothing new came of it; what is missing stands below.'],
   exhausted: ['red', 'A limit was reached before the work was finished; what is missing stands below.'],
   paused: ['yellow', 'The work waits for a human.'],
-  aborted: ['yellow', 'A human stopped it; it stays stopped until a human resumes it.'],
+  aborted: ['yellow', 'What was done so far is kept.'],
   failed: ['red', 'It could not go on; what was done so far is kept.'],
 };
 
@@ -40,7 +40,9 @@ export function summaryLines(page: Page, event: RunEnded): string[] {
       text: `${describeTokens(event.usage)}; ${describeCost(event.usage.cost)}`,
     }),
     // In one piece, however narrow the terminal is: it is there to be copied. Finished work needs none.
-    ...(event.outcome === 'done' ? [] : [`resume with: ${page.clip(event.resumeCommand, 500)}`]),
+    ...(event.outcome === 'done' || event.resumeCommand === ''
+      ? []
+      : [`resume with: ${page.clip(event.resumeCommand, 500)}`]),
   ];
 }
 

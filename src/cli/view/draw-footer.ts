@@ -4,9 +4,8 @@ import { count } from '../print.ts';
 import { describeCost, formatElapsed, formatTokens } from '../run-output/describe-amounts.ts';
 import { displayWidth, splitAtWidth } from '../run-output/display-width.ts';
 import type { Page } from '../run-output/page.ts';
-import { describePattern } from '../run-output/permission-lines.ts';
+import { describeCover, hiddenLines, isShort, seen } from '../run-output/permission-lines.ts';
 import { isArmed, isCountingDown, isPaused } from './key-press.ts';
-import { isShort } from './scroll-lines.ts';
 import { spinnerAt } from './spinner.ts';
 import { lineWidth, type Piece, partsLine, styledLine } from './styled-line.ts';
 import type { PermissionView, ViewState } from './view-state.ts';
@@ -74,6 +73,9 @@ function sessionLines(page: Page, { session, now }: ViewState): string[] {
   ];
 }
 
+/** Nobody is asked about more than this. */
+const longestPattern = 2000;
+
 /** A permission, with what each key grants. */
 export function drawPermission(page: Page, state: ViewState): string[] {
   const [asked] = state.permissions;
@@ -86,23 +88,32 @@ export function drawPermission(page: Page, state: ViewState): string[] {
     styledLine(page, [['?', 'yellow'], ['permission:', 'bold'], [asked.tool, 'bold'], more]),
     ...subjectLines(page, asked.subject),
     // Wrapped, not cut: a pattern that is not seen whole must not be granted.
-    ...choicesOf(asked, state).flatMap((text) => page.entry({ mark: '', indent: 2, hang: 4, text, style })),
+    ...choicesOf(page, asked, state).flatMap((text) =>
+      page.entry({ mark: '', indent: 2, hang: 4, text, style }),
+    ),
   ];
 }
 
 /** What is allowed must be seen whole: what does not fit here was printed above. */
 function subjectLines(page: Page, subject: string): string[] {
-  if (isShort(subject)) return page.entry({ mark: '', indent: 2, text: subject });
-  const start = styledLine(page, [subject.slice(0, 500)], 2);
-  return [start, styledLine(page, [['that is not all of it: the whole stands above', 'red']], 2)];
+  const hidden = hiddenLines(page, subject);
+  if (isShort(subject)) return [...page.entry({ mark: '', indent: 2, text: seen(page, subject) }), ...hidden];
+  const start = styledLine(page, [seen(page, subject.slice(0, 500))], 2);
+  const above = styledLine(page, [['that is not all of it: the whole stands above', 'red']], 2);
+  return [start, above, ...hidden];
 }
 
-function choicesOf({ choices, pattern }: PermissionView, { input }: ViewState): string[] {
+function choicesOf(
+  page: Page,
+  { choices, subject, pattern }: PermissionView,
+  { input }: ViewState,
+): string[] {
   if (input.text !== '') return ['Enter sends your line, Esc clears it; then y, s, a, n answer.'];
+  const covers = seen(page, describeCover(subject, pattern.slice(0, longestPattern)));
   const words: Readonly<Record<PermissionChoice, string>> = {
     once: '[y] yes, this once',
-    session: `[s] yes, in this session: ${describePattern(pattern)}`,
-    always: `[a] always in this folder: ${describePattern(pattern)}`,
+    session: `[s] yes, in this session: ${covers}`,
+    always: `[a] always in this folder: ${covers}`,
     no: '[n] no',
   };
   return choices.map((choice) => words[choice]);
@@ -111,9 +122,15 @@ function choicesOf({ choices, pattern }: PermissionView, { input }: ViewState): 
 export function drawCheckQuestion(page: Page, { checkQuestion }: ViewState): string[] {
   if (checkQuestion === null) return [];
   return [
-    ...page.entry({ mark: '?', markStyle: 'yellow', text: checkQuestion, style: 'bold' }).slice(0, 4),
+    ...page
+      .entry({ mark: '?', markStyle: 'yellow', text: questionWords(page, checkQuestion), style: 'bold' })
+      .slice(0, 4),
     styledLine(page, [['y, n, or say what is wrong; Enter alone leaves it open', 'dim']], 2),
   ];
+}
+
+function questionWords(page: Page, question: string): string {
+  return seen(page, question.slice(0, longestPattern).replaceAll('\n', ' '));
 }
 
 /** The line that the human writes; its end is shown where it is too long. */

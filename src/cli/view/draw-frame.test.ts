@@ -124,6 +124,28 @@ describe('the living part', () => {
     expect(text).toContain(`alwaysinthisfolder:npmrun${'deploy-'.repeat(6)}all*`);
   });
 
+  it.each([
+    [
+      'a title that swallows it',
+      'echo ok \u001b]0; touch b; echo \u0007',
+      'echo ok \\x1b]0; touch b; echo \\x07',
+    ],
+    ['a line that is written over', 'touch b\rnpm\u202e test', 'touch b\\rnpm\\u202e test'],
+  ])('S7: %s is shown and not stripped from what is asked', (_name, subject, visible) => {
+    const text = drawn([{ ...asked, subject, pattern: `= ${subject}` } as AgentEvent]).join('\n');
+    expect(text).toContain(`? permission: shell\n  ${visible}\n  It holds characters`);
+    expect(text).toContain(`[s] yes, in this session: exactly ${visible}`);
+    expect(text).not.toContain('the whole stands above');
+  });
+
+  it('S7: a long command is not repeated by its keys, so that the question fits', () => {
+    const subject = Array.from({ length: 30 }, (_, index) => `echo ${index}`).join('\n');
+    const lines = drawn([{ ...asked, subject, pattern: `= ${subject}` } as AgentEvent], { rows: 24 });
+    expect(lines.find((line) => line.includes('? permission'))).toBeDefined();
+    expect(lines).toContain('  [s] yes, in this session: exactly this command');
+    expect(lines).toContain('  [a] always in this folder: exactly this command');
+  });
+
   it('C3: says that it stops, after the step or at once', () => {
     expect(drawn([{ type: 'stop-asked', how: 'after-step' }]).join('\n')).toContain(
       'Ctrl-C again stops at once',

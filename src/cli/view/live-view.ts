@@ -215,6 +215,7 @@ const unprinted: ReadonlySet<string> = new Set([
   'check-question',
   'session-state',
   'check-cancelled',
+  'permission-withdrawn',
 ] satisfies Exclude<ViewEvent, AgentEvent>['type'][]);
 
 function isPrinted(event: ViewEvent): event is AgentEvent {

@@ -74,6 +74,10 @@ const reducers: Reducers = {
     ...state,
     permissions: state.permissions.filter((asked) => asked.requestId !== requestId),
   }),
+  'permission-withdrawn': (state, { requestId }) => ({
+    ...state,
+    permissions: state.permissions.filter((asked) => asked.requestId !== requestId),
+  }),
   'human-message': (state, event) => ({
     ...state,
     queued: Math.max(0, state.queued + (event.state === 'queued' ? 1 : -1)),

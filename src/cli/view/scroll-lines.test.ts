@@ -50,6 +50,13 @@ describe('what stays in the scrollback', () => {
     ]);
   });
 
+  it('C3: a paused run names one way to go on: the key in the living part', () => {
+    const sentence =
+      'Paused by a human. `untildone resume` in another terminal goes on; Ctrl-C ends the run.';
+    const lines = taken(event(1, { type: 'waiting', reason: 'paused-by-human', sentence, until: null }));
+    expect(lines.finished()).toEqual(['… waiting: Paused by a human.']);
+  });
+
   it('S7: a question stands with its answer, or at the end of the run', () => {
     const asked = event(1, {
       type: 'permission-asked',

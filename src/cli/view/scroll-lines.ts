@@ -3,6 +3,7 @@
 import type { AgentEvent, TodoView } from '../../agent/agent-event.ts';
 import { createLinePrinter, type LinePrinterOptions } from '../run-output/line-printer.ts';
 import { createPage } from '../run-output/page.ts';
+import { isShort } from '../run-output/permission-lines.ts';
 import { todoLine } from '../run-output/plan-progress.ts';
 
 export interface ScrollLines {
@@ -11,11 +12,6 @@ export interface ScrollLines {
   finished(): string[];
   /** The line that is still growing; empty: none is. */
   open(): string;
-}
-
-/** Whether what is asked for can be shown whole in the living part. */
-export function isShort(subject: string): boolean {
-  return subject.length <= 100 && !/[\r\n]/u.test(subject);
 }
 
 export function createScrollLines(
@@ -74,6 +70,9 @@ export function createScrollLines(
       if (event.type === 'run-ended') for (const requestId of [...asked.keys()]) tellQuestion(requestId);
       // Above a line that the agent is still writing, never inside it.
       if (event.type === 'plan-changed') lines.push(...settled(event.todos));
+      else if (event.type === 'waiting' && event.reason === 'paused-by-human')
+        // The living part says which key goes on here; the hint is for those who have none.
+        print({ ...event, sentence: 'Paused by a human.' });
       else print(event);
     },
     finished() {

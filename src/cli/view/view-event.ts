@@ -56,5 +56,11 @@ interface CheckCancelled extends ViewEventBase {
   readonly todoId: string | null;
 }
 
-export type SessionEvent = AgentEvent | SessionStateSeen | CheckCancelled;
+/** What was asked for is no longer: the agent was stopped, or began a new turn. Nobody said no (`attach`). */
+interface PermissionWithdrawn extends ViewEventBase {
+  readonly type: 'permission-withdrawn';
+  readonly requestId: string;
+}
+
+export type SessionEvent = AgentEvent | SessionStateSeen | CheckCancelled | PermissionWithdrawn;
 export type ViewEvent = SessionEvent | Ticked | Resized | StopAsked | CheckQuestion;

@@ -89,7 +89,7 @@ describe('what proves a todo or the goal', () => {
     reports(driver, null, 'passed');
     ends(driver);
     expect(driver.session.settled?.outcome).toBe('claimed');
-    expect(driver.decisions.at(-1)?.sentence).toContain('1 todos with checks of their own were cancelled');
+    expect(driver.decisions.at(-1)?.sentence).toContain('1 todo with checks of its own was cancelled');
   });
 
   it('V1: a check that waited for a human and was never answered proves nothing', () => {

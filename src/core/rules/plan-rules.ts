@@ -75,7 +75,10 @@ export const planNotResumed: Rule = {
     const open = openCount(session.counts);
     if (open === 0 || session.turn?.touchedPlan || session.turn?.goesOn || isErrorJudgedBelow(context))
       return null;
-    return letGo('paused', `${open} todos of an earlier turn stay open; this turn did not take them up.`);
+    return letGo(
+      'paused',
+      `${todos(open)} of an earlier turn ${open === 1 ? 'stays' : 'stay'} open; this turn did not take ${open === 1 ? 'it' : 'them'} up.`,
+    );
   },
 };
 
@@ -164,12 +167,21 @@ function describeSettled(context: StopContext): string {
   if (settledOutcome(context) === 'done') return 'Nothing is open and every check passed.';
   if (onlyCancelled(counts)) return 'Nothing is open, but every todo was cancelled.';
   if (counts.unexplained > 0)
-    return `Nothing is open, but ${counts.unexplained} todos were cancelled without a reason.`;
+    return `Nothing is open, but ${todos(counts.unexplained)} ${were(counts.unexplained)} cancelled without a reason.`;
   if (counts.unproved > 0)
-    return `Nothing is open, but ${counts.unproved} todos with checks of their own were cancelled.`;
+    return `Nothing is open, but ${todos(counts.unproved)} with checks of ${counts.unproved === 1 ? 'its' : 'their'} own ${were(counts.unproved)} cancelled.`;
   const unsure = context.goalChecks.some((check) => context.session.goal[check]?.flaky) || counts.flaky > 0;
   if (unsure) return 'Nothing is open, but a check failed before it passed: it cannot be relied on.';
-  return `Nothing is open; ${counts.uncovered + counts.unverified} todos rest on the agent's word alone.`;
+  const unseen = counts.uncovered + counts.unverified;
+  return `Nothing is open; ${todos(unseen)} ${unseen === 1 ? 'rests' : 'rest'} on the agent's word alone.`;
+}
+
+function todos(amount: number): string {
+  return amount === 1 ? '1 todo' : `${amount} todos`;
+}
+
+function were(amount: number): string {
+  return amount === 1 ? 'was' : 'were';
 }
 
 /** G11: one continuation for a text question, then the human's turn. */

@@ -2,6 +2,7 @@
 // background work (G3, P9, P18).
 import { oneLine } from '../safe-text.ts';
 import { openCount } from '../session.ts';
+import { visibleLine } from '../visible-text.ts';
 import { letGo, type Rule, type StopContext, wait } from './rule.ts';
 
 export const recovering: Rule = {
@@ -39,7 +40,7 @@ export const permissionPending: Rule = {
 /** What our own agent asks to be allowed first; null: a host asks, and shows it itself. */
 function askedFor({ permissions }: StopContext['session']): string | null {
   const asked = permissions?.requests.find(({ answer }) => answer === null);
-  return asked === undefined ? null : oneLine(`${asked.tool}: ${asked.subject}`, 160);
+  return asked === undefined ? null : oneLine(visibleLine(`${asked.tool}: ${asked.subject}`), 160);
 }
 
 export const questionPending: Rule = {

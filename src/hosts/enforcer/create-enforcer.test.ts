@@ -129,6 +129,36 @@ describe('an idle session with open todos', () => {
     }
   });
 
+  it('G5: concludes nothing from a list that cannot be read: the session is neither done nor continued', async () => {
+    for (const broken of [() => Promise.reject(new Error('db down')), () => null as never]) {
+      const stage = createProgramStage({ getTodos: broken });
+      await stage.says('Build it.');
+      await stage.answers();
+      await stage.idles();
+      await stage.clock.advance(minute);
+      expect([stage.injected, stage.toasts]).toEqual([[], []]);
+      const session = await stage.options.store?.read(async (reader) =>
+        reader.session(`untildone-enforcer:${sessionId}`),
+      );
+      expect(session).toMatchObject({ settled: null, turn: { ended: false } });
+      expect(stage.errors.length).toBeGreaterThan(0);
+      (stage.options as { getTodos: unknown }).getTodos = () => [{ content: 'write the parser' }];
+      await stage.idles();
+      await stage.clock.advance(2000);
+      expect(stage.injected).toHaveLength(1);
+    }
+  });
+
+  it('E2: an idle after a message of which no event told is left alone, and that is told', async () => {
+    const stage = createProgramStage();
+    stage.todos = [{ content: 'write the parser' }];
+    stage.messages.push({ id: 'silent', role: 'user', text: 'Build it.' });
+    await stage.idles();
+    await stage.clock.advance(minute);
+    expect(stage.injected).toEqual([]);
+    expect(stage.errors.map(String)).toEqual([expect.stringContaining('message.updated')]);
+  });
+
   it('M5 P34: reading the same list again is nobody’s write and takes up no plan', async () => {
     const stage = await stopped();
     await stage.clock.advance(1000);

@@ -86,6 +86,7 @@ export function createEnforcer(options: EnforcerOptions): Enforcer {
       hasLater: queues.hasLater,
       isHeld: holds.isHeld,
       handle: (event) => commits.handle(event),
+      onError,
     };
     const watch = createBackgroundWatch(
       clock,

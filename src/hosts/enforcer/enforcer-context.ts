@@ -25,6 +25,8 @@ export interface EnforcerContext {
   readonly isHeld: (sessionId: string) => boolean;
   /** Settles when the event is written down; what it leads to is performed afterwards. */
   readonly handle: (event: Event) => Promise<void>;
+  /** What went wrong, for whoever wrote the program. */
+  readonly onError: (error: unknown) => void;
 }
 
 export function storedId({ name }: Pick<EnforcerContext, 'name'>, sessionId: string): string {

@@ -64,7 +64,7 @@ export function createEnforcerHost(context: EnforcerContext, onError: (error: un
       const sessionId = programId(context, session.id);
       await lookForActivity(context, sessionId);
       await lookAtBackground(context, sessionId, session);
-      return readList(context, sessionId);
+      return (await readList(context, sessionId)).list;
     },
     notify: (session, notice) => toastOf(context, session, { ...notice, durationMs: noticeDurationMs }),
   };

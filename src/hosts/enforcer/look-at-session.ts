@@ -114,10 +114,17 @@ export async function lookForActivity(context: EnforcerContext, sessionId: strin
   if (grown || busy) await tell(context, sessionId, { type: 'activity-seen' });
 }
 
-/** null: the list is as it was, or cannot be read. */
-export async function readList(context: EnforcerContext, sessionId: string): Promise<PlanWritten | null> {
+export interface ReadList {
+  /** null: the list is as it was, or cannot be read. */
+  readonly list: PlanWritten | null;
+  /** False: it could not be read. */
+  readonly known: boolean;
+}
+
+export async function readList(context: EnforcerContext, sessionId: string): Promise<ReadList> {
   const items = await context.program.todos(sessionId);
-  return items === null ? null : context.hostList.read(storedId(context, sessionId), items);
+  if (items === null) return { list: null, known: false };
+  return { list: await context.hostList.read(storedId(context, sessionId), items), known: true };
 }
 
 /** The record follows the count; a job that ended lets a stop that waits for it be decided again. */

@@ -1,5 +1,8 @@
 // One event of the program, told to the engine in its words. It translates and decides nothing.
+import type { PlanWritten } from '../../core/events.ts';
 import { oneLine } from '../../core/safe-text.ts';
+import { openCount } from '../../core/session.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
 import { readHostError } from '../told/host-error.ts';
 import { type EnforcerContext, storedId, tell } from './enforcer-context.ts';
 import type { EnforcerEvent } from './enforcer-event.ts';
@@ -58,10 +61,16 @@ type Of<Type extends EnforcerEvent['type']> = Extract<EnforcerEvent, { readonly 
 
 async function idle(context: EnforcerContext, { sessionId, end }: Of<'session.idle'>): Promise<void> {
   const { question, overtaken, mark } = await lookAtMessages(context, sessionId);
-  if (overtaken) return;
+  if (overtaken) {
+    // Its event waits behind this one, or it never comes: then the session would idle for ever without a word.
+    if (!context.hasLater(sessionId)) context.onError(unheard(sessionId));
+    return;
+  }
   await openSession(context, sessionId, await agentOf(context, sessionId));
-  const list = await readList(context, sessionId);
-  if (list !== null) await writeList(context, sessionId, list);
+  const read = await readList(context, sessionId);
+  if (read.list !== null) await writeList(context, sessionId, read.list);
+  // That nothing is open cannot be said of a list that nobody could read; the next idle reads it again.
+  if (!read.known && !(await hasOpenTodos(context, sessionId))) return;
   const count = await context.program.background(sessionId);
   const memory = context.memories.of(sessionId);
   memory.idle = { mark };
@@ -76,12 +85,21 @@ async function idle(context: EnforcerContext, { sessionId, end }: Of<'session.id
   });
 }
 
+function unheard(sessionId: string): UntildoneError {
+  return new UntildoneError(
+    'invalid-event',
+    `session.idle of ${oneLine(sessionId, 80)}: the last message is the human's, and no message.updated told of it; the idle was left alone`,
+  );
+}
+
+/** As the store has them. */
+async function hasOpenTodos(context: EnforcerContext, sessionId: string): Promise<boolean> {
+  const session = await context.store.read(async (reader) => reader.session(storedId(context, sessionId)));
+  return session !== null && openCount(session.counts) > 0;
+}
+
 /** A list that could not be written down is read again next time. */
-async function writeList(
-  context: EnforcerContext,
-  sessionId: string,
-  list: NonNullable<Awaited<ReturnType<typeof readList>>>,
-): Promise<void> {
+async function writeList(context: EnforcerContext, sessionId: string, list: PlanWritten): Promise<void> {
   try {
     await context.handle(list);
   } catch (error) {
@@ -120,6 +138,6 @@ async function toolCalled(
   await tell(context, sessionId, { type: 'tool-ended', tool, access, error });
   if (access !== 'todo') return;
   // Read when it changes, so that work between two changes is seen as such (V4).
-  const list = await readList(context, sessionId);
+  const { list } = await readList(context, sessionId);
   if (list !== null) await writeList(context, sessionId, list);
 }

@@ -1,6 +1,7 @@
 // The program's callbacks, asked with care: in time, without an error getting through, and with everything that comes
 // back read field by field. An answer of null means "not known", and then nothing is concluded from it.
 import type { AgentDescriptor, SessionKind, ToolAccess } from '../../core/events.ts';
+import { UntildoneError } from '../../core/untildone-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HostListItem } from '../told/host-list.ts';
 import { withinTime } from '../told/within-time.ts';
@@ -38,11 +39,13 @@ export function createProgram(
 
   return {
     async todos(sessionId) {
-      const list: unknown = await ask(() => options.getTodos(sessionId));
+      const list: unknown = await ask(async () => listOf('getTodos', await options.getTodos(sessionId)));
       return Array.isArray(list) ? list.slice(0, mostTodos).map(readTodo) : null;
     },
     async messages(sessionId) {
-      const list: unknown = await ask(() => options.getMessages(sessionId));
+      const list: unknown = await ask(async () =>
+        listOf('getMessages', await options.getMessages(sessionId)),
+      );
       if (!Array.isArray(list)) return null;
       return list.slice(-mostMessages).flatMap((message) => readMessage(message) ?? []);
     },
@@ -80,6 +83,12 @@ export function createProgram(
       }
     },
   };
+}
+
+/** What is no list says nothing, and whoever wrote the callback is told so. */
+function listOf(callback: string, answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer;
+  throw new UntildoneError('invalid-event', `${callback}: must give a list`);
 }
 
 /** A todo that is none stays in the list as one without a title: it is refused with a word, and the others apply. */

@@ -28,7 +28,12 @@ const scopeNames: Readonly<Record<Scope, string>> = {
   user: 'for this user',
 };
 
-const scopeFlags: Readonly<Record<Scope, string>> = { project: '', shared: ' --shared', user: ' --user' };
+/** What follows `init HOST` for each scope. */
+export const scopeFlags: Readonly<Record<Scope, string>> = {
+  project: '',
+  shared: ' --shared',
+  user: ' --user',
+};
 
 /** @param shipped the folder with the programs of this package */
 export function examineHost(

@@ -16,6 +16,11 @@ export function shippedFolder(): string {
   return join(folder, 'dist');
 }
 
+/** The pages that help texts name; they come along in the package. */
+export function docsFolder(): string {
+  return join(dirname(shippedFolder()), 'docs');
+}
+
 export function programPath(stateDirectory: string, version: string, name: ProgramName): string {
   return join(programsFolder(stateDirectory), version, name);
 }

@@ -24,13 +24,13 @@ export interface DriverOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export type Work = (context: PluginContext, memory: SessionMemory) => Promise<void>;
+export type Work<Result = void> = (context: PluginContext, memory: SessionMemory) => Promise<Result>;
 
 export interface Driver {
   hear(signal: Signal): void;
   hearHuman(sessionId: string, message: HostMessage): void;
-  /** Behind everything that was heard of the session before; resolves when it is done or failed. */
-  after(sessionId: string, work: Work): Promise<void>;
+  /** Behind everything that was heard of the session before. Null: it could not be done, which was told. */
+  after<Result>(sessionId: string, work: Work<Result>): Promise<Result | null>;
   /** The host goes down: what it still tells is not followed, and what fails now is nobody's news. */
   end(): void;
 }
@@ -42,16 +42,20 @@ export function createDriver(options: DriverOptions): Driver {
   const { memories, stopped, clock, calls, headless } = options;
   let hasEnded = false;
 
-  function after(sessionId: string, work: Work): Promise<void> {
+  function after<Result>(sessionId: string, work: Work<Result>): Promise<Result | null> {
     const memory = memories.of(sessionId);
-    memory.queue = memory.queue
+    const done = memory.queue
       .then(async () => {
         const context = await options.ready;
-        if (context !== null && !hasEnded) await work(context, memory);
+        return context === null || hasEnded ? null : work(context, memory);
       })
-      // Whoever hears of it says so once; the next signal must not be held up by this one.
-      .catch((error: unknown) => (hasEnded ? undefined : options.onError(error)));
-    return memory.queue;
+      .catch((error: unknown) => {
+        // Whoever hears of it says so once; the next signal must not be held up by this one.
+        if (!hasEnded) options.onError(error);
+        return null;
+      });
+    memory.queue = done.then(() => {});
+    return done;
   }
 
   /** Says what is to be told, and notes what cannot wait. */

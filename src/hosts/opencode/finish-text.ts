@@ -8,12 +8,12 @@ import { holdStep } from './hold-step.ts';
 import { openSession, type PluginContext, readSessionRecord } from './plugin-context.ts';
 import type { SessionMemory } from './session-memory.ts';
 
-/** Gives the checks that the host is to wait for; null: none. */
+/** Gives what became of the stop, if it was attempted here: the host is to wait for its checks. */
 export async function finishText(
   context: PluginContext,
   memory: SessionMemory,
   messageId: string,
-): Promise<Handled['checks']> {
+): Promise<Handled | null> {
   // The summary of a compaction is nobody's answer, and a step may have several texts.
   if (memory.lastStep?.summary === true) return null;
   if (memory.held?.stepId === messageId || memory.answeredStep === messageId) return null;
@@ -30,7 +30,7 @@ export async function finishText(
     return null;
   }
   memory.answeredStep = messageId;
-  return (await context.runtime.handle(stop)).checks;
+  return context.runtime.handle(stop);
 }
 
 /**

@@ -37,7 +37,7 @@ export function createHooks(options: HooksOptions): HooksLike {
 
   function offer(config: Parameters<typeof offeredTools>[0]): void {
     if (!options.tools) return;
-    for (const one of offeredTools(config)) tool[one.name] ??= definePluginTool(one, driver);
+    for (const one of offeredTools(config)) tool[one.name] ??= definePluginTool(one, driver, speaker.onError);
   }
 
   /** Safe for the host: what failed is told and logged, and nothing of the host was changed. */
@@ -128,12 +128,11 @@ export function createHooks(options: HooksOptions): HooksLike {
   async function completeText(sessionId: string, messageId: string, text: string): Promise<void> {
     if (!headless) return;
     memories.of(sessionId).lastText = { messageId, text };
-    let checks: Awaited<ReturnType<typeof finishText>> = null;
-    await driver.after(sessionId, async (context, memory) => {
-      checks = await finishText(context, memory, messageId);
-    });
+    const finished = await driver.after(sessionId, (context, memory) =>
+      finishText(context, memory, messageId),
+    );
     // Outside the queue: an abort in the meantime is heard, and looked at again before anything is sent.
-    await checks;
+    await finished?.checks;
   }
 
   async function runCommand(given: { command: string; sessionID: string; arguments: string }): Promise<void> {

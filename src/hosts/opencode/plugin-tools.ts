@@ -33,21 +33,29 @@ function denies({ tools, permission }: Readonly<Record<string, unknown>>): boole
   return rule === 'deny' || recordOf(rule)['*'] === 'deny';
 }
 
-export function definePluginTool(tool: TodoTool, driver: Driver): ToolDefinitionLike {
+export function definePluginTool(
+  tool: TodoTool,
+  driver: Driver,
+  onError: (error: unknown) => void,
+): ToolDefinitionLike {
+  const refusal = `${tool.name} could not be carried out and nothing changed.`;
   return {
     description: tool.description,
     args: tool.inputSchema.properties,
     async execute(input, { sessionID }) {
-      let answer = `${tool.name} could not be carried out and nothing changed.`;
-      // Waiting for checks outside the queue: what happens meanwhile, an abort for one, must be heard.
-      let call: (() => Promise<string>) | null = null;
-      await driver.after(sessionID, async (context, memory) => {
+      const opened = await driver.after(sessionID, async (context, memory) => {
         await openSession(context, memory);
-        call = () => callTool(context, memory, tool, input);
-        if (tool.name !== 'todo_verify') answer = await call();
+        return { context, memory };
       });
-      if (tool.name === 'todo_verify' && call !== null) answer = await (call as () => Promise<string>)();
-      return answer;
+      if (opened === null) return refusal;
+      try {
+        // Outside the queue: a call may wait for checks, and what happens meanwhile, an abort for one, must be heard.
+        return await callTool(opened.context, opened.memory, tool, input);
+      } catch (error) {
+        // Safe: a change of the plan is one transaction, so that nothing was applied; the model is told.
+        onError(error);
+        return refusal;
+      }
     },
   };
 }

@@ -98,6 +98,16 @@ describe('failing open', () => {
     expect(openStore).toHaveBeenCalledTimes(1);
   });
 
+  it('design: a tool whose store fails says so to the model and throws nothing at the host', async () => {
+    const { host, store } = await stopped();
+    await store.close();
+    const called = host.hooks.tool?.['todo_verify']?.execute(
+      {},
+      { sessionID: sessionId, abort: { aborted: false } },
+    );
+    await expect(called).resolves.toBe('todo_verify could not be carried out and nothing changed.');
+  });
+
   it('design: the second of two copies in one process does nothing', async () => {
     const { host, directory } = await start();
     const second = await createPluginCase({ directory });

@@ -14,7 +14,7 @@ export const program = fileURLToPath(new URL('node_modules/.bin/opencode', impor
 export const ourPlugin = fileURLToPath(new URL('../../../dist/server.js', import.meta.url));
 
 /** Another model of the same provider, for tests that look at which one was asked. */
-export const models = ['first', 'second'] as const;
+const models = ['first', 'second'] as const;
 
 export interface FolderSettings {
   /** Paths of plugin files; default: ours alone. */
@@ -55,7 +55,8 @@ export function settleFolder(
 ): void {
   mkdirSync(directory, { recursive: true });
   execFileSync('git', ['init', '--quiet'], { cwd: directory, env: project.environment });
-  const limit = { context: 200_000, output: 8000 };
+  // So large that a plan of a hundred todos, written whole two hundred times, does not fill it.
+  const limit = { context: 2_000_000, output: 8000 };
   const settings = {
     $schema: 'https://opencode.ai/config.json',
     ...{ model: 'scripted/first', small_model: 'scripted/first', share: 'disabled', snapshot: false },

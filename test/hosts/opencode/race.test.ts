@@ -9,8 +9,9 @@ import { type Stage, startStage } from './stage.ts';
 
 const tries = 50;
 const atOnce = 5;
-/** The abort falls somewhere in the last answer, the countdown, the injection or the answer to it. */
+/** The abort falls so long after one of these: in the last answer, the countdown, the injection or the answer to it. */
 const widthMs = 500;
+const moments = ['todo.updated', 'session.idle'];
 /** Many times the countdown. */
 const quietMs = 1500;
 
@@ -24,6 +25,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 interface Try {
+  readonly moment: string;
   readonly delay: number;
   /** Continuations that were decided on after the abort had been published. */
   readonly late: number;
@@ -33,10 +35,10 @@ interface Try {
   readonly wasContinued: boolean;
 }
 
-async function abortOnce(directory: string, delay: number): Promise<Try> {
+async function abortOnce(directory: string, moment: string, delay: number): Promise<Try> {
   const conversation = await openConversation(stage.serve, directory);
   await conversation.say('Do it.');
-  await conversation.waitFor('todo.updated');
+  await conversation.waitFor(moment);
   await sleep(delay);
   const told = conversation.events().length;
   await conversation.abort();
@@ -53,7 +55,7 @@ async function abortOnce(directory: string, delay: number): Promise<Try> {
   const early = decided.filter(({ createdAt }) => createdAt <= heard()!.at);
   const received = stage.continuations(conversation.id).length;
   return {
-    delay,
+    ...{ moment, delay },
     late: decided.length - early.length,
     unexplained: Math.max(0, received - early.length),
     isHeld: kept?.session.latch !== null,
@@ -66,7 +68,9 @@ describe('P19: an abort in a race with idle', () => {
     const directory = stage.folder({ config: { countdownSeconds: 0.15, minIntervalMs: 0 } });
     const done: Try[] = [];
     while (done.length < tries) {
-      const batch = Array.from({ length: atOnce }, () => abortOnce(directory, Math.random() * widthMs));
+      const batch = Array.from({ length: atOnce }, (_, index) =>
+        abortOnce(directory, moments[index % moments.length]!, Math.random() * widthMs),
+      );
       done.push(...(await Promise.all(batch)));
     }
     expect(done.filter(({ late, unexplained }) => late + unexplained > 0)).toEqual([]);

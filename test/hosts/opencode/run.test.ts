@@ -9,7 +9,9 @@ import {
   callTool,
   complete,
   empty,
+  fail,
   plan,
+  runCommand,
   say,
   script,
   slowly,
@@ -68,6 +70,18 @@ const scripts = [
     callTool('todo_pause', { reason: 'I need the key.' }),
     always(say('I wait for the key.')),
   ]),
+  script('shell', [plan('parser', 'docs'), runCommand('echo hi'), always(say('I am done.'))]),
+  script('parent', [
+    plan('parser'),
+    callTool('task', {
+      ...{ description: 'sub work', prompt: '[script:helping] Please help.', subagent_type: 'general' },
+    }),
+    writeFile('parser.txt', 'x'),
+    complete('parser'),
+    always(say('I am done.')),
+  ]),
+  script('helping', [runCommand('echo help'), always(say('I have helped.'))]),
+  script('broken', [plan('parser', 'docs'), always(fail(400))]),
   script('thinker', [plan('parser'), slowly(100, say('I think. '.repeat(80))), always(say('I am done.'))]),
 ];
 
@@ -174,6 +188,26 @@ describe('opencode run', () => {
     const played = await play('stubborn', { words: ['--agent', 'plan'] });
     expect(played.continuations).toHaveLength(0);
     expect(played.kept?.decisions[0]?.answer).toBe('let-go');
+  });
+
+  it('P9: the host rejects what nobody is there to allow: paused, not pressed on', async () => {
+    const played = await play('shell', { opencode: { permission: { '*': 'allow', bash: 'ask' } } });
+    expect(played.continuations).toHaveLength(0);
+    expect(played.kept?.session.pause).toMatchObject({ by: 'rejection' });
+  });
+
+  it('P18: the end of a child session is no stop of its parent (trap 10)', async () => {
+    const played = await play('parent');
+    expect(played.continuations).toHaveLength(0);
+    expect(played.requests.some(({ script: name }) => name === 'helping')).toBe(true);
+    expect(played.files).toEqual(['parser.txt']);
+    expect(played.kept?.session.settled?.outcome).toBe('claimed');
+  });
+
+  it('G2: HTTP 400 is not answered with a continuation', async () => {
+    const played = await play('broken');
+    expect(played.continuations).toHaveLength(0);
+    expect(played.kept?.decisions.filter(({ answer }) => answer === 'continue')).toEqual([]);
   });
 
   it('P19: Ctrl-C ends it, and nothing is sent any more', async () => {

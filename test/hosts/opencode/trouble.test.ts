@@ -56,7 +56,11 @@ describe('a provider that fails', () => {
     await sleep(quietMs);
     expect(stage.continuations(conversation.id)).toHaveLength(0);
     const kept = await stage.record.read(conversation.id);
-    expect(kept?.decisions.filter(({ answer }) => answer === 'continue')).toEqual([]);
+    expect(conversation.events('session.idle').length, 'the host told of it twice').toBeGreaterThan(1);
+    expect(
+      kept?.decisions.map(({ answer }) => answer),
+      'E4: and was answered once',
+    ).toEqual(['let-go']);
     expect(kept?.events.map(({ type }) => type)).toContain('error-occurred');
   });
 

@@ -1,0 +1,24 @@
+// Whether a newer session has begun where this one is over: whoever attached a moment too early would look at the old
+// one for ever. It tells of each once, and leaves it to the human to go there.
+import type { Store } from '../../ports/store.ts';
+import { findSession } from '../find-session.ts';
+import type { Io } from '../io.ts';
+import { shown } from '../print.ts';
+import type { SessionEvent } from '../view/view-event.ts';
+
+export function createNewerSessionLook(
+  io: Io,
+  store: Store,
+  sessionId: string,
+): () => Promise<SessionEvent[]> {
+  let told = sessionId;
+  return () =>
+    store.read(async (reader) => {
+      const watched = await reader.session(sessionId);
+      const newest = await findSession(reader, null, io);
+      if (watched === null || newest.id === told || newest.createdAt <= watched.createdAt) return [];
+      told = newest.id;
+      const sentence = `A newer session has begun here: q leaves, \`untildone attach ${shown(newest.id, 60)}\` shows it.`;
+      return [{ type: 'notice', at: io.clock.now(), sessionId, sentence }];
+    });
+}
