@@ -6,7 +6,7 @@ import type { Decision } from '../../../src/core/decision.ts';
 import type { Event } from '../../../src/core/events.ts';
 import type { Session } from '../../../src/core/session.ts';
 import type { Todo } from '../../../src/core/todo.ts';
-import type { OutboxRow, Store } from '../../../src/ports/store.ts';
+import type { OutboxRow, Store, StoreReader } from '../../../src/ports/store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import type { Project } from '../harness/project.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -35,56 +35,53 @@ const most = 10_000;
 export function openOurRecord(project: Project): OurRecord {
   const path = join(project.state, 'untildone.db');
   let store: Store | null = null;
-  const read = async (id: string): Promise<Kept | null> => {
+  const look = async <T>(work: (reader: StoreReader) => Promise<T>): Promise<T | null> => {
     if (!existsSync(path)) return null;
     store ??= await openSqliteStore({ path, clock: Date });
-    return store.read(async (reader) => {
-      const session = await reader.session(id);
-      if (session === null) return null;
-      return {
-        session,
-        decisions: (await reader.decisions(id, most)).map(({ decision }) => decision).reverse(),
-        events: (await reader.appliedEvents(id, 0, most)).map(({ event }) => event),
-        todos: await reader.todosOfPlan(session.planId),
-        outbox: await reader.outbox(id),
-      };
-    });
+    return store.read(work);
   };
+  const read = (id: string): Promise<Kept | null> => look((reader) => readKept(reader, id));
   const readWhen = async (
     what: string,
     id: string,
-    holds: (kept: Kept) => boolean,
+    holds: (reader: StoreReader) => Promise<boolean>,
     seconds: number,
   ): Promise<Kept> => {
-    let kept: Kept | null = null;
-    const isThere = async (): Promise<boolean> => {
-      kept = await read(id);
-      return kept !== null && holds(kept);
-    };
-    await waitUntil(what, isThere, seconds).catch((cause: unknown) => {
-      throw new Error(`${String(cause)} ${describe(kept)}`, { cause });
+    // Asked many times a second, so that it reads no more than it needs.
+    await waitUntil(what, async () => (await look(holds)) ?? false, seconds).catch(async (cause: unknown) => {
+      throw new Error(`${String(cause)} ${describe(await read(id))}`, { cause });
     });
-    return kept!;
+    return (await read(id))!;
   };
   return {
     read,
-    settled: (id, seconds = 60) =>
-      readWhen(
-        `${id} settled`,
-        id,
-        ({ session: { settled, timer } }) => settled !== null && timer === null,
-        seconds,
-      ),
-    decided: (id, reason, seconds = 60) =>
-      readWhen(
-        `${id} was answered with ${reason}`,
-        id,
-        ({ decisions }) => decisions.some((decision) => decision.reason === reason),
-        seconds,
-      ),
+    settled(id, seconds = 60) {
+      const isSettled = async (reader: StoreReader): Promise<boolean> => {
+        const session = await reader.session(id);
+        return session !== null && session.settled !== null && session.timer === null;
+      };
+      return readWhen(`${id} settled`, id, isSettled, seconds);
+    },
+    decided(id, reason, seconds = 60) {
+      const isDecided = async (reader: StoreReader): Promise<boolean> =>
+        (await reader.decisions(id, most)).some(({ decision }) => decision.reason === reason);
+      return readWhen(`${id} was answered with ${reason}`, id, isDecided, seconds);
+    },
     async close() {
       await store?.close();
     },
+  };
+}
+
+async function readKept(reader: StoreReader, id: string): Promise<Kept | null> {
+  const session = await reader.session(id);
+  if (session === null) return null;
+  return {
+    session,
+    decisions: (await reader.decisions(id, most)).map(({ decision }) => decision).reverse(),
+    events: (await reader.appliedEvents(id, 0, most)).map(({ event }) => event),
+    todos: await reader.todosOfPlan(session.planId),
+    outbox: await reader.outbox(id),
   };
 }
 
