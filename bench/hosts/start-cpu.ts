@@ -10,9 +10,15 @@ const tickMs = 10;
 /** The host works on after it has answered; what a plugin does later belongs to its start as well. */
 const restMs = 2500;
 
+export interface Start {
+  /** Processor time of all threads and of the processes that were waited for, in steps of ten. */
+  readonly milliseconds: number;
+  /** What can be typed then, by which one sees that a plugin was loaded. */
+  readonly commands: readonly string[];
+}
+
 export interface StartMeter {
-  /** Milliseconds of processor time, of all threads and of the processes that were waited for. */
-  measure(plugins: readonly string[]): Promise<number>;
+  measure(plugins: readonly string[]): Promise<Start>;
   close(): Promise<void>;
 }
 
@@ -27,9 +33,9 @@ export async function createStartMeter(): Promise<StartMeter> {
         await sleep(restMs / 2);
         const before = cpuOf(serve.pid);
         await serve.call(directory, 'GET', '/session');
-        await serve.call(directory, 'GET', '/config');
+        const known = await serve.call<readonly { name: string }[]>(directory, 'GET', '/command');
         await sleep(restMs);
-        return cpuOf(serve.pid) - before;
+        return { milliseconds: cpuOf(serve.pid) - before, commands: known.map(({ name }) => name) };
       } finally {
         await serve.crash();
       }
