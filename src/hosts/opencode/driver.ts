@@ -76,6 +76,7 @@ export function createDriver(options: DriverOptions): Driver {
         return noteIdle(signal.eventId, memory);
       case 'error':
         memory.failedSinceBusy = true;
+        if (memory.leaving) return null;
         if (readHostError(signal.error, clock.now()).aborted) stopped.stop(memory.id);
         return stopping((context) => record.recordError(context, memory, signal));
       case 'assistant':
@@ -189,6 +190,7 @@ export function createDriver(options: DriverOptions): Driver {
     // If the host went on by itself, what failed before is over.
     memory.failedSinceBusy = failed || (messageId === before && memory.failedSinceBusy);
     // An abort between two steps is told with the step alone.
+    if (failed && memory.leaving) return null;
     if (failed && !stopped.has(memory.id) && readHostError(signal.error, clock.now()).aborted) {
       stopped.stop(memory.id);
       return stopping((context) => record.recordAbort(context, memory, eventId, 'interrupted'));
@@ -227,6 +229,7 @@ export function createDriver(options: DriverOptions): Driver {
       const stop = stopEvent(context, memory, facts, eventId, known);
       // Nobody waits for checks here: what has to be run is asked for by the agent itself.
       await context.runtime.ask(stop, clock.now());
+      if (isKeptForNothing(messageId, memory)) await leave(memory);
       await record.recordUsage(context, memory, signal);
     };
   }
@@ -241,6 +244,16 @@ export function createDriver(options: DriverOptions): Driver {
         : placeHeld({ calls, clock }, memory, stepId, prepared.speaker);
     if (memory.held?.stepId === stepId) memory.held.isWanted = true;
     await placed;
+  }
+
+  /** It was held because it would go on, and then it was let go: the host would ask the model again and again. */
+  function isKeptForNothing(stepId: string, { held }: SessionMemory): boolean {
+    return held?.stepId === stepId && held.text === null;
+  }
+
+  async function leave(memory: SessionMemory): Promise<void> {
+    memory.leaving = true;
+    await calls.abort(memory.id);
   }
 
   /** A parent that stopped while its subagent worked was told to wait for it (P18). */
@@ -264,6 +277,7 @@ export function createDriver(options: DriverOptions): Driver {
     hearHuman(sessionId, message) {
       stopped.lift(sessionId);
       const memory = memories.of(sessionId);
+      memory.leaving = false;
       memory.toolError = null;
       memory.lastHumanId = message.id;
       after(sessionId, (context) => record.recordHuman(context, memory, message));

@@ -143,6 +143,35 @@ describe('`opencode run`', () => {
     expect(words(asked).at(-1)).toContain('Your last answer was empty.');
   });
 
+  it('P8: a second question in a row is let go: nothing keeps the host, although a step without a word would', async () => {
+    const running = await planned();
+    await step(running, { text: 'Shall I go on?' });
+    await step(running, { text: 'Shall I really go on?' });
+    await running.settle();
+    expect((await running.session()).settled).toMatchObject({ outcome: 'paused' });
+    expect(running.host.messages(sessionId), 'the human, and one continuation').toHaveLength(2);
+    expect(running.host.endedByPlugin).toEqual([]);
+  });
+
+  it('design: a host that was kept and is then let go is told to leave, which is not an abort of the human', async () => {
+    const running = await planned();
+    const { host } = running;
+    const complete = host.hooks['experimental.text.complete'];
+    host.hooks['experimental.text.complete'] = async (input, output) => {
+      await complete?.(input, output);
+      await host.hooks['command.execute.before']?.(
+        { command: 'untildone-pause', sessionID: sessionId, arguments: '' },
+        { parts: [] },
+      ).catch(() => {});
+    };
+    await step(running, { text: 'All done!' });
+    await running.settle();
+    expect(host.endedByPlugin).toEqual([sessionId]);
+    const { latch, settled } = await running.session();
+    expect(latch).toBeNull();
+    expect(settled).toMatchObject({ outcome: 'paused' });
+  });
+
   it('C2: an observer holds nothing', async () => {
     const running = await planned({ settings: { mode: 'observe' } });
     await step(running, { text: 'All done!' });

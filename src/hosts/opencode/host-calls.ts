@@ -31,6 +31,8 @@ export interface HostCalls {
   prompt(id: string, body: PromptBodyLike): Promise<string | null>;
   /** Shows a message without asking the model. */
   show(id: string, body: PromptBodyLike): Promise<string | null>;
+  /** Ends what the session does, and with it a host that leaves on idle. */
+  abort(id: string): Promise<void>;
   toast(toast: {
     title: string;
     message: string;
@@ -104,6 +106,9 @@ export function createHostCalls(client: ClientLike, clock: Clock): HostCalls {
         client.session.prompt({ path: { id }, body: { ...body, noReply: true } }),
       );
       return answer.ok ? null : answer.error;
+    },
+    async abort(id) {
+      await ask(() => client.session.abort({ path: { id } }));
     },
     async toast({ title, message, level, durationMs }) {
       const body = {

@@ -127,7 +127,10 @@ export function createHooks(options: HooksOptions): HooksLike {
 
   async function completeText(sessionId: string, messageId: string, text: string): Promise<void> {
     if (!headless) return;
-    memories.of(sessionId).lastText = { messageId, text };
+    const spoken = memories.of(sessionId);
+    spoken.lastText = { messageId, text };
+    // What was prepared holds for a step without a word: from here on the words count.
+    if (text.trim() !== '') spoken.prepared = null;
     const finished = await driver.after(sessionId, (context, memory) =>
       finishText(context, memory, messageId),
     );

@@ -41,6 +41,7 @@ export interface ClientLike {
     status(): ClientAnswer;
     prompt(request: PathOfSession & { readonly body: PromptBodyLike }): ClientAnswer;
     promptAsync(request: PathOfSession & { readonly body: PromptBodyLike }): ClientAnswer;
+    abort(request: PathOfSession): ClientAnswer;
   };
   readonly app: { agents(): ClientAnswer };
   readonly tui: {

@@ -50,6 +50,8 @@ export interface SessionMemory {
   held: HeldMessage | null;
   /** If this step ends without a word, it is to be held; see hold-step.ts. */
   prepared: { readonly stepId: string; readonly speaker: Speaker } | null;
+  /** The host was told by us to leave: the abort that it reports is nobody's will. */
+  leaving: boolean;
   compacting: boolean;
   /** What became of the last list that the agent wrote, until its tool call has been answered. */
   written: Handled | null;
@@ -109,6 +111,7 @@ function emptyMemory(id: string): SessionMemory {
     fingerprint: null,
     held: null,
     prepared: null,
+    leaving: false,
     compacting: false,
     written: null,
     calls: new Set(),

@@ -32,6 +32,7 @@ function createHost(overrides: Partial<HostCalls> = {}, isStopped = false) {
       return null;
     },
     show: async () => null,
+    abort: async () => {},
     toast: async () => {},
     ...overrides,
   };

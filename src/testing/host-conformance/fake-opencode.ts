@@ -30,6 +30,8 @@ export interface FakeOpencode {
   /** Everything that stands in the session, as the host shows it. */
   messages(sessionId: string): readonly { readonly info: Fields; readonly parts: readonly Fields[] }[];
   readonly toasts: readonly Fields[];
+  /** Sessions whose work the plugin ended. */
+  readonly endedByPlugin: readonly string[];
   /** A step with this text ends the turn. */
   answers(sessionId: string, text: string): Promise<void>;
   idles(sessionId: string): Promise<void>;
@@ -59,6 +61,7 @@ export async function startFakeOpencode(
 ): Promise<FakeOpencode> {
   const sessions = new Map<string, FakeSession>();
   const toasts: Fields[] = [];
+  const endedByPlugin: string[] = [];
   let count = 0;
   const of = (id: string): FakeSession => {
     const session = sessions.get(id);
@@ -127,6 +130,12 @@ export async function startFakeOpencode(
         await prompt(path.id, body);
         return {};
       },
+      async abort({ path }) {
+        endedByPlugin.push(path.id);
+        const error = { name: 'MessageAbortedError', data: { message: 'Aborted' } };
+        await tells('session.error', { sessionID: path.id, error });
+        return {};
+      },
     },
     app: { agents: () => answer(agents) },
     tui: {
@@ -156,7 +165,7 @@ export async function startFakeOpencode(
   }
 
   return {
-    ...{ hooks, tells, toasts, messages: (sessionId) => of(sessionId).messages },
+    ...{ hooks, tells, toasts, endedByPlugin, messages: (sessionId) => of(sessionId).messages },
     calls: (sessionId, tool) => calls(sessionId, tool),
     injected: (sessionId) =>
       of(sessionId).messages.flatMap(({ parts }) =>

@@ -45,13 +45,15 @@ export async function runOpencode(project: Project, model: ScriptedModel, given:
     child.once('close', resolve);
   });
   const { killGroup, release } = endWithTest(child);
+  let hung = false;
   const limit = setTimeout(() => {
-    printed += `\nended by the test after ${longestRunMs} ms`;
+    hung = true;
     killGroup();
   }, longestRunMs);
   try {
     await given.drive?.({ interrupt: () => child.kill('SIGINT'), printed: () => printed });
     const exitCode = await ended;
+    if (hung) throw new Error(`opencode run did not end by itself within ${longestRunMs} ms:\n${printed}`);
     const requests = model.requests.slice(before);
     const id = requests.find(({ isAside }) => !isAside)?.headers['x-session-id'] ?? '';
     return { exitCode, printed, id, requests };
