@@ -150,6 +150,25 @@ describe('idle with open todos', () => {
   });
 });
 
+describe('an abort right after the countdown', () => {
+  it('P19: while the host has taken our text and not begun with it is a latch, and what it may begin is ended', async () => {
+    const { host, clock, settle, rest, session } = await stopped();
+    host.hesitates();
+    await clock.advance(2100);
+    await settle();
+    expect((await session()).injection?.state).toBe('sent');
+    await host.tells('session.status', { sessionID: sessionId, status: { type: 'idle' } });
+    await host.tells('session.idle', { sessionID: sessionId });
+    await settle();
+    expect((await session()).latch).not.toBeNull();
+    expect(host.endedByPlugin).toEqual([sessionId]);
+    await host.tells('session.idle', { sessionID: sessionId });
+    await rest();
+    expect(host.endedByPlugin, 'ended once').toEqual([sessionId]);
+    expect(host.injected(sessionId)).toEqual([]);
+  });
+});
+
 describe('broken turns', () => {
   it('trap 1: an abort whose error comes after the idle is a latch, and no countdown survives it', async () => {
     const { host, rest, session } = await start();

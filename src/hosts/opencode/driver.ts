@@ -1,6 +1,7 @@
 // Follows the host: what must be known at once is noted when it is heard, and everything is told to the engine in its
 // order, one queue per session. Two triggers, one decision: on idle where the host stays, at the end of the last step
 // where it leaves with the idle. It never throws into the host.
+import type { Session } from '../../core/session.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { readHostError } from '../told/host-error.ts';
 import { closeCompaction, factsOf, prepareStop, stopEvent } from './attempt-stop.ts';
@@ -33,6 +34,15 @@ export interface Driver {
   after<Result>(sessionId: string, work: Work<Result>): Promise<Result | null>;
   /** The host goes down: what it still tells is not followed, and what fails now is nobody's news. */
   end(): void;
+}
+
+/** A countdown, a text that waits to be sent again, or one that was sent and not begun. */
+function isUnderWay(session: Session): boolean {
+  return session.parked !== null || session.timer !== null || isOnItsWay(session);
+}
+
+function isOnItsWay({ injection }: Session): boolean {
+  return injection?.state === 'intended' || injection?.state === 'sent';
 }
 
 /** An error that belongs to an idle may be told after it, but not later than this. */
@@ -151,15 +161,21 @@ export function createDriver(options: DriverOptions): Driver {
     return (context) => stopOnIdle(context, memory, eventId);
   }
 
-  /** Nothing ran, and yet the host says idle: someone asked it to stop. That is meant for a countdown, if one runs. */
+  /**
+   * Nothing ran, and yet the host says idle: someone asked it to stop. That is meant for a countdown, or for a
+   * continuation that the host has not begun to answer.
+   */
   function stopWhileIdle(eventId: string, { id }: SessionMemory): Work {
     stopped.stop(id);
     return async (context, memory) => {
       const session = await readSessionRecord(context, id);
-      // A text that was refused a moment ago waits to be sent again.
-      if (session === null || (session.parked === null && session.timer === null)) stopped.lift(id);
+      // Told once: what we end below is reported as one more idle.
+      if (session?.latch) return stopped.recorded(id);
+      if (session === null || !isUnderWay(session)) stopped.lift(id);
       else await record.recordAbort(context, memory, eventId, 'stopped while idle');
       stopped.recorded(id);
+      // The host may begin with our text although it was told to stop before that.
+      if (session !== null && isOnItsWay(session)) await calls.abort(id);
     };
   }
 

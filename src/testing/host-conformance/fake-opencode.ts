@@ -30,6 +30,8 @@ export interface FakeOpencode {
   /** Everything that stands in the session, as the host shows it. */
   messages(sessionId: string): readonly { readonly info: Fields; readonly parts: readonly Fields[] }[];
   readonly toasts: readonly Fields[];
+  /** From now on it answers that it took a message, and does not begin with it. */
+  hesitates(): void;
   /** Sessions whose work the plugin ended. */
   readonly endedByPlugin: readonly string[];
   /** A step with this text ends the turn. */
@@ -62,6 +64,7 @@ export async function startFakeOpencode(
   const sessions = new Map<string, FakeSession>();
   const toasts: Fields[] = [];
   const endedByPlugin: string[] = [];
+  let isHesitating = false;
   let count = 0;
   const of = (id: string): FakeSession => {
     const session = sessions.get(id);
@@ -127,7 +130,7 @@ export async function startFakeOpencode(
         return {};
       },
       async promptAsync({ path, body }) {
-        await prompt(path.id, body);
+        if (!isHesitating) await prompt(path.id, body);
         return {};
       },
       async abort({ path }) {
@@ -166,6 +169,9 @@ export async function startFakeOpencode(
 
   return {
     ...{ hooks, tells, toasts, endedByPlugin, messages: (sessionId) => of(sessionId).messages },
+    hesitates() {
+      isHesitating = true;
+    },
     calls: (sessionId, tool) => calls(sessionId, tool),
     injected: (sessionId) =>
       of(sessionId).messages.flatMap(({ parts }) =>
