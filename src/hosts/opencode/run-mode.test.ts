@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { leavesOnIdle } from './run-mode.ts';
 
-const started = (...words: string[]) => leavesOnIdle(['bun', '/$bunfs/root/src/index.js', ...words]);
+const started = (...words: string[]) => leavesOnIdle(['bun', '/$bunfs/src/index.js', ...words]);
 
 describe('how the host was started', () => {
   it('design: `run` leaves on the first idle, wherever its flags stand', () => {
