@@ -10,7 +10,7 @@ const mutationId = process.env['UNTILDONE_MUTATION'];
 export default defineConfig({
   plugins: mutationId ? [mutationPlugin(root, mutationId) as Plugin] : [],
   test: {
-    include: ['src/**/*.test.ts', 'test/*.test.ts', 'test/stories/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/*.test.ts', 'test/stories/*.test.ts', 'test/conformance/*.test.ts'],
     exclude: ['test/hosts/**', '**/node_modules/**', 'dist/**'],
     environment: 'node',
     // The cache of transformed files survives runs and does not know about mutations: with it, a defect would

@@ -16,8 +16,8 @@ export interface Entry {
 
 export const entries: readonly Entry[] = [
   { source: 'src/index.ts', output: 'index', group: 'library' },
-  { source: 'src/testing/index.ts', output: 'testing', group: 'library' },
-  { source: 'src/testing/model/index.ts', output: 'scripted-model', group: 'library' },
+  { source: 'src/simulated/index.ts', output: 'testing', group: 'library' },
+  { source: 'src/scripted-model/index.ts', output: 'scripted-model', group: 'library' },
   { source: 'src/agent/guard/index.ts', output: 'guard', group: 'library' },
   { source: 'src/hosts/enforcer/index.ts', output: 'enforcer', group: 'library' },
   { source: 'src/hosts/opencode/index.ts', output: 'opencode', group: 'library' },

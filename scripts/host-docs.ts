@@ -63,7 +63,7 @@ works, and \`untildone init NAME --uninstall\` leaves every file as it was. An a
 
 ${table.join('\n')}
 
-The adapters declare this, and one suite holds them to it: [host-conformance.ts](../../src/testing/host-conformance.ts) runs
+The adapters declare this, and one suite holds them to it: [host-conformance.ts](../../test/conformance/host-conformance.ts) runs
 the same promises over every adapter and over two scripted hosts. For programs with an event bus of their own there is
 the [idle enforcer](../enforcer.md).
 

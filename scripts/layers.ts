@@ -1,16 +1,15 @@
 // Who may import whom: the one table behind biome.layers.json and test/architecture.test.ts.
 // An import may only point to the left; a layer that is not listed here does not exist.
 
-const heart = ['core', 'ports', 'engine'] as const;
-const services = [...heart, 'stores', 'checks', 'tools', 'plan-file'] as const;
+const heart = ['core', 'engine'] as const;
+const services = [...heart, 'store', 'checks', 'tools', 'plan-file'] as const;
 const adapters = [...services, 'hosts', 'frameworks', 'agent', 'mcp'] as const;
 
 /** Folder under src/ → the folders it may import besides itself. */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  ports: ['core'],
-  engine: ['core', 'ports'],
-  stores: heart,
+  engine: ['core'],
+  store: heart,
   checks: heart,
   tools: heart,
   'plan-file': heart,
@@ -18,25 +17,25 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   frameworks: services,
   agent: services,
   mcp: services,
-  // The demo runs our own agent on the scripted model, so the command line may use the test tools.
-  cli: [...adapters, 'testing'],
+  // The demo runs our own agent on the scripted model, so the command line may use it.
+  cli: [...adapters, 'scripted-model'],
   dashboard: adapters,
   fleet: adapters,
-  testing: adapters,
+  'scripted-model': [],
+  simulated: heart,
 };
 
 /** What a layer may import that is not a file of ours. Layers that are not named are free. */
 export const outsideImports: Readonly<Record<string, 'nothing' | 'node'>> = {
   core: 'nothing',
-  ports: 'nothing',
   engine: 'node',
 };
 
 /** The package entries (src/*.ts) show neither the command line nor the test tools. */
-export const hiddenFromEntries = ['cli', 'dashboard', 'fleet', 'testing'] as const;
+export const hiddenFromEntries = ['cli', 'dashboard', 'fleet', 'scripted-model', 'simulated'] as const;
 
 /** The only folder that may open a database. */
-export const databaseFolder = 'src/stores/sqlite';
+export const databaseFolder = 'src/store/sqlite';
 export const databaseModules = ['node:sqlite', 'bun:sqlite'] as const;
 
 /** core performs nothing: what it would need for that is out of its reach. */

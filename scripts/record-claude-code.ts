@@ -13,7 +13,7 @@ import {
   startScriptedModel,
   untilAllDone,
   writeFile,
-} from '../src/testing/model/index.ts';
+} from '../src/scripted-model/index.ts';
 import { claudeEnvironment } from '../test/hosts/claude-code/claude.ts';
 import { createProject } from '../test/hosts/harness/project.ts';
 import { waitUntil } from '../test/hosts/harness/wait-until.ts';

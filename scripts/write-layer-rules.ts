@@ -70,7 +70,7 @@ export function layerRules(): string {
       restrictImports(`src/${layer}/**`, [...outsidePattern(layer), layerPattern(layer)], false),
     );
   }
-  overrides.push(restrictImports(`${databaseFolder}/**`, [layerPattern('stores')], true));
+  overrides.push(restrictImports(`${databaseFolder}/**`, [layerPattern('store')], true));
   const denied = 'core takes time, ids and randomness as values and performs nothing.';
   const deniedGlobals = Object.fromEntries(globalsDeniedToCore.map((name) => [name, denied]));
   overrides.push({

@@ -85,7 +85,7 @@ describe('the layers', () => {
   it('the scan itself sees every form of import and objects to the wrong ones', () => {
     const text = [
       "import { a } from '../engine/a.ts';",
-      "import type { B } from '../stores/b.ts';",
+      "import type { B } from '../store/b.ts';",
       "export { c } from '../cli/c.ts';",
       "import '../tools/d.ts';",
       "await import('../hosts/e.ts');",
@@ -187,13 +187,13 @@ describe('lint', () => {
       plant(`src/${layer}/package.ts`, "import 'zod';", layer in outsideImports);
       plant(`src/${layer}/node.ts`, "import 'node:fs';", outsideImports[layer] === 'nothing');
       plant(`src/${layer}/database.ts`, "import 'node:sqlite';", true);
-      plant(`src/${layer}/same.test.ts`, "import '../testing/x.ts';", false);
+      plant(`src/${layer}/same.test.ts`, "import '../simulated/x.ts';", false);
     }
     plant('src/index.ts', "export { run } from './engine/run.ts';", false);
     plant('src/other-entry.ts', "export { main } from './cli/main.ts';", true);
     plant('src/core/dynamic.ts', "export const late = () => import('../engine/x.ts');", true);
-    plant('src/stores/sqlite/open.ts', "import 'node:sqlite';", false);
-    plant('src/stores/sqlite/wrong.ts', "import '../../cli/main.ts';", true);
+    plant('src/store/sqlite/open.ts', "import 'node:sqlite';", false);
+    plant('src/store/sqlite/wrong.ts', "import '../../cli/main.ts';", true);
     const expected = [...planted].filter(([, isWrong]) => isWrong).map(([file]) => file);
     expect(expected.length).toBeGreaterThan(100);
     expect(lintedAsWrong()).toEqual(expected.sort());

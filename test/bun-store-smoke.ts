@@ -18,7 +18,7 @@ const directory = mkdtempSync(join(tmpdir(), 'untildone-bun-'));
 try {
   const outfile = join(directory, 'sqlite-contract.test.js');
   await build({
-    entryPoints: [fileURLToPath(new URL('../src/stores/sqlite/sqlite-contract.test.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('../src/store/sqlite/sqlite-contract.test.ts', import.meta.url))],
     outfile,
     bundle: true,
     platform: 'node',

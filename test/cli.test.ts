@@ -3,9 +3,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addStagnantSession, type CommandBench, createCommandBench } from '../src/cli/command-bench.ts';
 import { commandTable } from '../src/cli/command-table.ts';
 import { stopRules } from '../src/core/rules/stop-rules.ts';
+import { addStagnantSession, type CommandBench, createCommandBench } from './support/command-bench.ts';
 
 process.env['TZ'] = 'UTC';
 

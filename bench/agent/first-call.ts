@@ -7,8 +7,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { median } from '../../src/agent/context/prefix-share.ts';
-import { say, script, startScriptedModel } from '../../src/testing/model/index.ts';
+import { say, script, startScriptedModel } from '../../src/scripted-model/index.ts';
+import { median } from '../../test/support/prefix-share.ts';
 
 const runs = Number(process.argv[2] ?? 20);
 const program = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));

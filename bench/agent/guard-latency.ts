@@ -7,11 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jsonSchema, streamText, type TextStreamPart, type ToolSet, tool } from 'ai';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import { median } from '../../src/agent/context/prefix-share.ts';
 import { GuardMemory } from '../../src/agent/guard/guard-memory.ts';
 import { guardStep } from '../../src/agent/guard/guard-step.ts';
 import { systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import {
   always,
   complete,
@@ -24,7 +22,9 @@ import {
   untilAllDone,
   withText,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { median } from '../../test/support/prefix-share.ts';
 import { runScriptedAgent, scriptedModelObject } from './scripted-agent.ts';
 
 const samples = Number(process.argv[2] ?? 200);

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import { systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { runScriptedAgent } from './scripted-agent.ts';
 
 export type LongRunLine =

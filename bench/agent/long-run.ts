@@ -6,7 +6,6 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { median } from '../../src/agent/context/prefix-share.ts';
 import { defaultSettings } from '../../src/core/config/settings.ts';
 import {
   complete,
@@ -18,7 +17,8 @@ import {
   startScriptedModel,
   untilAllDone,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
+import { median } from '../../test/support/prefix-share.ts';
 import type { LongRunLine } from './long-run-agent.ts';
 
 const todos = Number(process.argv[2] ?? 200);

@@ -3,9 +3,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CallParts, median, prefixShares } from '../../src/agent/context/prefix-share.ts';
 import { systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import {
   callTool,
   complete,
@@ -18,7 +16,9 @@ import {
   startScriptedModel,
   untilAllDone,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { type CallParts, median, prefixShares } from '../../test/support/prefix-share.ts';
 import { runScriptedAgent, type ScriptedApi } from './scripted-agent.ts';
 
 const todos = 20;

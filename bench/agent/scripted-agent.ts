@@ -7,8 +7,8 @@ import type { Worker } from '../../src/agent/workers/worker.ts';
 import { workerTypes } from '../../src/agent/workers/worker-types.ts';
 import type { ContextSettings } from '../../src/core/config/own-agent-settings.ts';
 import { defaultSettings, type Settings } from '../../src/core/config/settings.ts';
+import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers, systemClock } from '../../src/engine/system.ts';
-import type { Store } from '../../src/ports/store.ts';
 
 export type ScriptedApi = 'chat' | 'responses' | 'anthropic' | 'google';
 

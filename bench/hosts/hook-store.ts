@@ -5,8 +5,8 @@ import type { Event, SessionDescriptor } from '../../src/core/events.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
 import { translate } from '../../src/hosts/claude-code/translate.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { scriptedDescriptor } from '../../src/testing/scripted-host.ts';
+import { scriptedDescriptor } from '../../src/simulated/scripted-host.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
 export interface HookStoreOptions {
   readonly path: string;

@@ -1,5 +1,5 @@
 // From the end of an answer to the injection that follows it, by the host's own clock: both times stand in its messages.
-import { always, plan, say, script } from '../../src/testing/model/index.ts';
+import { always, plan, say, script } from '../../src/scripted-model/index.ts';
 import { waitUntil } from '../../test/hosts/harness/wait-until.ts';
 import { openConversation } from '../../test/hosts/opencode/conversation.ts';
 import { startStage } from '../../test/hosts/opencode/stage.ts';

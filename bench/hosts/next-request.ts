@@ -10,7 +10,7 @@ import {
   say,
   script,
   startScriptedModel,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { startClaude } from '../../test/hosts/claude-code/claude.ts';
 import { createProject, type Project } from '../../test/hosts/harness/project.ts';
 

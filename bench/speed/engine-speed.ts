@@ -10,8 +10,8 @@ import type { Event } from '../../src/core/events.ts';
 import { noRows } from '../../src/core/rows.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { scriptedDescriptor } from '../../src/testing/scripted-host.ts';
+import { scriptedDescriptor } from '../../src/simulated/scripted-host.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { createRawWriter } from './raw-rows.ts';
 
 const events = Number(process.argv[2] ?? 3000);

@@ -12,8 +12,8 @@ import { createCommandCheck } from '../../src/core/check-specs/read-check.ts';
 import { defaultSettings } from '../../src/core/config/settings.ts';
 import { createRuntime, type Runtime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { storePath } from '../../src/stores/state-directory.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { storePath } from '../../src/store/state-directory.ts';
 
 const rounds = Number(process.argv[2] ?? 15);
 const filesInFolder = 200;

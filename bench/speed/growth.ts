@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultSettings } from '../../src/core/config/settings.ts';
 import type { Event } from '../../src/core/events.ts';
+import type { ToldHost } from '../../src/engine/host.ts';
 import { createRuntime, type Runtime } from '../../src/engine/runtime.ts';
+import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
-import type { ToldHost } from '../../src/ports/host.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { scriptedDescriptor } from '../../src/testing/scripted-host.ts';
+import { scriptedDescriptor } from '../../src/simulated/scripted-host.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const directory = mkdtempSync(join(tmpdir(), 'untildone-growth-'));

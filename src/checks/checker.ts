@@ -4,9 +4,9 @@ import type { CheckSpec } from '../core/check-spec.ts';
 import type { Policy } from '../core/config/policy.ts';
 import type { Event } from '../core/events.ts';
 import type { Session } from '../core/session.ts';
+import type { CheckAsker, CheckRun, CheckVerdict } from '../engine/check-queue.ts';
+import type { Checker } from '../engine/host.ts';
 import { policyKey } from '../engine/policies.ts';
-import type { CheckAsker, CheckRun, CheckVerdict } from '../ports/check-queue.ts';
-import type { Checker } from '../ports/host.ts';
 import { editedSources } from './edited-sources.ts';
 import { type HumanAnswers, humanVerdict } from './human-answers.ts';
 import {

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createTemporaryFolder, createTemporaryRepository } from '../../test/support/temporary-repository.ts';
 import {
   type FingerprintChoice,
   fingerprintListing,
@@ -21,7 +22,6 @@ import {
   listWorkspace,
 } from './fingerprint.ts';
 import { compareFiles, readListing } from './listing/listing.ts';
-import { createTemporaryFolder, createTemporaryRepository } from './temporary-repository.ts';
 
 async function take(directory: string, options: ListingOptions & FingerprintChoice = {}): Promise<string> {
   const result = await fingerprintWorkspace(directory, options);

@@ -1,10 +1,10 @@
 // Issue "Evidence", must hold 2: commands that fork, flee, flood, hang and print secrets, as real processes.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { commandCheck, contextFor } from './check-cases.ts';
+import { commandCheck, contextFor } from '../../test/support/check-cases.ts';
+import { createTemporaryFolder } from '../../test/support/temporary-repository.ts';
 import { findProcessTree } from './process/process-tree.ts';
 import { runCheck } from './run-check.ts';
-import { createTemporaryFolder } from './temporary-repository.ts';
 
 /** Every process of the command carries it, whatever became of its parent and its group. */
 function createMark() {

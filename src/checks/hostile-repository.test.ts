@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createTemporaryRepository } from '../../test/support/temporary-repository.ts';
 import { fingerprintWorkspace, type ListingOptions } from './fingerprint.ts';
-import { createTemporaryRepository } from './temporary-repository.ts';
 
 async function take(directory: string, options: ListingOptions = {}): Promise<string> {
   const result = await fingerprintWorkspace(directory, options);

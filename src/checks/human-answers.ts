@@ -2,9 +2,9 @@
 // holds for the state of the files that it was given for, as any evidence does.
 import type { HumanCheck } from '../core/check-spec.ts';
 import type { Session } from '../core/session.ts';
-import type { EvidenceRow } from '../ports/check-queue.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Store } from '../ports/store.ts';
+import type { EvidenceRow } from '../engine/check-queue.ts';
+import type { Clock } from '../engine/clock.ts';
+import type { Store } from '../engine/store.ts';
 import type { Verdict } from './checker.ts';
 
 export interface HumanAnswer {

@@ -2,7 +2,7 @@
 // compares with it (V2, P27). Called at a genuine human message, before the policy is snapshotted.
 import { type CheckSpec, protectedPathsId } from '../core/check-spec.ts';
 import type { Policy } from '../core/config/policy.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../engine/store.ts';
 import { baselineKey, takeBaseline } from './protected-paths.ts';
 
 const baselineTimeoutMs = 60_000;

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createTemporaryFolder, createTemporaryRepository } from '../../test/support/temporary-repository.ts';
 import { changedSince, type ProtectedBaseline, takeBaseline } from './protected-paths.ts';
-import { createTemporaryFolder, createTemporaryRepository } from './temporary-repository.ts';
 
 async function baselineOf(root: string, ...patterns: string[]): Promise<ProtectedBaseline> {
   const taken = await takeBaseline(root, patterns);

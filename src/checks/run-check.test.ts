@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commandCheck, contextFor, fileCheck } from './check-cases.ts';
+import { commandCheck, contextFor, fileCheck } from '../../test/support/check-cases.ts';
+import { createTemporaryFolder } from '../../test/support/temporary-repository.ts';
 import { runCheck } from './run-check.ts';
-import { createTemporaryFolder } from './temporary-repository.ts';
 
 describe('V1: a command as a check', () => {
   it('passes by its exit status and tells what was seen', async () => {

@@ -1,7 +1,7 @@
 // Which todos have passed on another state of the workspace than the present one: their checks are run again before
 // a turn is called done (V2).
 import type { Session } from '../core/session.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../engine/store.ts';
 import type { Look } from './checker.ts';
 
 export async function staleTodos(

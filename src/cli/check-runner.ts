@@ -2,7 +2,7 @@
 // program cannot be started again (in tests), within this process.
 import { runQueue } from '../checks/queue/run-queue.ts';
 import { startDetachedRunner } from '../checks/queue/start-runner.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../engine/store.ts';
 import type { Io } from './io.ts';
 
 export function createRunnerStart(io: Io, store: Store): (directory: string, holder: string) => void {

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { UntildoneError } from '../core/untildone-error.ts';
 import { broken, type Finding, ok } from '../hosts/install/finding.ts';
-import { openDatabase } from '../stores/sqlite/open-database.ts';
-import { storePath } from '../stores/state-directory.ts';
+import { openDatabase } from '../store/sqlite/open-database.ts';
+import { storePath } from '../store/state-directory.ts';
 import { noSessionsYet } from './find-session.ts';
 import type { Io } from './io.ts';
 import { withStore } from './open-runtime.ts';

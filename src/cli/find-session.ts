@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Session } from '../core/session.ts';
 import { UntildoneError } from '../core/untildone-error.ts';
-import type { StoreReader } from '../ports/store.ts';
+import type { StoreReader } from '../engine/store.ts';
 import { formatAge } from './describe-time.ts';
 import type { Io } from './io.ts';
 import { shown } from './print.ts';

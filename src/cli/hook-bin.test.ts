@@ -19,7 +19,6 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lateModules } from '../../scripts/late-modules.ts';
 import { lazyBuiltins } from '../../scripts/lazy-builtins.ts';
-import type { Event } from '../core/events.ts';
 import {
   completedPayload,
   createPayload,
@@ -27,10 +26,11 @@ import {
   sessionId,
   stopPayload,
   updatePayload,
-} from '../hosts/claude-code/payload-cases.ts';
+} from '../../test/support/payload-cases.ts';
+import type { Event } from '../core/events.ts';
 import { todoIdOf } from '../hosts/hook/event-key.ts';
 import { mostPayloadBytes } from '../hosts/hook/read-payload.ts';
-import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
 // As `init` copies it: no package.json beside it says that it is a module.

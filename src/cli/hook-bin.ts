@@ -5,7 +5,7 @@
 import { existsSync, writeSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { stateDirectory } from '../stores/state-directory.ts';
+import { stateDirectory } from '../store/state-directory.ts';
 
 start().catch(() => {
   // Safe: the file was taken away or damaged while it started. The agent goes on as if we were not there.

@@ -5,7 +5,7 @@ import { claudeCode } from '../hosts/claude-code/claude-code.ts';
 import type { HookedHost } from '../hosts/hook/hook-request.ts';
 import { keepLogShort } from '../hosts/hook/keep-log-short.ts';
 import { type HookProcess, runHook } from '../hosts/hook/run-hook.ts';
-import { stateDirectory } from '../stores/state-directory.ts';
+import { stateDirectory } from '../store/state-directory.ts';
 
 const hookedHosts: readonly HookedHost[] = [claudeCode];
 

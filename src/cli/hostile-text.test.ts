@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CommandBench, createCommandBench } from './command-bench.ts';
+import { type CommandBench, createCommandBench } from '../../test/support/command-bench.ts';
 
 let bench: CommandBench;
 

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { UntildoneError } from '../core/untildone-error.ts';
 import type { InstallRequest } from '../hosts/install/installer.ts';
-import { stateDirectory } from '../stores/state-directory.ts';
+import { stateDirectory } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
 import { programVersion } from './program-version.ts';
 

@@ -1,7 +1,8 @@
 // What a command may touch of the process, as one value, so that tests run commands without a process.
 // A reader that went away (EPIPE) ends the output, never the work.
+
+import type { Clock } from '../engine/clock.ts';
 import { systemClock } from '../engine/system.ts';
-import type { Clock } from '../ports/clock.ts';
 
 export interface Output {
   write(text: string): unknown;

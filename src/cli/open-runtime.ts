@@ -15,10 +15,10 @@ import {
   readPolicy,
 } from '../engine/policy-source.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
+import type { Store, StoreReader } from '../engine/store.ts';
 import { createIdentifiers, sha256 } from '../engine/system.ts';
-import type { Store, StoreReader } from '../ports/store.ts';
-import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts';
-import { storePath } from '../stores/state-directory.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import { storePath } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
 import { complain } from './print.ts';
 

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import type { Event } from '../core/events.ts';
 import type { Session } from '../core/session.ts';
 import type { Runtime } from '../engine/runtime.ts';
+import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import { createFileMemory } from '../plan-file/file-memory.ts';
 import {
@@ -12,8 +13,7 @@ import {
   type PlanFileSyncOptions,
 } from '../plan-file/plan-file-sync.ts';
 import { hashText } from '../plan-file/text-file.ts';
-import type { Store } from '../ports/store.ts';
-import { stateDirectory } from '../stores/state-directory.ts';
+import { stateDirectory } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
 
 /** `plan-PLAN.md-1a2b3c4d`: readable, and another file of the same name has another one. */

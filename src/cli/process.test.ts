@@ -5,7 +5,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CommandBench, createCommandBench } from './command-bench.ts';
+import { type CommandBench, createCommandBench } from '../../test/support/command-bench.ts';
 
 const program = fileURLToPath(new URL('bin.ts', import.meta.url));
 

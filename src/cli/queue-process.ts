@@ -1,8 +1,8 @@
 // The runner of checks as a process of its own, started by a hook: it works through the queue of one folder and ends.
 import { runQueue } from '../checks/queue/run-queue.ts';
 import { systemClock } from '../engine/system.ts';
-import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts';
-import { storePath } from '../stores/state-directory.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import { storePath } from '../store/state-directory.ts';
 
 export async function runQueueProcess([directory, holder]: readonly string[]): Promise<void> {
   if (directory === undefined || holder === undefined) return;

@@ -7,7 +7,7 @@ import type { Event } from '../core/events.ts';
 import type { Session, SessionTimer } from '../core/session.ts';
 import { createRuntime } from '../engine/runtime.ts';
 import { sha256 } from '../engine/system.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
 
 export interface ReplayRun {
   /** Null before the first event. */

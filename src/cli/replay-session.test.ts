@@ -1,8 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  addStagnantSession,
+  type CommandBench,
+  createCommandBench,
+} from '../../test/support/command-bench.ts';
 import type { PartialSettings } from '../core/config/settings.ts';
-import { addStagnantSession, type CommandBench, createCommandBench } from './command-bench.ts';
 
 process.env['TZ'] = 'UTC';
 

@@ -5,7 +5,7 @@ import type { Settings } from '../core/config/settings.ts';
 import type { Decision } from '../core/decision.ts';
 import type { Event } from '../core/events.ts';
 import type { Session, SessionTimer } from '../core/session.ts';
-import type { StoreReader } from '../ports/store.ts';
+import type { StoreReader } from '../engine/store.ts';
 import { createReplayRun } from './replay-run.ts';
 
 /** Events read at a time: a long session is never in memory whole. */

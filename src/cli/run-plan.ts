@@ -9,11 +9,11 @@ import { refuseItem } from '../core/plan/refusals.ts';
 import type { Session } from '../core/session.ts';
 import { UntildoneError } from '../core/untildone-error.ts';
 import { digestPlanFile } from '../engine/digest-file.ts';
+import type { Store } from '../engine/store.ts';
 import { parsePlanFile } from '../plan-file/parse-plan-file.ts';
 import { planChecks } from '../plan-file/plan-checks.ts';
 import { type PlanFile, problemText } from '../plan-file/plan-file.ts';
 import { errorCode, readTextFile } from '../plan-file/text-file.ts';
-import type { Store } from '../ports/store.ts';
 import { shown } from './print.ts';
 
 export interface TakenPlan {

@@ -2,7 +2,7 @@
 // says who got which todo and how it ended. Their own sessions stand below the session that the human sees.
 import type { WorkerResult } from '../core/events.ts';
 import type { Session } from '../core/session.ts';
-import type { StoreReader } from '../ports/store.ts';
+import type { StoreReader } from '../engine/store.ts';
 
 export interface WorkerView {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCoreDriver, driverStart } from '../../test/properties/core-driver.ts';
-import { anEvent, aSession } from '../testing/builders.ts';
+import { anEvent, aSession } from '../../test/support/builders.ts';
 import { defaultSettings } from './config/settings.ts';
 import { decide } from './decide.ts';
 import { exitCodes, outcomes } from './decision.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { aLedger, aLedgerDraft } from '../testing/builders.ts';
+import { aLedger, aLedgerDraft } from '../../test/support/builders.ts';
 import { type LedgerEntry, ledgerStart, linkEntry, verifyLedger } from './ledger.ts';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anEvent, aSession } from '../testing/builders.ts';
+import { anEvent, aSession } from '../../test/support/builders.ts';
 import type { TodoChanges } from './events.ts';
 import { needs } from './needs.ts';
 import { noNeeds } from './rows.ts';

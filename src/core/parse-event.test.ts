@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anEvent } from '../testing/builders.ts';
+import { anEvent } from '../../test/support/builders.ts';
 import type { Event } from './events.ts';
 import { parseEvent } from './parse-event.ts';
 

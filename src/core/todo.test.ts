@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aTodo } from '../testing/builders.ts';
+import { aTodo } from '../../test/support/builders.ts';
 import { isDropped, isFinal, isOpen, normaliseTitle, statusFromWord } from './todo.ts';
 
 describe('one todo', () => {

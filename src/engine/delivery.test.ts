@@ -1,14 +1,14 @@
 // Delivery on its own: one row of the outbox, one host, and what becomes of them.
 import { describe, expect, it } from 'vitest';
+import { anOutboxRow, aSession } from '../../test/support/builders.ts';
 import type { Event } from '../core/events.ts';
 import type { Session } from '../core/session.ts';
-import type { ToldHost } from '../ports/host.ts';
-import type { OutboxRow } from '../ports/store.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
-import { anOutboxRow, aSession } from '../testing/builders.ts';
-import { createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createSimulatedClock } from '../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { createDelivery } from './delivery.ts';
 import type { Handled } from './engine.ts';
+import type { ToldHost } from './host.ts';
+import type { OutboxRow } from './store.ts';
 
 interface HostAnswers {
   readonly found?: 'present' | 'absent' | 'unknown';

@@ -2,10 +2,10 @@
 // is sent; right before sending it is looked at again, so that a human who spoke meanwhile is never talked over.
 import type { Event } from '../core/events.ts';
 import type { Session } from '../core/session.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { OutgoingText, ToldHost } from '../ports/host.ts';
-import type { OutboxRow, Store } from '../ports/store.ts';
+import type { Clock } from './clock.ts';
 import type { EnginePoint, Handled } from './engine.ts';
+import type { OutgoingText, ToldHost } from './host.ts';
+import type { OutboxRow, Store } from './store.ts';
 
 export interface Delivery {
   /** Sends the outbox row of this epoch, if it is still wanted. */

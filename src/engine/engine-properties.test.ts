@@ -10,11 +10,11 @@ import type { HostMode } from '../core/events.ts';
 import { verifyLedger } from '../core/ledger.ts';
 import { recount } from '../core/plan/tally.ts';
 import { createSession } from '../core/session.ts';
-import type { OutgoingText, ToldHost } from '../ports/host.ts';
-import type { Store } from '../ports/store.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { createEngine } from './engine.ts';
+import type { OutgoingText, ToldHost } from './host.ts';
 import { createRuntime } from './runtime.ts';
+import type { Store } from './store.ts';
 import { sha256 } from './system.ts';
 
 const sessionId = 'session-1';

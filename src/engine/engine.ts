@@ -12,12 +12,12 @@ import { findDamage } from '../core/plan/verify-record.ts';
 import { noRows } from '../core/rows.ts';
 import { createSession, type Session } from '../core/session.ts';
 import type { Step } from '../core/step.ts';
-import type { Clock, Identifiers } from '../ports/clock.ts';
-import type { Checker, ToldHost } from '../ports/host.ts';
-import type { Store, StoreReader, StoreTransaction } from '../ports/store.ts';
+import type { Clock, Identifiers } from './clock.ts';
+import type { Checker, ToldHost } from './host.ts';
 import { type CurrentPolicy, createPolicies } from './policies.ts';
 import { saveStep } from './save-step.ts';
 import { checkSeal, seal } from './seal.ts';
+import type { Store, StoreReader, StoreTransaction } from './store.ts';
 
 export interface EngineOptions {
   readonly store: Store;

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { defaultSettings } from '../core/config/settings.ts';
 import type { CheckFinished } from '../core/events.ts';
-import type { Checker } from '../ports/host.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
+import type { Checker } from './host.ts';
 import { createRuntime } from './runtime.ts';
 import { sha256 } from './system.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { aSession } from '../../test/support/builders.ts';
 import { defaultSettings } from '../core/config/settings.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
-import { aSession } from '../testing/builders.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { createPolicies } from './policies.ts';
 import { sha256 } from './system.ts';
 

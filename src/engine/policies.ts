@@ -2,7 +2,7 @@
 import { canonicalPolicy, type Policy } from '../core/config/policy.ts';
 import type { HashFunction } from '../core/ledger.ts';
 import type { Session } from '../core/session.ts';
-import type { StoreReader, StoreTransaction } from '../ports/store.ts';
+import type { StoreReader, StoreTransaction } from './store.ts';
 
 /** What holds right now for this session, read from files and environment. Must not throw: the engine asks mid-way. */
 export type CurrentPolicy = (session: Session) => Policy;

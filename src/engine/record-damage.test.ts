@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../core/config/settings.ts';
 import type { Session } from '../core/session.ts';
 import type { Todo } from '../core/todo.ts';
-import type { Checker } from '../ports/host.ts';
-import type { Store } from '../ports/store.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
-import { createScriptedHost } from '../testing/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createScriptedHost } from '../simulated/scripted-host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
+import type { Checker } from './host.ts';
 import { seal } from './seal.ts';
+import type { Store } from './store.ts';
 import { sha256 } from './system.ts';
 
 /** Every check passes, and whatever `meanwhile` does happens just before the turn is settled. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { defaultSettings, type Settings } from '../core/config/settings.ts';
-import type { Checker } from '../ports/host.ts';
-import type { Store } from '../ports/store.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
-import { createScriptedHost, type ScriptedHostOptions } from '../testing/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createScriptedHost, type ScriptedHostOptions } from '../simulated/scripted-host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
 import type { Engine } from './engine.ts';
+import type { Checker } from './host.ts';
+import type { Store } from './store.ts';
 import { sha256 } from './system.ts';
 
 function setUp(

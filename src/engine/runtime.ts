@@ -1,10 +1,10 @@
 // Puts engine, delivery and timers together: what a host adapter, a loop or the command line holds in its hand.
 import type { Event } from '../core/events.ts';
-import type { ToldHost } from '../ports/host.ts';
-import type { Store } from '../ports/store.ts';
 import { createDelivery } from './delivery.ts';
 import { createEngine, type Engine, type EngineOptions, type Handled } from './engine.ts';
+import type { ToldHost } from './host.ts';
 import { isHolderAlive, processHolder } from './process-holder.ts';
+import type { Store } from './store.ts';
 import { createTimers } from './timers.ts';
 
 export interface RuntimeOptions extends EngineOptions {

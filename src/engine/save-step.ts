@@ -4,7 +4,7 @@ import type { Event } from '../core/events.ts';
 import { type HashFunction, type LedgerDraft, type LedgerEntry, linkEntry } from '../core/ledger.ts';
 import type { Session } from '../core/session.ts';
 import type { Step } from '../core/step.ts';
-import type { StoreTransaction } from '../ports/store.ts';
+import type { StoreTransaction } from './store.ts';
 
 export async function saveStep(
   transaction: StoreTransaction,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aSession } from '../testing/builders.ts';
+import { aSession } from '../../test/support/builders.ts';
 import { checkSeal, seal } from './seal.ts';
 import { sha256 } from './system.ts';
 

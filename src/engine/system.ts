@@ -1,7 +1,7 @@
 // The real clock, identifiers and hash. Everything else in the engine gets them handed in.
 import * as crypto from 'node:crypto';
 import type { HashFunction } from '../core/ledger.ts';
-import type { Clock, Identifiers } from '../ports/clock.ts';
+import type { Clock, Identifiers } from './clock.ts';
 
 /** setTimeout counts in 32 bits; a later wake-up is made in stages. */
 const longestTimeout = 2_147_483_647;

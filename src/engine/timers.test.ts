@@ -1,11 +1,11 @@
 // Timers through the runtime: what is looked at once more at the moment of acting, and what is void by then.
 import { describe, expect, it } from 'vitest';
+import { anEvent } from '../../test/support/builders.ts';
 import { defaultSettings } from '../core/config/settings.ts';
 import type { Event } from '../core/events.ts';
-import type { ToldHost } from '../ports/host.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
-import { anEvent } from '../testing/builders.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
+import type { ToldHost } from './host.ts';
 import { createRuntime } from './runtime.ts';
 import { sha256 } from './system.ts';
 

@@ -1,10 +1,10 @@
 // Timers that survive restarts. One wake-up for the earliest due timer of this host instance, never one per idle
 // session and never a scan: the cost follows the sessions that are due. Only the holder of the lease acts.
 import type { Event } from '../core/events.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { ToldHost } from '../ports/host.ts';
-import type { DueTimer, Store } from '../ports/store.ts';
+import type { Clock } from './clock.ts';
 import type { Handled } from './engine.ts';
+import type { ToldHost } from './host.ts';
+import type { DueTimer, Store } from './store.ts';
 
 /** A dead process holds its lease this long; a live one renews it three times as often. */
 const leaseMs = 30_000;

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { createMcpBench, titles } from '../../test/support/mcp-bench.ts';
 import type { Settings } from '../core/config/settings.ts';
-import { createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createSimulatedClock } from '../simulated/simulated-clock.ts';
 import { bindReceipt } from './bind-receipt.ts';
-import { createMcpBench, titles } from './mcp-bench.ts';
 
 function openBench(settings: Partial<Settings> = {}) {
   const clock = createSimulatedClock();

@@ -1,7 +1,7 @@
 // Binds a server process to the host's session that its receipt was seen in: what the call put into another session
 // is moved there, and the server works there from its next call on. It must not load the MCP package: hooks bundle it.
 import type { Engine } from '../engine/engine.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../engine/store.ts';
 import { moveTodos } from './move-todos.ts';
 import { addPlace, lastPlace, type NumberedPlace, readPlace } from './places.ts';
 import { isOfCall, parseReceipt, type Receipt } from './receipt.ts';

@@ -7,7 +7,7 @@ import { noNeeds } from '../core/rows.ts';
 import { createSession } from '../core/session.ts';
 import type { Todo } from '../core/todo.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../engine/store.ts';
 
 export interface Move {
   readonly from: string;

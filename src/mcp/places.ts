@@ -1,6 +1,6 @@
 // Where a server process works, one place after the other: a provisional session of its own, then the host's session
 // that a receipt bound it to. Kept beside the policies, which are write-once and small: one row per place, not per call.
-import type { StoreReader, StoreTransaction } from '../ports/store.ts';
+import type { StoreReader, StoreTransaction } from '../engine/store.ts';
 
 export interface Place {
   readonly sessionId: string;

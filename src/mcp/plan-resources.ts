@@ -2,8 +2,8 @@
 // it shows the session that the server works in at that moment.
 import { oneLine } from '../core/safe-text.ts';
 import { noCounts, openCount, planSize, type Session } from '../core/session.ts';
+import type { Store, StoreReader } from '../engine/store.ts';
 import { formatPlan } from '../plan-file/format-plan.ts';
-import type { Store, StoreReader } from '../ports/store.ts';
 import { remaining, shownNote, summarise, viewTodo } from '../tools/todo-view.ts';
 import type { ServerSession } from './server-session.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createSimulatedClock } from '../simulated/simulated-clock.ts';
 import { createResourceWatch } from './resource-watch.ts';
 
 function openWatch() {

@@ -1,6 +1,6 @@
 // Tells subscribers that a resource changed, also when another process changed it (a hook settles the outcome). It
 // looks after each call of ours and, once somebody has shown interest in a resource, every few seconds.
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from '../engine/clock.ts';
 
 export interface ResourceWatch {
   /** Somebody reads or subscribes: from now on changes are looked for. */

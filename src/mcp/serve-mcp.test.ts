@@ -3,14 +3,14 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startProcess, startWithin, type WireClient } from '../../test/support/wire-client.ts';
 import type { Policy } from '../core/config/policy.ts';
 import { defaultSettings, type Settings } from '../core/config/settings.ts';
 import { createRuntime } from '../engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../engine/system.ts';
-import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { todoToolsFor } from '../tools/todo-tools.ts';
 import { bindReceipt } from './bind-receipt.ts';
-import { startProcess, startWithin, type WireClient } from './wire-client.ts';
 
 let home: string;
 let cwd: string;

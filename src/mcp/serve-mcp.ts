@@ -3,11 +3,11 @@
 import type { Readable, Writable } from 'node:stream';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Policy } from '../core/config/policy.ts';
+import type { Clock } from '../engine/clock.ts';
+import type { Checker } from '../engine/host.ts';
 import { createRuntime } from '../engine/runtime.ts';
+import type { Store } from '../engine/store.ts';
 import { createIdentifiers, sha256 } from '../engine/system.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Checker } from '../ports/host.ts';
-import type { Store } from '../ports/store.ts';
 import type { TodoTool } from '../tools/todo-tool.ts';
 import { createCall, createServerId, type TodoCaller } from './call-todo-tool.ts';
 import { EndingTransport } from './ending-transport.ts';

@@ -1,9 +1,9 @@
 // Which session this server process works in. MCP does not tell a server the host's session, so it opens a provisional
 // one at its first call and moves on when a hook has bound it (bind-receipt.ts), looking that up at each call.
 import type { Event } from '../core/events.ts';
+import type { Clock, Identifiers } from '../engine/clock.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Clock, Identifiers } from '../ports/clock.ts';
-import type { Store, StoreReader } from '../ports/store.ts';
+import type { Store, StoreReader } from '../engine/store.ts';
 import { addPlace, lastPlace, type NumberedPlace } from './places.ts';
 
 export interface ServerSessionOptions {

@@ -2,7 +2,7 @@
 // id that follows from its old one; one that was the same as a todo of the host has none of its own there, and is found by its title.
 import { isObject } from '../core/config/read-value.ts';
 import { noNeeds } from '../core/rows.ts';
-import type { Store, StoreReader } from '../ports/store.ts';
+import type { Store, StoreReader } from '../engine/store.ts';
 import { movedId } from './move-todos.ts';
 
 /** The input with each such id replaced; anything else is left to the tool, which says what is wrong with it. */

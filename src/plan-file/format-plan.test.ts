@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { aTodo } from '../../test/support/builders.ts';
 import { priorities, type Todo } from '../core/todo.ts';
-import { aTodo } from '../testing/builders.ts';
 import { formatPlan } from './format-plan.ts';
 import { parsePlanFile } from './parse-plan-file.ts';
 

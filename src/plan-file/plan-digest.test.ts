@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { knownDocument, soup } from '../../test/support/document-cases.ts';
 import { digestPlanFile } from '../engine/digest-file.ts';
-import { knownDocument, soup } from './document-cases.ts';
 import { parsePlanFile } from './parse-plan-file.ts';
 import { writeBoxes } from './write-boxes.ts';
 

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Checker } from '../ports/host.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
+import { createSyncBench, type SyncBench } from '../../test/support/sync-bench.ts';
+import type { Checker } from '../engine/host.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { createFileMemory } from './file-memory.ts';
 import type { PlanFileSyncOptions } from './plan-file-sync.ts';
-import { createSyncBench, type SyncBench } from './sync-bench.ts';
 import type { SyncReport } from './sync-report.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@
 // you like. Its own writing is known by its hash, so that it never answers itself.
 import { basename } from 'node:path';
 import { isDropped, type Todo } from '../core/todo.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../engine/store.ts';
 import { boxStatuses } from './box-statuses.ts';
 import { compareItems } from './compare-items.ts';
 import { createTransientMemory, type KnownFile, type PlanFileMemory } from './known-file.ts';

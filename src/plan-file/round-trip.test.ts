@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { knownDocument, soup } from '../../test/support/document-cases.ts';
+import { createSyncBench } from '../../test/support/sync-bench.ts';
 import { type TodoStatus, todoStatuses } from '../core/todo.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
-import { knownDocument, soup } from './document-cases.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { parsePlanFile } from './parse-plan-file.ts';
 import type { PlanFile } from './plan-file.ts';
-import { createSyncBench } from './sync-bench.ts';
 import { boxFor, writeBoxes } from './write-boxes.ts';
 
 let folder: string;

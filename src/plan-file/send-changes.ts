@@ -1,6 +1,7 @@
 // Sends what changed in a plan file through the engine, with `file` as the actor, and collects what the plan refused.
+
+import type { Clock, Identifiers } from '../engine/clock.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Clock, Identifiers } from '../ports/clock.ts';
 import type { FileChange } from './compare-items.ts';
 
 export interface Sender {

@@ -2,9 +2,9 @@
 // What a model can get wrong is answered with a value; only a broken store throws. Which session is meant comes
 // from the context, never from the model (M7).
 import type { Actor } from '../core/todo.ts';
+import type { Clock, Identifiers } from '../engine/clock.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Clock, Identifiers } from '../ports/clock.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store } from '../engine/store.ts';
 import { type InputOf, type ObjectSchema, readInput } from './input-schema.ts';
 
 export interface ToolCallContext {

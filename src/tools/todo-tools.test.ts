@@ -3,11 +3,11 @@ import { defaultSettings, type Settings } from '../core/config/settings.ts';
 import { parseEvent } from '../core/parse-event.ts';
 import type { Todo } from '../core/todo.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Checker } from '../engine/host.ts';
 import { sha256 } from '../engine/system.ts';
-import type { Checker } from '../ports/host.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
-import { createScriptedHost } from '../testing/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createScriptedHost } from '../simulated/scripted-host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
 import type { ToolCallContext, ToolResult } from './todo-tool.ts';
 import { createTodoTools, todoToolsFor } from './todo-tools.ts';
 

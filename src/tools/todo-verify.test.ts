@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../core/config/settings.ts';
 import type { Event } from '../core/events.ts';
+import type { Checker } from '../engine/host.ts';
 import { sha256 } from '../engine/system.ts';
-import type { Checker } from '../ports/host.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
-import { createScriptedHost } from '../testing/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createScriptedHost } from '../simulated/scripted-host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { createTodoTools } from './todo-tools.ts';
 
 type Result = 'passed' | 'failed';

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { defaultSettings, type Settings } from '../core/config/settings.ts';
 import type { Todo } from '../core/todo.ts';
 import { sha256 } from '../engine/system.ts';
-import { createMemoryStore } from '../stores/memory/memory-store.ts';
-import { createScriptedHost } from '../testing/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../testing/simulated-clock.ts';
+import { createScriptedHost } from '../simulated/scripted-host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
 import type { ToolResult } from './todo-tool.ts';
 import { createTodoTools } from './todo-tools.ts';
 

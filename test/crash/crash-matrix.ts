@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { verifyLedger } from '../../src/core/ledger.ts';
 import { sha256, systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
 const victim = fileURLToPath(new URL('./victim.ts', import.meta.url));
 const points = ['before-commit', 'after-commit', 'before-send', 'after-send', 'after-record'];

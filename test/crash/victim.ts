@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { defaultSettings } from '../../src/core/config/settings.ts';
 import type { Event } from '../../src/core/events.ts';
 import { openCount } from '../../src/core/session.ts';
+import type { ToldHost } from '../../src/engine/host.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
-import type { ToldHost } from '../../src/ports/host.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { type Happening, scriptedDescriptor } from '../../src/testing/scripted-host.ts';
+import { type Happening, scriptedDescriptor } from '../../src/simulated/scripted-host.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
 const [directory = '', mode = 'told', point = 'none', nth = '1', todos = '4'] = process.argv.slice(2);
 const file = (name: string): string => join(directory, name);

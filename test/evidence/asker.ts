@@ -5,8 +5,8 @@ import { startDetachedRunner } from '../../src/checks/queue/start-runner.ts';
 import { runQueueProcess } from '../../src/cli/queue-process.ts';
 import { createSession } from '../../src/core/session.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { storePath } from '../../src/stores/state-directory.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { storePath } from '../../src/store/state-directory.ts';
 
 const [first = '', ...rest] = process.argv.slice(2);
 

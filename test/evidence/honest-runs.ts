@@ -14,7 +14,7 @@ import {
   start,
   verify,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { createRandom, type Random } from './random.ts';
 import { told } from './read-told.ts';
 import { type EvidenceStory, tell } from './stage.ts';

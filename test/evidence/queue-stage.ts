@@ -11,10 +11,10 @@ import { canonicalPolicy } from '../../src/core/config/policy.ts';
 import { defaultSettings } from '../../src/core/config/settings.ts';
 import type { Event } from '../../src/core/events.ts';
 import { policyKey } from '../../src/engine/policies.ts';
+import type { Store } from '../../src/engine/store.ts';
 import { sha256, systemClock } from '../../src/engine/system.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { storePath } from '../../src/stores/state-directory.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { storePath } from '../../src/store/state-directory.ts';
 
 export type Program = 'asker' | 'hook';
 

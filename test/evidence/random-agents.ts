@@ -24,7 +24,7 @@ import {
   toggle,
   verify,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { createRandom, type Random } from './random.ts';
 import { type EvidenceStory, type Stage, setStage, type Told } from './stage.ts';
 

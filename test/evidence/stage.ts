@@ -11,17 +11,17 @@ import type { Decision } from '../../src/core/decision.ts';
 import type { LedgerEntry } from '../../src/core/ledger.ts';
 import type { Session } from '../../src/core/session.ts';
 import type { Todo } from '../../src/core/todo.ts';
+import type { EvidenceRow } from '../../src/engine/check-queue.ts';
 import { systemClock } from '../../src/engine/system.ts';
-import type { EvidenceRow } from '../../src/ports/check-queue.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { storePath } from '../../src/stores/state-directory.ts';
 import {
   type LoggedRequest,
   type ScriptedModel,
   type Step,
   script,
   startScriptedModel,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { storePath } from '../../src/store/state-directory.ts';
 
 export interface EvidenceStory {
   readonly steps: readonly Step[];

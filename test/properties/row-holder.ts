@@ -3,7 +3,7 @@
 import type { Needs, RowChanges, Rows } from '../../src/core/rows.ts';
 import type { Session } from '../../src/core/session.ts';
 import type { Todo } from '../../src/core/todo.ts';
-import { findRows } from '../../src/stores/memory/find-rows.ts';
+import { findRows } from '../../src/store/memory/find-rows.ts';
 
 export interface RowHolder {
   rows(session: Session, needs: Needs): Rows;

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand, type Step, say } from '../../src/testing/model/index.ts';
+import { runCommand, type Step, say } from '../../src/scripted-model/index.ts';
 import { type Row, sentenceOf } from './attempt.ts';
 import { describeGain, type Stage } from './stage.ts';
 

@@ -2,7 +2,7 @@
 // tries to run another one. Whatever it runs would leave a file `raised-…` behind.
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { callTool, type Step, say, writeFile } from '../../src/testing/model/index.ts';
+import { callTool, type Step, say, writeFile } from '../../src/scripted-model/index.ts';
 import type { Row } from './attempt.ts';
 import type { RunResult, Stage } from './stage.ts';
 

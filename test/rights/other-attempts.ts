@@ -2,7 +2,6 @@
 // cannot be prevented where the agent runs as the same user; there the record must show it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { storePath } from '../../src/stores/state-directory.ts';
 import {
   callTool,
   complete,
@@ -12,7 +11,8 @@ import {
   type Step,
   say,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
+import { storePath } from '../../src/store/state-directory.ts';
 import { editStore } from '../evidence/edit-store.ts';
 import { type Row, sentenceOf } from './attempt.ts';
 import { describeGain, type Stage } from './stage.ts';

@@ -12,11 +12,11 @@ import { createPolicy } from '../../src/core/config/policy.ts';
 import { defaultSettings } from '../../src/core/config/settings.ts';
 import type { Session } from '../../src/core/session.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
+import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { storePath } from '../../src/stores/state-directory.ts';
-import { type Step, script, startScriptedModel } from '../../src/testing/model/index.ts';
+import { type Step, script, startScriptedModel } from '../../src/scripted-model/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { storePath } from '../../src/store/state-directory.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

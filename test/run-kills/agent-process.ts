@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runScriptedAgent } from '../../bench/agent/scripted-agent.ts';
 import { systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { goal } from './story.ts';
 
 const [directory = '', url = '', workers = ''] = process.argv.slice(2);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { verifyLedger } from '../../src/core/ledger.ts';
 import { sha256, systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { logName } from './story.ts';
 
 export interface EndResult {

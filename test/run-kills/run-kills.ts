@@ -6,7 +6,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Script, startScriptedModel } from '../../src/testing/model/index.ts';
+import { type Script, startScriptedModel } from '../../src/scripted-model/index.ts';
 import { type EndResult, inspectRecord, readEndResult } from './end-result.ts';
 import { killedStory } from './story.ts';
 import { workerNames, workerScripts } from './worker-story.ts';

@@ -18,7 +18,7 @@ import {
   when,
   whenToolFailed,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 
 export const goal = 'Write all of the notes, one by one.';
 

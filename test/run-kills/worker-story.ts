@@ -18,7 +18,7 @@ import {
   when,
   whenToolFailed,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { logName } from './story.ts';
 
 export const workerNames = ['explorer', 'coder', 'tester'];

@@ -11,9 +11,9 @@ import { bundledPackages } from '../../scripts/bundled-packages.ts';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import type { Session } from '../../src/core/session.ts';
 import { systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { storePath } from '../../src/stores/state-directory.ts';
-import { type ScriptedModel, type Step, script, startScriptedModel } from '../../src/testing/model/index.ts';
+import { type ScriptedModel, type Step, script, startScriptedModel } from '../../src/scripted-model/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { storePath } from '../../src/store/state-directory.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -9,7 +9,7 @@ import {
   say,
   theNext,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { type Played, play } from './play.ts';
 import { protocols } from './protocols.ts';
 import { ending, userTexts } from './seen.ts';

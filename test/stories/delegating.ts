@@ -12,7 +12,7 @@ import {
   say,
   untilAllDone,
   whenToolFailed,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import type { Stage } from './play.ts';
 
 /** Hands the todo with this title to its worker. */

@@ -16,7 +16,7 @@ import {
   toggle,
   whenNamed,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { play } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, continuationText, ending, eventsOf, lastResults, statuses } from './seen.ts';

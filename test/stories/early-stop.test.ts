@@ -12,7 +12,7 @@ import {
   theNext,
   untilAllDone,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { play } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, continuationText, continuedRequests, ending, shownText, statuses } from './seen.ts';

@@ -13,7 +13,7 @@ import {
   verify,
   whenContinued,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { told } from '../evidence/read-told.ts';
 import { type EvidenceStory, tell } from '../evidence/stage.ts';
 

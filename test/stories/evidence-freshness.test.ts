@@ -15,7 +15,7 @@ import {
   whenContinued,
   whenTold,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { told } from '../evidence/read-told.ts';
 import { type EvidenceStory, setStage, tell } from '../evidence/stage.ts';
 

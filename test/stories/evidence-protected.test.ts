@@ -11,7 +11,7 @@ import {
   say,
   whenContinued,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { told } from '../evidence/read-told.ts';
 import { type EvidenceStory, setStage, tell } from '../evidence/stage.ts';
 

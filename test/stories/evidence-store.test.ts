@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fingerprintWorkspace } from '../../src/checks/fingerprint.ts';
 import { noCounts, type PlanCounts } from '../../src/core/session.ts';
 import { sha256 } from '../../src/engine/system.ts';
-import { complete, drop, plan, type Step, say, writeFile } from '../../src/testing/model/index.ts';
+import { complete, drop, plan, type Step, say, writeFile } from '../../src/scripted-model/index.ts';
 import { editStore, type StoreEditor } from '../evidence/edit-store.ts';
 import { type EvidenceStory, setStage, type Told } from '../evidence/stage.ts';
 

@@ -16,7 +16,7 @@ import {
   toggle,
   withText,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { play, setStage } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, continuationText, ending, eventsOf, heard, shownText, userTexts } from './seen.ts';

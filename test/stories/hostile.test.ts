@@ -13,7 +13,7 @@ import {
   say,
   withText,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { type Played, play } from './play.ts';
 import { printed } from './printed.ts';
 import { protocols } from './protocols.ts';

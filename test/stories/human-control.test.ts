@@ -14,7 +14,7 @@ import {
   say,
   stall,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { type CommandLine, openCommandLine, type Running } from './command-line.ts';
 
 const alpha = [writeFile('alpha.txt', 'a'), complete('Write alpha'), say('Written.')];

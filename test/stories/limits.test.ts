@@ -10,7 +10,7 @@ import {
   say,
   withUsage,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { play } from './play.ts';
 import { oneProtocol as protocol } from './protocols.ts';
 import { continuations, ending, eventsOf, shownText, userTexts } from './seen.ts';

@@ -1,6 +1,6 @@
 // A store that stops answering at a given write, as a killed process would: what was committed stays, what was asked
 // for later never happens, and nobody gets an error.
-import type { Store } from '../../src/ports/store.ts';
+import type { Store } from '../../src/engine/store.ts';
 
 export interface MortalStore extends Store {
   /** Resolves at the moment of death. */

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { complete, plan, runCommand, say } from '../../src/testing/model/index.ts';
+import { complete, plan, runCommand, say } from '../../src/scripted-model/index.ts';
 import { createMortalStore, type Death } from './mortal-store.ts';
 import { type Played, setStage } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';

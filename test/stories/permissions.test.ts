@@ -9,7 +9,7 @@ import type { RememberedGrant } from '../../src/agent/permissions/remembered-gra
 import type { HumanControl } from '../../src/agent/run-agent.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
-import { complete, parallel, plan, runCommand, type Step, say } from '../../src/testing/model/index.ts';
+import { complete, parallel, plan, runCommand, type Step, say } from '../../src/scripted-model/index.ts';
 import { delegate } from './delegating.ts';
 import { createMortalStore } from './mortal-store.ts';
 import { type Played, type Stage, type Story, setStage } from './play.ts';

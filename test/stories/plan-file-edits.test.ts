@@ -10,7 +10,7 @@ import {
   say,
   whenContinued,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import {
   checkResults,
   document,

@@ -10,8 +10,6 @@ import { main } from '../../src/cli/main.ts';
 import type { LedgerEntry } from '../../src/core/ledger.ts';
 import type { Todo } from '../../src/core/todo.ts';
 import { systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { storePath } from '../../src/stores/state-directory.ts';
 import {
   complete,
   type LoggedRequest,
@@ -21,7 +19,9 @@ import {
   script,
   startScriptedModel,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { storePath } from '../../src/store/state-directory.ts';
 
 export interface PlanRun {
   readonly code: number;

@@ -4,7 +4,7 @@ import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import { complete, fail, say, writeFile } from '../../src/testing/model/index.ts';
+import { complete, fail, say, writeFile } from '../../src/scripted-model/index.ts';
 import {
   checkResults,
   document,

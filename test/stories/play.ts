@@ -15,10 +15,9 @@ import type { PartialSettings, Settings } from '../../src/core/config/settings.t
 import { type Decision, exitCodes } from '../../src/core/decision.ts';
 import type { Session } from '../../src/core/session.ts';
 import type { Todo } from '../../src/core/todo.ts';
+import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers } from '../../src/engine/system.ts';
-import type { Store } from '../../src/ports/store.ts';
-import type { MessageRow } from '../../src/ports/transcript.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import type { MessageRow } from '../../src/engine/transcript.ts';
 import {
   type LoggedRequest,
   type Script,
@@ -27,7 +26,8 @@ import {
   type Step,
   script,
   startScriptedModel,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { createFastClock } from './fast-clock.ts';
 import type { StoryProtocol } from './protocols.ts';
 

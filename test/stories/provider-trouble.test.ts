@@ -13,7 +13,7 @@ import {
   reset,
   say,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { play } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, continuationText, ending, eventsOf, statuses, userTexts } from './seen.ts';

@@ -1,6 +1,6 @@
 // What the tests look at in a story that was played: short names for the questions that many of them ask.
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import type { LoggedRequest } from '../../src/testing/model/index.ts';
+import type { LoggedRequest } from '../../src/scripted-model/index.ts';
 import type { Played } from './play.ts';
 
 type EventOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type }>;

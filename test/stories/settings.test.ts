@@ -1,6 +1,6 @@
 // Settings in the real loop: per agent, switched off, observed, read-only; and every decision on the record (C1–C4).
 import { describe, expect, it } from 'vitest';
-import { callTool, complete, plan, say, writeFile } from '../../src/testing/model/index.ts';
+import { callTool, complete, plan, say, writeFile } from '../../src/scripted-model/index.ts';
 import { play, setStage } from './play.ts';
 import { printed } from './printed.ts';
 import { oneProtocol as protocol } from './protocols.ts';

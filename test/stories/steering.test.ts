@@ -11,7 +11,7 @@ import {
   say,
   whenTold,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { createMortalStore } from './mortal-store.ts';
 import { type Played, type Stage, type Story, setStage } from './play.ts';
 import { oneProtocol as protocol } from './protocols.ts';

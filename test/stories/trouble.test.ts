@@ -11,7 +11,7 @@ import {
   runCommand,
   say,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { play } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, continuationText, ending, eventsOf, heard, statuses } from './seen.ts';

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { callTool, complete, plan, react, say, whenContinued } from '../../src/testing/model/index.ts';
+import { callTool, complete, plan, react, say, whenContinued } from '../../src/scripted-model/index.ts';
 import { openCommandLine } from './command-line.ts';
 
 const hostile = 'Write \u001b]0;owned\u0007alpha\u001b[2J';

@@ -20,7 +20,7 @@ import {
   when,
   whenToolFailed,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import type { Happening } from '../properties/core-driver.ts';
 import { briefOf, delegate, report, workerSessions } from './delegating.ts';
 import { createMortalStore, type Death } from './mortal-store.ts';

@@ -8,8 +8,8 @@ import { runScriptedAgent } from '../../bench/agent/scripted-agent.ts';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import { createLinePrinter } from '../../src/cli/run-output/line-printer.ts';
 import { systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { startScriptedModel } from '../../src/testing/model/index.ts';
+import { startScriptedModel } from '../../src/scripted-model/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { hopeless, workerNames, workerScripts, workerTodos } from '../run-kills/worker-story.ts';
 
 // The models of the story have no names that the packages know; their remarks about that are not the point.

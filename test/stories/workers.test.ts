@@ -22,7 +22,7 @@ import {
   whenToolFailed,
   withUsage,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { delegate, delegateAll, ifSentFor, report, workerSessions } from './delegating.ts';
 import { type Played, play } from './play.ts';
 import { protocols } from './protocols.ts';

@@ -2,7 +2,7 @@
 // and without a key (must hold 7).
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { complete, fail, plan, say, writeFile } from '../../src/testing/model/index.ts';
+import { complete, fail, plan, say, writeFile } from '../../src/scripted-model/index.ts';
 import { openCommandLine } from './command-line.ts';
 
 const key = 'sk-story-key-0123456789';

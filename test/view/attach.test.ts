@@ -2,11 +2,11 @@
 // of our own agent; in a real terminal, and as NDJSON where there is none.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { defaultSettings } from '../../src/core/config/settings.ts';
+import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
-import type { Store } from '../../src/ports/store.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { runCommand, say } from '../../src/testing/model/index.ts';
-import { createScriptedHost, type ScriptedHost } from '../../src/testing/scripted-host.ts';
+import { runCommand, say } from '../../src/scripted-model/index.ts';
+import { createScriptedHost, type ScriptedHost } from '../../src/simulated/scripted-host.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { type CommandLine, openCommandLine } from '../stories/command-line.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 

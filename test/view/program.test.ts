@@ -13,7 +13,7 @@ import {
   stall,
   withText,
   writeFile,
-} from '../../src/testing/model/index.ts';
+} from '../../src/scripted-model/index.ts';
 import { type CommandLine, openCommandLine } from '../stories/command-line.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 

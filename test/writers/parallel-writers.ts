@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { verifyLedger } from '../../src/core/ledger.ts';
 import { sha256, systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
 const writer = fileURLToPath(new URL('./writer.ts', import.meta.url));
 

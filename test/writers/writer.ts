@@ -4,7 +4,7 @@ import { defaultSettings } from '../../src/core/config/settings.ts';
 import type { Event } from '../../src/core/events.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
-import { openSqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
 const [path = '', name = '', events = '0'] = process.argv.slice(2);
 const store = await openSqliteStore({ path, clock: systemClock });

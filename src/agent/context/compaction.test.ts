@@ -1,12 +1,12 @@
 import { generateText } from 'ai';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { say, script, startScriptedModel } from '../../testing/model/index.ts';
-import { providerCases } from '../models/provider-cases.ts';
+import { exchange, hasWholePairs, histories, human, says } from '../../../test/support/history-cases.ts';
+import { providerCases } from '../../../test/support/provider-cases.ts';
+import { say, script, startScriptedModel } from '../../scripted-model/index.ts';
 import { resolveModel } from '../models/resolve-model.ts';
 import { applyCompaction, isCompactionDue, planCompaction } from './compaction.ts';
 import { estimateMessages, estimateTokens } from './estimate-tokens.ts';
-import { exchange, hasWholePairs, histories, human, says } from './history-cases.ts';
 import { isHuman, syntheticKind } from './synthetic.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { aTodo } from '../../../test/support/builders.ts';
 import { noCounts } from '../../core/session.ts';
-import { aTodo } from '../../testing/builders.ts';
 import { planMessage } from './plan-message.ts';
 
 const counts = { ...noCounts, pending: 2, inProgress: 1, completed: 4, blocked: 1 };

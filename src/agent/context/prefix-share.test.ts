@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CallParts, median, prefixShare, prefixShares } from './prefix-share.ts';
+import { type CallParts, median, prefixShare, prefixShares } from '../../../test/support/prefix-share.ts';
 
 const call = (...messages: unknown[]): CallParts => ({
   system: 'You are…',

@@ -1,11 +1,11 @@
 import { streamText } from 'ai';
 import { afterEach, describe, expect, it } from 'vitest';
-import { say, script, startScriptedModel } from '../../testing/model/index.ts';
+import { exchange, human } from '../../../test/support/history-cases.ts';
+import { median, prefixShares } from '../../../test/support/prefix-share.ts';
+import { providerCases } from '../../../test/support/provider-cases.ts';
+import { say, script, startScriptedModel } from '../../scripted-model/index.ts';
 import { cacheOptions } from '../models/cache-options.ts';
-import { providerCases } from '../models/provider-cases.ts';
 import { resolveModel } from '../models/resolve-model.ts';
-import { exchange, human } from './history-cases.ts';
-import { median, prefixShares } from './prefix-share.ts';
 import { assembleCall, systemPrompt } from './prompt.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { MessageKind } from '../../ports/transcript.ts';
-import { exchange, human, says } from './history-cases.ts';
+import { exchange, human, says } from '../../../test/support/history-cases.ts';
+import type { MessageKind } from '../../engine/transcript.ts';
 import {
   isHuman,
   leftOutBy,

@@ -1,7 +1,7 @@
 // Tells messages that a human wrote from messages that we wrote in the same role. The mark travels with the message
 // into the store and back; providers ignore options under a name that is not theirs.
 import type { ModelMessage } from 'ai';
-import type { MessageKind } from '../../ports/transcript.ts';
+import type { MessageKind } from '../../engine/transcript.ts';
 
 /** `note`: messages were left out here. `summary`: what they said. `plan`: only for one call, never stored. */
 export type SyntheticKind = 'continuation' | 'note' | 'summary' | 'plan';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exchange, human, says } from './history-cases.ts';
+import { exchange, human, says } from '../../../test/support/history-cases.ts';
 import { cutPlaces } from './tool-pairs.ts';
 
 describe('S5: where a history may be cut', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { exchange, human, says } from '../../../test/support/history-cases.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { exchange, human, says } from './history-cases.ts';
 import { syntheticMessage } from './synthetic.ts';
 import { transcript } from './transcript.ts';
 

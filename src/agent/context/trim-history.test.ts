@@ -1,8 +1,8 @@
 import type { ModelMessage } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exchange, hasWholePairs, histories, human, says } from './history-cases.ts';
-import { prefixShare } from './prefix-share.ts';
+import { exchange, hasWholePairs, histories, human, says } from '../../../test/support/history-cases.ts';
+import { prefixShare } from '../../../test/support/prefix-share.ts';
 import { isHuman, markedHistory, syntheticKind, syntheticMessage } from './synthetic.ts';
 import { trimHistory } from './trim-history.ts';
 

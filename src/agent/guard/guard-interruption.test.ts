@@ -1,6 +1,13 @@
 // Errors, aborts and consumers that go away: the guard never hides what there is, never hangs, never asks in vain.
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { call, line, ScriptedCaller, type ScriptPart, step, text } from './scripted-stream.ts';
+import {
+  call,
+  line,
+  ScriptedCaller,
+  type ScriptPart,
+  step,
+  text,
+} from '../../../test/support/scripted-stream.ts';
 
 const half: ScriptPart[] = [{ type: 'start' }, { type: 'start-step' }, ...text('half an')];
 const lie = step(text('All done!'));

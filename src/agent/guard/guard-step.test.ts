@@ -1,7 +1,14 @@
 // The guard on streams written by hand: what is shown, what is asked, what the model gets.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { call, line, ScriptedCaller, type ScriptPart, step, text } from './scripted-stream.ts';
+import {
+  call,
+  line,
+  ScriptedCaller,
+  type ScriptPart,
+  step,
+  text,
+} from '../../../test/support/scripted-stream.ts';
 
 const lie = step(text('All done!'));
 const honest = step([...text('On it.'), ...call('shell')], 'tool-calls');

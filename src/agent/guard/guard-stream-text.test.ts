@@ -2,11 +2,11 @@
 import { isStepCount, type ModelMessage, streamText, type TextStreamPart, type ToolSet, tool } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { ScriptedLanguageModel, type ScriptedStep } from '../../../test/support/scripted-language-model.ts';
+import { collect } from '../../../test/support/scripted-stream.ts';
 import type { StopAnswer } from './answer-stop.ts';
 import { GuardMemory } from './guard-memory.ts';
 import { type GuardPart, type GuardStepOptions, guardStep } from './guard-step.ts';
-import { ScriptedLanguageModel, type ScriptedStep } from './scripted-language-model.ts';
-import { collect } from './scripted-stream.ts';
 
 type Part = TextStreamPart<ToolSet>;
 

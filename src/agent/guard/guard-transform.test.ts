@@ -10,10 +10,10 @@ import {
 } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { ScriptedLanguageModel, type ScriptedStep } from '../../../test/support/scripted-language-model.ts';
 import type { StopAnswer, StopFacts } from './answer-stop.ts';
 import { GuardMemory } from './guard-memory.ts';
 import { type GuardTransformOptions, toTransform } from './guard-transform.ts';
-import { ScriptedLanguageModel, type ScriptedStep } from './scripted-language-model.ts';
 
 type Part = TextStreamPart<ToolSet>;
 

@@ -4,8 +4,8 @@
 import { sessionVariable } from '../../checks/process/command-environment.ts';
 import { endMarkedProcesses } from '../../checks/process/process-tree.ts';
 import type { SessionDescriptor } from '../../core/events.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
 import type { Emit } from '../agent-event.ts';
 import { delegateToolName } from '../workers/worker.ts';
 import { defaultLimits } from '../workspace/limits.ts';

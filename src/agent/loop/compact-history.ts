@@ -1,7 +1,8 @@
 // Replaces the older part of a session's history by a summary (G8, P23). The engine knows while it is done, so that
 // nothing is sent meanwhile; watchers are told if it helped.
+
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
 import type { Emit } from '../agent-event.ts';
 import type { ContextWindow } from './context-window.ts';
 import type { Transcript } from './transcript.ts';

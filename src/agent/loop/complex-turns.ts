@@ -1,7 +1,7 @@
 // How many complex requests came before this one without a plan: what makes the hint to plan firmer (I6). Read off
 // the record, so that it holds across the runs of one session.
 import type { Event } from '../../core/events.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import { countComplexTurn } from '../guard/planning-hint.ts';
 
 /** Events that are read at once; a session of days has many. */

@@ -4,7 +4,7 @@ import { generateText, type LanguageModelUsage } from 'ai';
 import type { ContextSettings } from '../../core/config/own-agent-settings.ts';
 import { noNeeds } from '../../core/rows.ts';
 import type { Session } from '../../core/session.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import {
   applyCompaction,
   type CompactionPlan,

@@ -1,8 +1,8 @@
 // The human's hand on a running agent: Ctrl-C in this terminal, `untildone stop|pause|resume` in another one.
 // Looks at the store twice a second; what it sees there aborts the step that runs.
 import type { Session } from '../../core/session.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Clock } from '../../engine/clock.ts';
+import type { Store } from '../../engine/store.ts';
 
 /** Commands from another terminal take effect within a second; half of it is for everything else. */
 const pollMs = 400;

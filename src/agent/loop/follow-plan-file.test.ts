@@ -3,7 +3,7 @@ import type { Handled } from '../../engine/engine.ts';
 import type { Runtime } from '../../engine/runtime.ts';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
 import { noTotals, type SyncReport } from '../../plan-file/sync-report.ts';
-import { createSimulatedClock } from '../../testing/simulated-clock.ts';
+import { createSimulatedClock } from '../../simulated/simulated-clock.ts';
 import type { AgentEvent } from '../agent-event.ts';
 import { type FollowOptions, followPlanFile } from './follow-plan-file.ts';
 

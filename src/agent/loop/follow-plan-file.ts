@@ -2,11 +2,11 @@
 // boxes written back (V1). It decides nothing, and a file that cannot be read or written holds no run up.
 import { oneLine } from '../../core/safe-text.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
+import type { Clock } from '../../engine/clock.ts';
 import type { Runtime } from '../../engine/runtime.ts';
 import { problemText } from '../../plan-file/plan-file.ts';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
 import type { SyncReport } from '../../plan-file/sync-report.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { Emit } from '../agent-event.ts';
 import type { PermissionPolicy } from '../workspace/permission.ts';
 

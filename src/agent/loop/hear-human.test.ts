@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../core/events.ts';
 import { createIdentifiers, systemClock } from '../../engine/system.ts';
-import { createMemoryStore } from '../../stores/memory/memory-store.ts';
+import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { hearHuman, humanWords } from './hear-human.ts';
 import { openTranscript } from './transcript.ts';
 

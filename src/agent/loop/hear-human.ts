@@ -2,8 +2,8 @@
 // transcript when it is resumed, and the engine knows by their id whether it has heard them already.
 import type { ModelMessage } from 'ai';
 import type { HumanSpoke } from '../../core/events.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
 import { humanMessage, humanMessageId } from '../context/synthetic.ts';
 import type { Transcript, TranscriptMessage } from './transcript.ts';
 

@@ -1,7 +1,8 @@
 // What the human can do to a run from where it is shown: stop it, speak to it, answer what it asks. Everything is on
 // the record before it takes effect.
+
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
 import type { PermissionChoice } from '../agent-event.ts';
 import type { PermissionGate } from '../permissions/permission-gate.ts';
 import type { Control } from './control.ts';

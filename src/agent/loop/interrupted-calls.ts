@@ -2,8 +2,8 @@
 // knows what happened. A recorded result is used as it is; a call that only reads is made again; one that waits for a
 // human's permission has not begun; any other is reported as interrupted, because nobody knows how far it came.
 import type { ModelMessage, ToolCallPart, ToolResultPart } from 'ai';
-import type { Store } from '../../ports/store.ts';
-import type { CallRow } from '../../ports/transcript.ts';
+import type { Store } from '../../engine/store.ts';
+import type { CallRow } from '../../engine/transcript.ts';
 import { callKey } from '../permissions/permission-gate.ts';
 import type { AgentTool } from './agent-tool.ts';
 import type { CallTool, ToolCallResult } from './tool-calls.ts';

@@ -11,7 +11,7 @@ import {
   tool,
 } from 'ai';
 import type { StopEnd } from '../../core/events.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Emit } from '../agent-event.ts';
 import type { CallPrompt } from '../context/prompt.ts';
 import type { GuardQuestions } from '../guard/answer-stop.ts';

@@ -1,8 +1,8 @@
 // What happens after a failed model call: the error is put on the record, and the loop waits and tries again, or
 // gives up and lets the engine decide what that means (G9, P21–P23).
 import type { Event } from '../../core/events.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
 import type { Emit } from '../agent-event.ts';
 import { classifyError } from '../models/classify-error.ts';
 import type { ModelFacts } from '../models/resolve-model.ts';

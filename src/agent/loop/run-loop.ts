@@ -2,9 +2,9 @@
 // this file only carries out the answer: go on, wait, or end.
 import type { Event, StopAttempted } from '../../core/events.ts';
 import { openCount, type Session } from '../../core/session.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Handled } from '../../engine/engine.ts';
 import type { Runtime } from '../../engine/runtime.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
 import type { Emit } from '../agent-event.ts';
 import type { StopAnswer, StopFacts } from '../guard/answer-stop.ts';
 import type { Control } from './control.ts';

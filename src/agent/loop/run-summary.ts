@@ -2,7 +2,7 @@
 import { type Decision, exitCodes, type Outcome } from '../../core/decision.ts';
 import { openCount, type Session } from '../../core/session.ts';
 import { isOpen } from '../../core/todo.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { RunEnded } from '../agent-event.ts';
 import type { RunCounts } from './run-state.ts';
 import { planOf, todoViews } from './views.ts';

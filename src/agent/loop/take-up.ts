@@ -1,8 +1,8 @@
 // What stands between two steps: calls that wait for the human's permission are asked about again, and words that the
 // human said meanwhile join the conversation, behind the results of the step before, so that no call loses its result.
 import type { Session } from '../../core/session.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
 import type { Emit } from '../agent-event.ts';
 import { humanMessageId } from '../context/synthetic.ts';
 import type { PermissionGate } from '../permissions/permission-gate.ts';

@@ -1,9 +1,9 @@
 // Runs the model's tool calls: permission first, then the start on record, the call, the result on record, and the
 // events that decide() wants to see. A call with a recorded result is never made again.
 
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Emit } from '../agent-event.ts';
 import { callKey, type PermissionGate, type Permit } from '../permissions/permission-gate.ts';
 import { type KnownAnswers, noAnswers } from '../workspace/permission.ts';

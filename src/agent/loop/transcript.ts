@@ -1,9 +1,9 @@
 // The conversation of a run, in the store first and in memory second: what is not written down did not happen.
 // Keeps only what prompts can still need in memory; the rest stays in the store.
 import type { ModelMessage } from 'ai';
-import type { Clock } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
-import type { MessageKind, MessageRow } from '../../ports/transcript.ts';
+import type { Clock } from '../../engine/clock.ts';
+import type { Store } from '../../engine/store.ts';
+import type { MessageKind, MessageRow } from '../../engine/transcript.ts';
 import { markedHistory, transcriptKind } from '../context/synthetic.ts';
 import { trimHistory } from '../context/trim-history.ts';
 

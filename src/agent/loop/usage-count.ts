@@ -1,7 +1,8 @@
 // What a run spends: every call to a model counts, those for summaries and those of workers too, into the session
 // that made it, into the budgets of the run and into what watchers see (G8).
+
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
 import type { Emit } from '../agent-event.ts';
 import type { ResolvedModel } from '../models/resolve-model.ts';
 import { type CallUsage, callUsage } from '../models/usage.ts';

@@ -2,7 +2,7 @@
 import type { Session } from '../../core/session.ts';
 import type { Todo } from '../../core/todo.ts';
 import { isDropped } from '../../core/todo.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { TodoView } from '../agent-event.ts';
 
 export function planOf(store: Store, session: Session): Promise<Todo[]> {

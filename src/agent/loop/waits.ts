@@ -2,7 +2,7 @@
 // A human's stop ends every wait.
 import type { Job } from '../../core/events.ts';
 import { quoteForModel } from '../../core/safe-text.ts';
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
 import type { Control } from './control.ts';
 
 /** The jobs of the workspace, as the loop sees them. */

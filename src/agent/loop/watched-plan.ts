@@ -1,7 +1,7 @@
 // The plan of a run as its watchers and the guard see it: told to watchers whenever something in it changed.
 import type { Session } from '../../core/session.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Clock } from '../../engine/clock.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Emit } from '../agent-event.ts';
 import { planOf, todoViews } from './views.ts';
 

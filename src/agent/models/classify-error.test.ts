@@ -1,5 +1,6 @@
 import { APICallError, LoadAPIKeyError, NoSuchModelError, RetryError, streamText } from 'ai';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type ProviderCase, providerCases } from '../../../test/support/provider-cases.ts';
 import {
   contextOverflow,
   fail,
@@ -14,9 +15,8 @@ import {
   script,
   stall,
   startScriptedModel,
-} from '../../testing/model/index.ts';
+} from '../../scripted-model/index.ts';
 import { type ClassifiedError, classifyError } from './classify-error.ts';
-import { type ProviderCase, providerCases } from './provider-cases.ts';
 import { type ModelFacts, type ResolvedModel, resolveModel } from './resolve-model.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;

@@ -1,10 +1,10 @@
 import { streamText } from 'ai';
 import { afterEach, describe, expect, it } from 'vitest';
+import { providerCases, sourcesOf } from '../../../test/support/provider-cases.ts';
 import { mergeSettings } from '../../core/config/merge.ts';
 import type { PartialSettings } from '../../core/config/settings.ts';
-import { type Protocol, say, script, startScriptedModel } from '../../testing/model/index.ts';
+import { type Protocol, say, script, startScriptedModel } from '../../scripted-model/index.ts';
 import { cacheOptions } from './cache-options.ts';
-import { providerCases, sourcesOf } from './provider-cases.ts';
 import { resolveModel } from './resolve-model.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;

@@ -2,9 +2,9 @@
 // that it can be answered here, in another terminal, or after a crash. One question at a time; it answers none itself.
 import type { PermissionAnswer } from '../../core/events.ts';
 import type { PermissionRequest, Session } from '../../core/session.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Emit } from '../agent-event.ts';
 import type { Control } from '../loop/control.ts';
 import type { KnownAnswers, PermissionDecision } from '../workspace/permission.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../stores/memory/memory-store.ts';
+import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { addGrant, provenGrants, readGrants, removeGrants } from './remembered-grants.ts';
 
 let stateDirectory: string;

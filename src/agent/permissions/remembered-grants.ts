@@ -4,7 +4,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import { makeFolder } from '../../engine/make-folder.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 
 export interface RememberedGrant {
   readonly tool: string;

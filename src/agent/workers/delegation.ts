@@ -3,9 +3,9 @@
 // that was killed in between knows what to say about it.
 import type { Settings } from '../../core/config/settings.ts';
 import type { Todo } from '../../core/todo.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Emit } from '../agent-event.ts';
 import type { AgentTool } from '../loop/agent-tool.ts';
 import type { Control } from '../loop/control.ts';

@@ -2,9 +2,9 @@
 // at work is put on the record as interrupted, its open calls are closed in its own transcript, and the agent that
 // delegated may delegate again. A call that never got its turn is said to have done nothing.
 import type { Delegation } from '../../core/session.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Emit } from '../agent-event.ts';
 import { settleInterrupted } from '../loop/interrupted-calls.ts';
 import type { ToolCallResult } from '../loop/tool-calls.ts';

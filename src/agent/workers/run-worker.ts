@@ -2,9 +2,9 @@
 // Nobody holds it to a plan, so it is never continued; whatever happens comes back as a value (S6).
 import type { Settings } from '../../core/config/settings.ts';
 import type { WorkerResult } from '../../core/events.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Emit } from '../agent-event.ts';
 import type { AgentTool } from '../loop/agent-tool.ts';
 import type { ModelStepResult } from '../loop/model-step.ts';

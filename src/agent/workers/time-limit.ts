@@ -1,6 +1,6 @@
 // How long a worker may work. Time in which it waits for a human or for a provider's limit is not its own and does not
 // count (G9, S7).
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
 
 export interface TimeLimit {
   readonly isOver: boolean;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { aTodo } from '../../../test/support/builders.ts';
 import { mergeSettings } from '../../core/config/merge.ts';
-import { aTodo } from '../../testing/builders.ts';
 import { workerBrief, workerPrompt } from './worker-prompt.ts';
 import { workerTypes } from './worker-types.ts';
 

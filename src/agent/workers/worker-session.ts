@@ -1,8 +1,8 @@
 // The session of a worker: a subagent of the run's own session, with its own transcript. It is opened and its end is
 // put before the engine like any stop attempt, so that `why` can explain it; nothing ever sends it on.
 import type { SessionDescriptor, StopEnd, WorkerResult } from '../../core/events.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
 
 export interface WorkerSession {
   readonly engine: Pick<Engine, 'handle'>;

@@ -19,7 +19,7 @@ import {
   errorOf,
   outputOf,
   type TemporaryWorkspace,
-} from './temporary-workspace.ts';
+} from '../../../test/support/temporary-workspace.ts';
 
 const fileCalls: [tool: string, input: (path: string) => object][] = [
   ['read_file', (path) => ({ path })],

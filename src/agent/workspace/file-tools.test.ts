@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryWorkspace, errorOf, outputOf } from './temporary-workspace.ts';
+import { createTemporaryWorkspace, errorOf, outputOf } from '../../../test/support/temporary-workspace.ts';
 
 describe('read_file', () => {
   it('numbers lines and says where the file ends', async () => {

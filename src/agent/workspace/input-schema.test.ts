@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createTemporaryWorkspace, errorOf } from '../../../test/support/temporary-workspace.ts';
 import { parseInput } from './input-schema.ts';
-import { createTemporaryWorkspace, errorOf } from './temporary-workspace.ts';
 import { workspaceTools } from './workspace-tools.ts';
 
 const schema = {

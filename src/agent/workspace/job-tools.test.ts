@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createTemporaryWorkspace, errorOf, outputOf } from '../../../test/support/temporary-workspace.ts';
 import { sessionVariable } from '../../checks/process/command-environment.ts';
 import { findProcessTree } from '../../checks/process/process-tree.ts';
 import type { EndedJob } from './job-registry.ts';
-import { createTemporaryWorkspace, errorOf, outputOf } from './temporary-workspace.ts';
 
 describe('jobs', () => {
   it('P18: a job goes on beside the conversation; each read gives what is new; the registry names it', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryWorkspace, errorOf, outputOf } from './temporary-workspace.ts';
+import { createTemporaryWorkspace, errorOf, outputOf } from '../../../test/support/temporary-workspace.ts';
 
 describe('glob', () => {
   it('finds files in order, without .git, node_modules and what .gitignore names', async () => {

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sessionVariable } from '../../checks/process/command-environment.ts';
-import { endMarkedProcesses, findProcessTree } from '../../checks/process/process-tree.ts';
 import {
   createTemporaryWorkspace,
   errorOf,
   outputOf,
   type TemporaryWorkspace,
-} from './temporary-workspace.ts';
+} from '../../../test/support/temporary-workspace.ts';
+import { sessionVariable } from '../../checks/process/command-environment.ts';
+import { endMarkedProcesses, findProcessTree } from '../../checks/process/process-tree.ts';
 
 /** Every process of this workspace's session that still lives. */
 function survivors({ context }: TemporaryWorkspace): number[] {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryWorkspace, outputOf } from './temporary-workspace.ts';
+import { createTemporaryWorkspace, outputOf } from '../../../test/support/temporary-workspace.ts';
 
 describe('what a killed process left behind', () => {
   it('V5: goes at the next write into its folder; what a living process is writing stays', async () => {

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryFolder } from '../temporary-repository.ts';
+import { createTemporaryFolder } from '../../../test/support/temporary-repository.ts';
 import { contentValue, rememberedId, rememberId } from './content-id.ts';
 
 describe('V2: the id of a content', () => {

@@ -3,9 +3,9 @@
 // The other way round is fine: todo_verify waits for the run of a stop attempt instead of starting a second one (M8).
 import type { CheckSpec } from '../../core/check-spec.ts';
 import type { HashFunction } from '../../core/ledger.ts';
-import type { CheckAsker, CheckRun } from '../../ports/check-queue.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { CheckAsker, CheckRun } from '../../engine/check-queue.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
+import type { Store } from '../../engine/store.ts';
 
 export interface CheckQuestion {
   readonly spec: CheckSpec;

@@ -1,7 +1,7 @@
 // What a session is told of a finished check. The same run and asker always give the same event, so that it does not
 // matter who tells it first: the runner, or the one who waited.
 import type { CheckFinished } from '../../core/events.ts';
-import type { CheckAsker, CheckRun, CheckVerdict } from '../../ports/check-queue.ts';
+import type { CheckAsker, CheckRun, CheckVerdict } from '../../engine/check-queue.ts';
 
 export function checkFinishedEvent(run: CheckRun, asker: CheckAsker, verdict: CheckVerdict): CheckFinished {
   const { sessionId, todoId, final, writes } = asker;

@@ -2,9 +2,9 @@
 // It outlives whoever started it. One process per folder: whoever holds the lease; a dead one's lease runs out, and
 // what it had begun is begun again.
 import type { CheckResult } from '../../core/check-spec.ts';
-import type { CheckAsker, CheckRun, CheckVerdict } from '../../ports/check-queue.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Store, StoreTransaction } from '../../ports/store.ts';
+import type { CheckAsker, CheckRun, CheckVerdict } from '../../engine/check-queue.ts';
+import type { Clock } from '../../engine/clock.ts';
+import type { Store, StoreTransaction } from '../../engine/store.ts';
 import { runCheck } from '../run-check.ts';
 import { queueLease, runnerLeaseMs } from './ask-for-checks.ts';
 import { checkFinishedEvent } from './check-event.ts';

@@ -3,9 +3,9 @@
 import type { PermissionChoice } from '../../agent/agent-event.ts';
 import { addGrant } from '../../agent/permissions/remembered-grants.ts';
 import type { PermissionRequest, Session } from '../../core/session.ts';
+import type { Store } from '../../engine/store.ts';
 import { createIdentifiers } from '../../engine/system.ts';
-import type { Store } from '../../ports/store.ts';
-import { stateDirectory } from '../../stores/state-directory.ts';
+import { stateDirectory } from '../../store/state-directory.ts';
 import type { Io } from '../io.ts';
 import { openRuntime } from '../open-runtime.ts';
 

@@ -3,7 +3,7 @@ import type { PermissionChoice } from '../../agent/agent-event.ts';
 import type { PermissionRequest, Session } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import { hasHidden, visibleLine, visibleLines } from '../../core/visible-text.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import { askAtTerminal, notUnderstood, permissionPrompt, readPermission } from '../ask-at-terminal.ts';
 import { type Arguments, jsonOption } from '../command.ts';
 import { describeState } from '../describe-session.ts';

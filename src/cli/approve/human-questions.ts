@@ -6,7 +6,7 @@ import type { HumanCheck } from '../../core/check-spec.ts';
 import type { Session } from '../../core/session.ts';
 import type { Todo } from '../../core/todo.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
-import type { StoreReader } from '../../ports/store.ts';
+import type { StoreReader } from '../../engine/store.ts';
 import { findSession, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { shown } from '../print.ts';

@@ -1,6 +1,6 @@
 // The live view of a session that runs elsewhere: what the store says, and the human's hand on it. Leaving it leaves
 // the session as it is.
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Io } from '../io.ts';
 import { complain } from '../print.ts';
 import { lookOf } from '../run-output/run-output.ts';

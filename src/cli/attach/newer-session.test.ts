@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../core/config/settings.ts';
 import { sha256 } from '../../engine/system.ts';
-import { createMemoryStore } from '../../stores/memory/memory-store.ts';
-import { createScriptedHost } from '../../testing/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../../testing/simulated-clock.ts';
+import { createScriptedHost } from '../../simulated/scripted-host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import type { Io } from '../io.ts';
 import { createNewerSessionLook } from './newer-session.ts';
 import { toldHere } from './told-here.ts';

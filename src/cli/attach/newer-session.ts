@@ -1,6 +1,6 @@
 // Whether a newer session has begun where this one is over: whoever attached a moment too early would look at the old
 // one for ever. It tells of each once, and leaves it to the human to go there.
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import { findSession } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { shown } from '../print.ts';

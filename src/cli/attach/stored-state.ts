@@ -3,8 +3,8 @@
 import { todoViews } from '../../agent/loop/views.ts';
 import type { Session } from '../../core/session.ts';
 import type { Todo } from '../../core/todo.ts';
-import type { CheckRun, EvidenceRow } from '../../ports/check-queue.ts';
-import type { StoredDecision, UsageRow } from '../../ports/store.ts';
+import type { CheckRun, EvidenceRow } from '../../engine/check-queue.ts';
+import type { StoredDecision, UsageRow } from '../../engine/store.ts';
 import { describeState, describeWaits } from '../describe-session.ts';
 import type { SessionEvent, SessionStateSeen } from '../view/view-event.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../core/config/settings.ts';
+import type { EvidenceRow } from '../../engine/check-queue.ts';
 import { sha256 } from '../../engine/system.ts';
-import type { EvidenceRow } from '../../ports/check-queue.ts';
-import { createMemoryStore } from '../../stores/memory/memory-store.ts';
-import { createScriptedHost } from '../../testing/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../../testing/simulated-clock.ts';
+import { createScriptedHost } from '../../simulated/scripted-host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import type { SessionEvent } from '../view/view-event.ts';
 import { createSessionWatch } from './watch-session.ts';
 

@@ -2,8 +2,8 @@
 // and what has not changed costs a few indexed rows.
 import type { Event } from '../../core/events.ts';
 import type { Session } from '../../core/session.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Store, StoredDecision, StoreReader } from '../../ports/store.ts';
+import type { Clock } from '../../engine/clock.ts';
+import type { Store, StoredDecision, StoreReader } from '../../engine/store.ts';
 import type { SessionEvent, SessionStateSeen } from '../view/view-event.ts';
 import { createHeldContinuations } from './held-continuations.ts';
 import { createStoredEvents } from './stored-events.ts';

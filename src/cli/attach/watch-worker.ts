@@ -1,6 +1,6 @@
 // What the worker of our own agent says and does, from its own session: its steps, its calls and its report.
 import type { Session } from '../../core/session.ts';
-import type { StoreReader } from '../../ports/store.ts';
+import type { StoreReader } from '../../engine/store.ts';
 import type { SessionEvent } from '../view/view-event.ts';
 import { createStoredMessages, type StoredMessages } from './stored-messages.ts';
 

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
 import { createChecker } from '../../checks/checker.ts';
 import type { HumanCheck } from '../../core/check-spec.ts';
 import type { Policy } from '../../core/config/policy.ts';
 import { defaultSettings } from '../../core/config/settings.ts';
 import { createIdentifiers, sha256 } from '../../engine/system.ts';
-import type { ScriptedHost, ScriptedHostOptions } from '../../testing/scripted-host.ts';
+import type { ScriptedHost, ScriptedHostOptions } from '../../simulated/scripted-host.ts';
 import { readApproval } from '../ask-at-terminal.ts';
-import { type CommandBench, createCommandBench } from '../command-bench.ts';
 
 let bench: CommandBench;
 

@@ -3,7 +3,7 @@
 import type { HumanAnswer } from '../../checks/human-answers.ts';
 import type { PermissionRequest } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import { waitingRequests } from '../approve/answer-permission.ts';
 import { type Answered, dropQuestion, presentState, recordAnswer } from '../approve/answer-question.ts';
 import {

@@ -1,7 +1,7 @@
 // `untildone attach`: the live view of a session that runs elsewhere, in a host or in another terminal (C3). It reads
 // the store and nothing else; only the keys for pause, resume, stop and answers write.
 import { UntildoneError } from '../../core/untildone-error.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import { createAttachPrinter } from '../attach/attach-printer.ts';
 import { createNewerSessionLook } from '../attach/newer-session.ts';
 import { createSessionWatch } from '../attach/watch-session.ts';

@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../install-bench.ts';
-import { expectOnlyRemark, remarksOn } from '../install-story.ts';
+import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
+import { expectOnlyRemark, remarksOn } from '../../../test/support/install-story.ts';
 
 let bench: InstallBench;
 

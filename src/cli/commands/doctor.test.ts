@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
+import { expectOnlyRemark, remarksOn } from '../../../test/support/install-story.ts';
 import { defaultSettings } from '../../core/config/settings.ts';
 import { sha256 } from '../../engine/system.ts';
-import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
-import { createScriptedHost } from '../../testing/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../../testing/simulated-clock.ts';
-import { createInstallBench, type InstallBench } from '../install-bench.ts';
-import { expectOnlyRemark, remarksOn } from '../install-story.ts';
+import { createScriptedHost } from '../../simulated/scripted-host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 
 let bench: InstallBench;
 

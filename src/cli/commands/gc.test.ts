@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addStagnantSession, type CommandBench, createCommandBench } from '../command-bench.ts';
+import {
+  addStagnantSession,
+  type CommandBench,
+  createCommandBench,
+} from '../../../test/support/command-bench.ts';
 
 process.env['TZ'] = 'UTC';
 

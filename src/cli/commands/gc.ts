@@ -1,7 +1,7 @@
 // `untildone gc`: moves sessions that nobody touched for a while into the archive. Nothing is deleted, and a host
 // that comes back to an archived session finds it whole.
 import { UntildoneError } from '../../core/untildone-error.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime, parseSpan } from '../describe-time.ts';
 import { withStore } from '../open-runtime.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parse } from 'jsonc-parser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../install-bench.ts';
+import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
 
 let bench: InstallBench;
 

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../install-bench.ts';
-import { hooksOf, hostState, installed, settings, uninstalled } from '../install-story.ts';
+import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
+import { hooksOf, hostState, installed, settings, uninstalled } from '../../../test/support/install-story.ts';
 
 let bench: InstallBench;
 

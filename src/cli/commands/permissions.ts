@@ -7,7 +7,7 @@ import {
   readGrants,
   removeGrants,
 } from '../../agent/permissions/remembered-grants.ts';
-import { stateDirectory } from '../../stores/state-directory.ts';
+import { stateDirectory } from '../../store/state-directory.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import { withStore } from '../open-runtime.ts';

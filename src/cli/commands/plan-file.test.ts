@@ -1,8 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { storePath } from '../../stores/state-directory.ts';
-import { addStagnantSession, type CommandBench, createCommandBench } from '../command-bench.ts';
+import {
+  addStagnantSession,
+  type CommandBench,
+  createCommandBench,
+} from '../../../test/support/command-bench.ts';
+import { storePath } from '../../store/state-directory.ts';
 
 let bench: CommandBench;
 let path: string;

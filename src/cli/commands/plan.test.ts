@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { storePath } from '../../stores/state-directory.ts';
-import { addStagnantSession, type CommandBench, createCommandBench } from '../command-bench.ts';
+import {
+  addStagnantSession,
+  type CommandBench,
+  createCommandBench,
+} from '../../../test/support/command-bench.ts';
+import { storePath } from '../../store/state-directory.ts';
 
 process.env['TZ'] = 'UTC';
 

@@ -4,7 +4,7 @@ import type { Settings } from '../../core/config/settings.ts';
 import { noNeeds } from '../../core/rows.ts';
 import type { Session } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
-import type { StoredDecision, StoreReader } from '../../ports/store.ts';
+import type { StoredDecision, StoreReader } from '../../engine/store.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { describeAnswer } from '../describe-decision.ts';
 import {

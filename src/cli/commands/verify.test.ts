@@ -6,16 +6,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
 import { protectPolicy } from '../../checks/protect-policy.ts';
 import type { CheckSpec } from '../../core/check-spec.ts';
 import { createCommandCheck } from '../../core/check-specs/read-check.ts';
 import type { Policy } from '../../core/config/policy.ts';
 import { defaultSettings } from '../../core/config/settings.ts';
+import type { EvidenceRow } from '../../engine/check-queue.ts';
 import { digestFile } from '../../engine/digest-file.ts';
-import type { EvidenceRow } from '../../ports/check-queue.ts';
-import { storePath } from '../../stores/state-directory.ts';
-import type { ScriptedHost } from '../../testing/scripted-host.ts';
-import { type CommandBench, createCommandBench } from '../command-bench.ts';
+import type { ScriptedHost } from '../../simulated/scripted-host.ts';
+import { storePath } from '../../store/state-directory.ts';
 
 let bench: CommandBench;
 

@@ -1,7 +1,7 @@
 // `untildone verify`: runs the checks now, of a session, of a plan file or of the configuration here, and says what it
 // saw (V1). It changes no plan and starts nothing that outlives it; it works without a store, as in CI.
 import { UntildoneError } from '../../core/untildone-error.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { findSession, noSessionsYet, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';

@@ -3,7 +3,7 @@
 import type { Inputs } from '../../core/decision.ts';
 import type { Session } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
-import type { StoredDecision, StoreReader } from '../../ports/store.ts';
+import type { StoredDecision, StoreReader } from '../../engine/store.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { type MarkedRule, markRules, markTexts } from '../describe-decision.ts';
 import { formatAge, formatTime } from '../describe-time.ts';

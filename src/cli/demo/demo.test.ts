@@ -1,10 +1,14 @@
 // The demo without a terminal, told as events: that every scene of its story happens, in order, and is what it seems.
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type CommandBench,
+  type CommandResult,
+  createCommandBench,
+} from '../../../test/support/command-bench.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import { systemClock } from '../../engine/system.ts';
 import { readArguments } from '../command.ts';
-import { type CommandBench, type CommandResult, createCommandBench } from '../command-bench.ts';
 import { createDemo } from './demo.ts';
 
 let bench: CommandBench;

@@ -1,7 +1,7 @@
 // The human of the demo, for everyone who only watches: answers the permission if nobody else does, and presses Ctrl-C
 // once. It acts as a human in another terminal would, and says so each time.
 import type { AgentEvent } from '../../agent/agent-event.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { WatchedRun } from '../agent-session.ts';
 import { answerPermission } from '../approve/answer-permission.ts';
 import type { Io } from '../io.ts';

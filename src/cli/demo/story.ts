@@ -19,7 +19,7 @@ import {
   when,
   withText,
   writeFile,
-} from '../../testing/model/index.ts';
+} from '../../scripted-model/index.ts';
 
 export const storyGoal =
   'Write greet.mjs so that greet.test.mjs passes, try it out, and get it ready for release.';

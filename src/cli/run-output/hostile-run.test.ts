@@ -1,11 +1,11 @@
 // Must hold 6: whatever stands in any field of any event, the terminal stays intact.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { attacks, poison } from '../../../test/support/hostile-texts.ts';
+import { sampleRun } from '../../../test/support/sample-run.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
-import { attacks, poison } from './hostile-texts.ts';
 import { createJsonPrinter } from './json-printer.ts';
 import { createLinePrinter } from './line-printer.ts';
-import { sampleRun } from './sample-run.ts';
 
 const ESC = '\u001b';
 const megabyte = 'x'.repeat(1_000_000);

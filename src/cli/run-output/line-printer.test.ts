@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { event, sampleRun, todoView, totalUsage } from '../../../test/support/sample-run.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import { createLinePrinter, type LinePrinterOptions } from './line-printer.ts';
-import { event, sampleRun, todoView, totalUsage } from './sample-run.ts';
 
 type Options = Partial<Omit<LinePrinterOptions, 'write'>>;
 

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { createCommandBench } from '../../../test/support/command-bench.ts';
+import { event } from '../../../test/support/sample-run.ts';
 import type { HumanControl } from '../../agent/run-agent.ts';
-import { createCommandBench } from '../command-bench.ts';
 import { plainTerminalOutput } from './plain-terminal.ts';
-import { event } from './sample-run.ts';
 
 function openTerminal() {
   const heard: string[] = [];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { todoView } from '../../../test/support/sample-run.ts';
 import type { PlanChanged, TodoView } from '../../agent/agent-event.ts';
 import { createPage } from './page.ts';
 import { createPlanProgress } from './plan-progress.ts';
-import { todoView } from './sample-run.ts';
 
 function plan(todos: readonly TodoView[], completed = 0, total = todos.length): PlanChanged {
   return { type: 'plan-changed', at: 0, sessionId: 's', todos, completed, total };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { todoView } from '../../../test/support/sample-run.ts';
 import type { RunEnded, TodoView } from '../../agent/agent-event.ts';
 import { outcomes } from '../../core/decision.ts';
 import { createPage } from './page.ts';
-import { todoView } from './sample-run.ts';
 import { summaryLines } from './summary.ts';
 
 const page = createPage({ columns: null, color: false, unicode: true });

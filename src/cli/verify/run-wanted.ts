@@ -5,7 +5,7 @@ import { lookAtFiles } from '../../checks/queue/check-fingerprint.ts';
 import { runCheck } from '../../checks/run-check.ts';
 import type { CheckResult, CheckSpec, HumanCheck } from '../../core/check-spec.ts';
 import type { Session } from '../../core/session.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Io } from '../io.ts';
 import type { VerifyTarget, WantedCheck } from './verify-target.ts';
 

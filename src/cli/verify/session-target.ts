@@ -5,8 +5,8 @@ import type { Policy } from '../../core/config/policy.ts';
 import type { Session } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import { policyKey } from '../../engine/policies.ts';
+import type { StoreReader } from '../../engine/store.ts';
 import { sha256 } from '../../engine/system.ts';
-import type { StoreReader } from '../../ports/store.ts';
 import type { Io } from '../io.ts';
 import { collectChecks, type VerifyTarget } from './verify-target.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { event, sampleRun, todoView } from '../../../test/support/sample-run.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import { displayWidth } from '../run-output/display-width.ts';
 import { createPage } from '../run-output/page.ts';
-import { event, sampleRun, todoView } from '../run-output/sample-run.ts';
 import { drawFrame } from './draw-frame.ts';
 import { reduceView } from './reduce-view.ts';
 import type { ViewEvent } from './view-event.ts';

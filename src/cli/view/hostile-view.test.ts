@@ -1,8 +1,8 @@
 // Must hold 6 for the live view: whatever stands in any field of any event, or is typed or pasted, acts on no terminal.
 import { describe, expect, it } from 'vitest';
-import { attacks, poison } from '../run-output/hostile-texts.ts';
+import { attacks, poison } from '../../../test/support/hostile-texts.ts';
+import { sampleRun } from '../../../test/support/sample-run.ts';
 import { createPage } from '../run-output/page.ts';
-import { sampleRun } from '../run-output/sample-run.ts';
 import { drawFrame } from './draw-frame.ts';
 import { pressKey } from './key-press.ts';
 import { reduceView } from './reduce-view.ts';

@@ -2,8 +2,8 @@
 // answering ask first whether a human is speaking; the others are never refused.
 import type { PermissionChoice } from '../../agent/agent-event.ts';
 import type { Session } from '../../core/session.ts';
+import type { Store } from '../../engine/store.ts';
 import { createIdentifiers } from '../../engine/system.ts';
-import type { Store } from '../../ports/store.ts';
 import { answerPermission } from '../approve/answer-permission.ts';
 import type { Io } from '../io.ts';
 import { openRuntime } from '../open-runtime.ts';

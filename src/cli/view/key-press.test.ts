@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { event, todoView } from '../run-output/sample-run.ts';
+import { event, todoView } from '../../../test/support/sample-run.ts';
 import { type KeyPress, pressKey, type ViewAct } from './key-press.ts';
 import { planWindow } from './plan-window.ts';
 import { reduceView } from './reduce-view.ts';

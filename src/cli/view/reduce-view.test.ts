@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { event, sampleRun, todoView } from '../../../test/support/sample-run.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
-import { event, sampleRun, todoView } from '../run-output/sample-run.ts';
 import { reduceView } from './reduce-view.ts';
 import type { ViewEvent } from './view-event.ts';
 import { createViewState, type ViewState } from './view-state.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { event, todoView } from '../../../test/support/sample-run.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
-import { event, todoView } from '../run-output/sample-run.ts';
 import { createScrollLines, type ScrollLines } from './scroll-lines.ts';
 
 function taken(...events: readonly AgentEvent[]): ScrollLines {

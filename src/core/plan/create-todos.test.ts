@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCoreDriver } from '../../../test/properties/core-driver.ts';
-import { aSession, aTodo } from '../../testing/builders.ts';
+import { aSession, aTodo } from '../../../test/support/builders.ts';
 import { defaultSettings, type Settings } from '../config/settings.ts';
 import type { NewTodo } from '../events.ts';
 import { noRows, type Rows } from '../rows.ts';

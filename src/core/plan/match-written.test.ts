@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aTodo } from '../../testing/builders.ts';
+import { aTodo } from '../../../test/support/builders.ts';
 import type { WrittenTodo } from '../events.ts';
 import type { Todo } from '../todo.ts';
 import { matchWritten } from './match-written.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aTodo } from '../../testing/builders.ts';
+import { aTodo } from '../../../test/support/builders.ts';
 import type { Todo } from '../todo.ts';
 import { placeWritten } from './place-written.ts';
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import { aSession, aTodo } from '../../../test/support/builders.ts';
 import { sha256 } from '../../engine/system.ts';
-import { createMemoryStore } from '../../stores/memory/memory-store.ts';
-import { aSession, aTodo } from '../../testing/builders.ts';
-import { createScriptedHost } from '../../testing/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../../testing/simulated-clock.ts';
+import { createScriptedHost } from '../../simulated/scripted-host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { defaultSettings } from '../config/settings.ts';
 import { noRows } from '../rows.ts';
 import type { Session } from '../session.ts';

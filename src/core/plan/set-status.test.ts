@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aSession, aTodo } from '../../testing/builders.ts';
+import { aSession, aTodo } from '../../../test/support/builders.ts';
 import type { Session } from '../session.ts';
 import type { Actor, Todo } from '../todo.ts';
 import { drop, type StatusRequest, setStatus } from './set-status.ts';

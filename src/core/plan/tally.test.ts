@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aTodo } from '../../testing/builders.ts';
+import { aTodo } from '../../../test/support/builders.ts';
 import { noCounts, openCount, planSize } from '../session.ts';
 import { type Todo, todoStatuses } from '../todo.ts';
 import { recount, shiftCounts, tally } from './tally.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aSession, aTodo } from '../../testing/builders.ts';
+import { aSession, aTodo } from '../../../test/support/builders.ts';
 import { defaultSettings, type Settings } from '../config/settings.ts';
 import type { TodoChanges } from '../events.ts';
 import { noRows } from '../rows.ts';

@@ -9,7 +9,7 @@ import {
   withSession,
   withStop,
 } from '../../../test/properties/rule-context.ts';
-import { aTodo } from '../../testing/builders.ts';
+import { aTodo } from '../../../test/support/builders.ts';
 import type { TextKind } from '../decision.ts';
 import type { Todo } from '../todo.ts';
 import { continuationMarker, continuationText } from './continuation-text.ts';

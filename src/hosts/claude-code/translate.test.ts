@@ -1,6 +1,5 @@
 // Every hook of Claude Code, from its real payload to what it asks for.
 import { describe, expect, it } from 'vitest';
-import type { HookMoment } from '../hook/hook-request.ts';
 import {
   completedPayload,
   createPayload,
@@ -12,7 +11,8 @@ import {
   stopPayload,
   toolPayload,
   updatePayload,
-} from './payload-cases.ts';
+} from '../../../test/support/payload-cases.ts';
+import type { HookMoment } from '../hook/hook-request.ts';
 import { claudeCodeHooks, translate } from './translate.ts';
 
 const moment: HookMoment = { at: 1_800_000_000_000, environment: {}, toolPrefix: null };

@@ -1,7 +1,7 @@
 // While a stop waits for background work of which the program gives only a number, the number is asked for again: no
 // event would tell that it fell to zero, and a wait must end by itself when its cause ends (G3).
 import type { Session } from '../../core/session.ts';
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
 
 /** A look costs the program one callback; a human does not notice the difference between this and at once. */
 const intervalMs = 2000;

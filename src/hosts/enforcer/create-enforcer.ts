@@ -2,10 +2,10 @@
 // sends the agent back to work; any sign of life stops it (E1–E6). It never throws into the bus.
 import type { Session } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
+import type { Store } from '../../engine/store.ts';
 import { createIdentifiers, sha256, systemClock } from '../../engine/system.ts';
-import type { Store } from '../../ports/store.ts';
-import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
-import { storePath } from '../../stores/state-directory.ts';
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { storePath } from '../../store/state-directory.ts';
 import { createHostList } from '../told/host-list.ts';
 import { openToldRuntime } from '../told/open-told-runtime.ts';
 import type { ToldRuntime } from '../told/told-runtime.ts';

@@ -1,8 +1,8 @@
 // What the parts of an enforcer share once its store is open, and the two names of a session: the program's own, and
 // ours, which carries the program's name so that two programs can share a store.
 import type { Event } from '../../core/events.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
+import type { Store } from '../../engine/store.ts';
 import type { HostList } from '../told/host-list.ts';
 import type { EnforcerOptions } from './enforcer-options.ts';
 import type { Program } from './program.ts';

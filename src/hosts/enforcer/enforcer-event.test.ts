@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createProgramStage, theSession } from '../../testing/program-stage.ts';
+import { createProgramStage, theSession } from '../../../test/support/program-stage.ts';
 import { enforcerEvents, readEnforcerEvent } from './enforcer-event.ts';
 
 const sessionId = theSession;

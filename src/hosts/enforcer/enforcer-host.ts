@@ -1,7 +1,7 @@
 // The program as the engine sees it: where a continuation is put, whether it is shown, whether the session idles, and
 // what its list says at the moment of acting.
 import type { Session } from '../../core/session.ts';
-import type { OutgoingText, ToldHost } from '../../ports/host.ts';
+import type { OutgoingText, ToldHost } from '../../engine/host.ts';
 import type { Toast } from '../told/told-runtime.ts';
 import { withinTime } from '../told/within-time.ts';
 import { type EnforcerContext, programId } from './enforcer-context.ts';

@@ -2,9 +2,9 @@
 // once or with a promise; one that throws or does not answer in time is told to `onError` and changes nothing else.
 import type { PartialSettings } from '../../core/config/settings.ts';
 import type { ToolAccess } from '../../core/events.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Checker } from '../../ports/host.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Clock } from '../../engine/clock.ts';
+import type { Checker } from '../../engine/host.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Toast } from '../told/told-runtime.ts';
 
 type Answer<T> = T | PromiseLike<T>;

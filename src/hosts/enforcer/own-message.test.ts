@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anOutboxRow } from '../../testing/builders.ts';
+import { anOutboxRow } from '../../../test/support/builders.ts';
 import type { EnforcerMessage } from './enforcer-options.ts';
 import { findOwn, isShown } from './own-message.ts';
 

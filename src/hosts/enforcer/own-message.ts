@@ -1,6 +1,6 @@
 // Tells our own continuations from the human's messages: by the key that went with them, or by the text that the outbox
 // has. Never by the marker in the text alone: anyone can write that (E6).
-import type { OutboxRow } from '../../ports/store.ts';
+import type { OutboxRow } from '../../engine/store.ts';
 import type { EnforcerMessage } from './enforcer-options.ts';
 
 /** The epoch of the continuation that this message is; null: it is not ours. `rows`: the outbox of its session. */

@@ -2,7 +2,7 @@
 // back read field by field. An answer of null means "not known", and then nothing is concluded from it.
 import type { AgentDescriptor, SessionKind, ToolAccess } from '../../core/events.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
 import type { HostListItem } from '../told/host-list.ts';
 import { withinTime } from '../told/within-time.ts';
 import { readId, readMessage } from './enforcer-event.ts';

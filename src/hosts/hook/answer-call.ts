@@ -1,8 +1,8 @@
 // A call that has to be answered, or that needs more than the inbox: a runtime over the store, and the checks.
 import { createRuntime } from '../../engine/runtime.ts';
+import type { Store } from '../../engine/store.ts';
 import { systemClock as clock, createIdentifiers, sha256 } from '../../engine/system.ts';
-import type { Store } from '../../ports/store.ts';
-import { stateDirectory } from '../../stores/state-directory.ts';
+import { stateDirectory } from '../../store/state-directory.ts';
 import { eventKey } from './event-key.ts';
 import { hookChecker } from './hook-checker.ts';
 import type { HookContext, HookParts } from './hook-context.ts';

@@ -1,5 +1,5 @@
 // Waits for work until a moment and no longer; the work itself goes on.
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
 
 /** Null: the moment came first. */
 export function beforeDeadline<T>(clock: Clock, work: Promise<T>, deadlineAt: number): Promise<T | null> {

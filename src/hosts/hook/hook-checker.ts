@@ -2,10 +2,10 @@
 // ends the hook, the checks go on and their results wait for the next call.
 import { createChecker } from '../../checks/checker.ts';
 import { startDetachedRunner } from '../../checks/queue/start-runner.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
+import type { Checker } from '../../engine/host.ts';
+import type { Store } from '../../engine/store.ts';
 import { sha256 } from '../../engine/system.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Checker } from '../../ports/host.ts';
-import type { Store } from '../../ports/store.ts';
 import type { HookMoment } from './hook-request.ts';
 
 export interface HookCheckerOptions {

@@ -1,7 +1,8 @@
 // What a hook holds in its hand while it performs one call: the store, a runtime over it, the host and the clock.
+
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Runtime } from '../../engine/runtime.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { HookPolicy } from './hook-policy.ts';
 import type { HookCall, HookedHost, HookMoment } from './hook-request.ts';
 

@@ -5,7 +5,7 @@ import { protectPolicy } from '../../checks/protect-policy.ts';
 import type { Policy } from '../../core/config/policy.ts';
 import { defaultSettings } from '../../core/config/settings.ts';
 import { findUserConfigDirectory, policyProblemSentence, readPolicy } from '../../engine/policy-source.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { HookMoment } from './hook-request.ts';
 
 export interface CurrentHookPolicy {

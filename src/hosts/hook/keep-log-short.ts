@@ -2,8 +2,8 @@
 // a crash: it reads all of it, and forgets how much of it is in the store already. With nobody else to look after it
 // the log would grow with every call, and every call with the log. It decides nothing and can be left out at any time.
 import { statSync } from 'node:fs';
-import { openDatabase } from '../../stores/sqlite/open-database.ts';
-import { storePath } from '../../stores/state-directory.ts';
+import { openDatabase } from '../../store/sqlite/open-database.ts';
+import { storePath } from '../../store/state-directory.ts';
 import type { HookMoment } from './hook-request.ts';
 
 /**

@@ -1,8 +1,13 @@
 // A call of our own tools meets a plan that the host's tools made a moment ago: it must be in sight before the two are
 // brought together.
 import { expect, it } from 'vitest';
-import { createHookCase } from '../../testing/hook-case.ts';
-import { createPayload, promptPayload, startPayload, toolPayload } from '../claude-code/payload-cases.ts';
+import { createHookCase } from '../../../test/support/hook-case.ts';
+import {
+  createPayload,
+  promptPayload,
+  startPayload,
+  toolPayload,
+} from '../../../test/support/payload-cases.ts';
 
 it('M7: what waits in the inbox is in the plan before a call of our own tools is bound', async () => {
   const hooks = createHookCase();

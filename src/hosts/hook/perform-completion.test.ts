@@ -1,15 +1,15 @@
 // The gate: a completion is refused when the todo's own check fails, and never for longer than the hook may take.
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../core/config/settings.ts';
-import type { Checker } from '../../ports/host.ts';
-import { continuationOf, createHookCase } from '../../testing/hook-case.ts';
+import { continuationOf, createHookCase } from '../../../test/support/hook-case.ts';
 import {
   completedPayload,
   createPayload,
   promptPayload,
   stopPayload,
   toolPayload,
-} from '../claude-code/payload-cases.ts';
+} from '../../../test/support/payload-cases.ts';
+import { defaultSettings } from '../../core/config/settings.ts';
+import type { Checker } from '../../engine/host.ts';
 
 const settings = { ...defaultSettings, todoChecks: [{ title: 'Make*', checks: ['made'] }] };
 

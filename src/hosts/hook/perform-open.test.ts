@@ -1,6 +1,6 @@
 // A session appears: opened on the record, and its plan given again where the agent may have lost sight of it.
 import { describe, expect, it } from 'vitest';
-import { continuationOf, createHookCase } from '../../testing/hook-case.ts';
+import { continuationOf, createHookCase } from '../../../test/support/hook-case.ts';
 import {
   createPayload,
   promptPayload,
@@ -8,7 +8,7 @@ import {
   stopPayload,
   toolPayload,
   updatePayload,
-} from '../claude-code/payload-cases.ts';
+} from '../../../test/support/payload-cases.ts';
 
 async function planned(...titles: string[]) {
   const hooks = createHookCase();

@@ -1,13 +1,13 @@
 // Who spoke, and what it means: a human, a notice of the host, a command of ours, our own text shown back.
 import { describe, expect, it } from 'vitest';
-import { continuationOf, createHookCase } from '../../testing/hook-case.ts';
+import { continuationOf, createHookCase } from '../../../test/support/hook-case.ts';
 import {
   createPayload,
   notification,
   promptPayload,
   stopPayload,
   toolPayload,
-} from '../claude-code/payload-cases.ts';
+} from '../../../test/support/payload-cases.ts';
 
 const later = { prompt_id: '64f01d62-9673-45a8-bf7a-33d9a2863956' };
 

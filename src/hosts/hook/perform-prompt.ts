@@ -3,7 +3,7 @@
 
 import type { Event } from '../../core/events.ts';
 import { continuationMarker } from '../../core/texts/continuation-text.ts';
-import type { StoreReader } from '../../ports/store.ts';
+import type { StoreReader } from '../../engine/store.ts';
 import { eventKey, shortHash } from './event-key.ts';
 import type { HookContext } from './hook-context.ts';
 import type { HookAnswer, Speaker } from './hook-request.ts';

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { defaultSettings } from '../../core/config/settings.ts';
-import { continuationOf, createHookCase } from '../../testing/hook-case.ts';
+import { continuationOf, createHookCase } from '../../../test/support/hook-case.ts';
 import {
   createPayload,
   promptPayload,
@@ -12,7 +11,8 @@ import {
   stopPayload,
   toolPayload,
   updatePayload,
-} from '../claude-code/payload-cases.ts';
+} from '../../../test/support/payload-cases.ts';
+import { defaultSettings } from '../../core/config/settings.ts';
 
 async function planned(...titles: string[]) {
   const hooks = createHookCase();

@@ -3,7 +3,7 @@ import { noNeeds } from '../../core/rows.ts';
 import { quoteForModel } from '../../core/safe-text.ts';
 import { openCount, planSize, type Session } from '../../core/session.ts';
 import type { Todo } from '../../core/todo.ts';
-import type { StoreReader } from '../../ports/store.ts';
+import type { StoreReader } from '../../engine/store.ts';
 
 /** Titles that are named; the rest is counted. */
 const namedTodos = 20;

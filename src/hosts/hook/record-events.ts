@@ -2,9 +2,9 @@
 // neither the engine nor the checks, because it runs after every tool call of an agent.
 import type { Policy } from '../../core/config/policy.ts';
 import type { Event } from '../../core/events.ts';
-import type { Store } from '../../ports/store.ts';
-import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
-import { storePath } from '../../stores/state-directory.ts';
+import type { Store } from '../../engine/store.ts';
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { storePath } from '../../store/state-directory.ts';
 import type { HookCall, HookMoment } from './hook-request.ts';
 import { lockPatienceMs } from './timeouts.ts';
 

@@ -1,7 +1,7 @@
 // One hook call from stdin to stdout. Whatever happens the host gets exactly one JSON object and the agent is
 // unharmed: what cannot be decided is let through, and the reason goes on the record.
-import type { Store } from '../../ports/store.ts';
-import { stateDirectory } from '../../stores/state-directory.ts';
+import type { Store } from '../../engine/store.ts';
+import { stateDirectory } from '../../store/state-directory.ts';
 import type { HookFailure } from './hook-log.ts';
 import type { HookAnswer, HookCall, HookedHost, HookMoment } from './hook-request.ts';
 import { readPayload } from './read-payload.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Event } from '../../core/events.ts';
-import type { Store } from '../../ports/store.ts';
-import { createMemoryStore } from '../../stores/memory/memory-store.ts';
+import type { Store } from '../../engine/store.ts';
+import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { eventKey } from './event-key.ts';
 import { readTrail } from './trail-file.ts';
 

@@ -3,7 +3,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../engine/make-folder.ts';
-import type { StoreReader } from '../../ports/store.ts';
+import type { StoreReader } from '../../engine/store.ts';
 import { shortHash } from './event-key.ts';
 import { emptyTrail, extendTrail, type Trail } from './trail.ts';
 

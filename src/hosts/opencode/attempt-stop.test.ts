@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSimulatedClock } from '../../testing/simulated-clock.ts';
+import { createSimulatedClock } from '../../simulated/simulated-clock.ts';
 import { factsOf, stopEvent } from './attempt-stop.ts';
 import type { PluginContext } from './plugin-context.ts';
 import { createSessionMemories, type LastStep, rememberCall, rememberSent } from './session-memory.ts';

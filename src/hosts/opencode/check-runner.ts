@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runQueue } from '../../checks/queue/run-queue.ts';
 import { systemClock } from '../../engine/system.ts';
-import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
-import { storePath } from '../../stores/state-directory.ts';
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { storePath } from '../../store/state-directory.ts';
 
 export const runnerCommand = 'check-runner';
 

@@ -3,7 +3,7 @@ import type { Decision } from '../../core/decision.ts';
 import { noNeeds } from '../../core/rows.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { openCount, planSize, type Session } from '../../core/session.ts';
-import type { StoreReader } from '../../ports/store.ts';
+import type { StoreReader } from '../../engine/store.ts';
 
 /** Open todos that are named. */
 const namedTodos = 3;

@@ -5,8 +5,8 @@ import {
   type PluginCase,
   sessionId,
   todo,
-} from '../../testing/opencode-case.ts';
-import { createSimulatedClock } from '../../testing/simulated-clock.ts';
+} from '../../../test/support/opencode-case.ts';
+import { createSimulatedClock } from '../../simulated/simulated-clock.ts';
 import { createDriver } from './driver.ts';
 import type { HostCalls } from './host-calls.ts';
 import { hostId } from './message-id.ts';

@@ -2,7 +2,7 @@
 // order, one queue per session. Two triggers, one decision: on idle where the host stays, at the end of the last step
 // where it leaves with the idle. It never throws into the host.
 import type { Session } from '../../core/session.ts';
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
 import { readHostError } from '../told/host-error.ts';
 import { closeCompaction, factsOf, prepareStop, stopEvent } from './attempt-stop.ts';
 import { placeHeld } from './hold-step.ts';

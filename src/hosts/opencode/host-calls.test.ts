@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSimulatedClock } from '../../testing/simulated-clock.ts';
+import { createSimulatedClock } from '../../simulated/simulated-clock.ts';
 import { createHostCalls } from './host-calls.ts';
 import type { ClientLike } from './plugin-types.ts';
 

@@ -2,7 +2,7 @@
 // the host's trouble is never thrown at whoever asked.
 import type { Knowledge } from '../../core/events.ts';
 import { oneLine } from '../../core/safe-text.ts';
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
 import { withinTime } from '../told/within-time.ts';
 import { canEdit } from './agent-access.ts';
 import { type Fields, listOf, recordOf, textOf } from './payload.ts';

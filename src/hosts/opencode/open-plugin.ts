@@ -4,10 +4,10 @@
 import { createChecker } from '../../checks/checker.ts';
 import { runQueue } from '../../checks/queue/run-queue.ts';
 import { startDetachedRunner } from '../../checks/queue/start-runner.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
+import type { Checker } from '../../engine/host.ts';
+import type { Store } from '../../engine/store.ts';
 import { sha256 } from '../../engine/system.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Checker } from '../../ports/host.ts';
-import type { Store } from '../../ports/store.ts';
 import { createHostList } from '../told/host-list.ts';
 import { openToldRuntime } from '../told/open-told-runtime.ts';
 import { runnerEnvironment, runnerProgram } from './check-runner.ts';

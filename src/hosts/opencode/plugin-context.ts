@@ -2,9 +2,9 @@
 // this folder. Everything that is told to the engine goes through here, with ids that are made from what happened.
 import type { Event, SessionDescriptor } from '../../core/events.ts';
 import type { Session } from '../../core/session.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Handled } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import type { HostList } from '../told/host-list.ts';
 import type { ToldRuntime } from '../told/told-runtime.ts';
 import type { HostCalls } from './host-calls.ts';

@@ -2,7 +2,7 @@
 // cannot be used switches us off and is told once; half of it is never applied (C1).
 import { settingsForAgent } from '../../core/config/agent-settings.ts';
 import type { Policy } from '../../core/config/policy.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 import { createHookPolicy, readHookPolicy } from '../hook/hook-policy.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

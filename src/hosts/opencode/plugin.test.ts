@@ -5,7 +5,7 @@ import {
   type PluginCase,
   sessionId,
   todo,
-} from '../../testing/opencode-case.ts';
+} from '../../../test/support/opencode-case.ts';
 
 let open: PluginCase[] = [];
 afterEach(async () => {

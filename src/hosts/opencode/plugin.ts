@@ -1,10 +1,11 @@
 // The plugin: the host's hooks on one side, the driver on the other. Whatever goes wrong in here, the host and its
 // agent go on as if we were not there; it is said once and stands in the log (design: we fail open).
+
+import type { Clock, Identifiers } from '../../engine/clock.ts';
+import type { Store } from '../../engine/store.ts';
 import { createIdentifiers, systemClock } from '../../engine/system.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
-import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts';
-import { storePath } from '../../stores/state-directory.ts';
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { storePath } from '../../store/state-directory.ts';
 import { claimFolder } from './claim-folder.ts';
 import { createDriver } from './driver.ts';
 import { createHostCalls } from './host-calls.ts';

@@ -1,8 +1,8 @@
 // How the plugin speaks to the human: a toast where someone looks at a screen, a line on the error output where the
 // host leaves by itself. Failures of our own are told once and written to the log, never thrown at the host.
 import { oneLine } from '../../core/safe-text.ts';
-import type { Clock } from '../../ports/clock.ts';
-import { stateDirectory } from '../../stores/state-directory.ts';
+import type { Clock } from '../../engine/clock.ts';
+import { stateDirectory } from '../../store/state-directory.ts';
 import { appendFailure } from '../hook/hook-log.ts';
 import type { HostCalls } from './host-calls.ts';
 

@@ -1,6 +1,6 @@
 // Which sessions the human has stopped, known in the very moment in which it is heard (P19). The record knows it a
 // little later and is asked before anything is sent; this closes the gap in between, and ends where the record begins.
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
 
 export interface StoppedSessions {
   has(sessionId: string): boolean;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createSession, type Session } from '../../core/session.ts';
-import type { OutgoingText } from '../../ports/host.ts';
-import { createMemoryStore } from '../../stores/memory/memory-store.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../../testing/simulated-clock.ts';
+import type { OutgoingText } from '../../engine/host.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { createHostList } from '../told/host-list.ts';
 import type { HostCalls, ShownMessage } from './host-calls.ts';
 import type { PromptBodyLike } from './plugin-types.ts';

@@ -3,7 +3,7 @@
 // default agent, which may write where the human's must not (P26, V9).
 import type { Event } from '../../core/events.ts';
 import type { Session } from '../../core/session.ts';
-import type { OutgoingText, ToldHost } from '../../ports/host.ts';
+import type { OutgoingText, ToldHost } from '../../engine/host.ts';
 import type { HostList } from '../told/host-list.ts';
 import type { HostCalls, ShownMessage } from './host-calls.ts';
 import { hostId } from './message-id.ts';

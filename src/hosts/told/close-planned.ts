@@ -1,9 +1,9 @@
 // Cancels what is planned for the sessions of one host instance: countdowns, stop attempts that wait, continuations on
 // their way. One event per session goes through the engine, so that the record says why nothing came of them.
 import type { Event } from '../../core/events.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Handled } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store } from '../../ports/store.ts';
+import type { Store } from '../../engine/store.ts';
 
 /** More sessions than one host has waiting at once; what lies beyond is found at the next start, and by then too old. */
 const mostTimers = 10_000;

@@ -1,6 +1,6 @@
 // What the human sees of a countdown: one toast a second, for as long as it runs and no longer.
 import { describe, expect, it } from 'vitest';
-import { type StageOptions, type ToldStage, withToldStage, works } from '../../testing/told-stage.ts';
+import { type StageOptions, type ToldStage, withToldStage, works } from '../../../test/support/told-stage.ts';
 
 const inMemory = (work: (stage: ToldStage) => Promise<void>) => () => withToldStage('memory', work);
 

@@ -2,8 +2,8 @@
 // the toasts. It keeps nothing: a countdown that a restart takes over goes on without them.
 import { settingsForAgent } from '../../core/config/agent-settings.ts';
 import { openCount, type Session } from '../../core/session.ts';
+import type { Clock } from '../../engine/clock.ts';
 import type { CurrentPolicy } from '../../engine/policies.ts';
-import type { Clock } from '../../ports/clock.ts';
 
 export interface Toast {
   readonly title: string;

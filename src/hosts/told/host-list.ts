@@ -1,8 +1,8 @@
 // A host's own list of todos, whole and mostly without ids, as an event: only when it is another one than last time.
 // Reading the same list again is nobody's write: it is neither a duplicate nor an omission, and touches no plan (M5, P34).
 import type { PlanWritten, WrittenTodo } from '../../core/events.ts';
-import type { Clock, Identifiers } from '../../ports/clock.ts';
-import type { Store, StoreReader } from '../../ports/store.ts';
+import type { Clock, Identifiers } from '../../engine/clock.ts';
+import type { Store, StoreReader } from '../../engine/store.ts';
 
 export type HostListItem = Omit<WrittenTodo, 'freshId'>;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../core/config/settings.ts';
 import { sha256 } from '../../engine/system.ts';
-import { createMemoryStore } from '../../stores/memory/memory-store.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../../testing/simulated-clock.ts';
+import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { openToldRuntime } from './open-told-runtime.ts';
 import type { ToldRuntimeOptions } from './told-runtime.ts';
 

@@ -1,6 +1,12 @@
 // Promises of the told runtime, each over both stores: what restarts, a clean end and a sudden death do to a countdown.
 import { describe, expect, it } from 'vitest';
-import { afterDeath, spoken, type ToldStage, withToldStage, works } from '../../testing/told-stage.ts';
+import {
+  afterDeath,
+  spoken,
+  type ToldStage,
+  withToldStage,
+  works,
+} from '../../../test/support/told-stage.ts';
 
 const minute = 60_000;
 

@@ -4,8 +4,8 @@
 import type { Event } from '../../core/events.ts';
 import type { Session } from '../../core/session.ts';
 import type { Handled } from '../../engine/engine.ts';
+import type { ToldHost } from '../../engine/host.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../engine/runtime.ts';
-import type { ToldHost } from '../../ports/host.ts';
 import { closePlanned, closeSession } from './close-planned.ts';
 import { createCountdownToasts, type Toast } from './countdown-toasts.ts';
 import { createWatchdog } from './watchdog.ts';

@@ -6,7 +6,7 @@ import {
   type ToldStage,
   withToldStage,
   works,
-} from '../../testing/told-stage.ts';
+} from '../../../test/support/told-stage.ts';
 
 async function injectedOnce(stage: ToldStage, options: StageOptions) {
   let questions = 0;

@@ -2,10 +2,10 @@
 // does, the host itself is asked, and what it says becomes an event; the engine decides whether to send again.
 import type { Event } from '../../core/events.ts';
 import type { Session } from '../../core/session.ts';
+import type { Clock } from '../../engine/clock.ts';
 import type { Handled } from '../../engine/engine.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { OutgoingText, ToldHost } from '../../ports/host.ts';
-import type { Store } from '../../ports/store.ts';
+import type { OutgoingText, ToldHost } from '../../engine/host.ts';
+import type { Store } from '../../engine/store.ts';
 
 /**
  * Hosts turn busy within a fraction of a second; a machine under load takes longer. Too short only costs a question

@@ -1,5 +1,5 @@
 // Waits for someone else's code, but not for ever: a callback that never answers must not hold a session up.
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
 
 export type Answered<T> =
   | { readonly answered: true; readonly value: T }

@@ -1,6 +1,6 @@
 // `untildone attach` beside the real Claude Code: what its hooks tell, while the turn runs.
 import { expect, it } from 'vitest';
-import { complete, plan, runCommand, say, script, writeFile } from '../../../src/testing/model/index.ts';
+import { complete, plan, runCommand, say, script, writeFile } from '../../../src/scripted-model/index.ts';
 import { attach } from '../harness/attach.ts';
 import { createGate } from '../harness/gate.ts';
 import { readRecord } from '../harness/record.ts';

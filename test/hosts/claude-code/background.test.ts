@@ -10,7 +10,7 @@ import {
   say,
   script,
   whenTold,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { continuationsIn } from '../harness/continuations.ts';
 import { createGate } from '../harness/gate.ts';
 import { play } from './play.ts';

@@ -2,7 +2,7 @@
 // prints is kept line by line; with it dies everything that it started.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { ScriptedModel } from '../../../src/testing/model/index.ts';
+import type { ScriptedModel } from '../../../src/scripted-model/index.ts';
 import type { Project } from '../harness/project.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 

@@ -12,7 +12,7 @@ import {
   script,
   untilAllDone,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { continuationsIn, toldTexts } from '../harness/continuations.ts';
 import { createGate } from '../harness/gate.ts';
 import { waitUntil } from '../harness/wait-until.ts';

@@ -11,7 +11,7 @@ import {
   toggle,
   untilAllDone,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { play } from './play.ts';
 import { setSwitch } from './settings.ts';
 

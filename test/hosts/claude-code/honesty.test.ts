@@ -12,7 +12,7 @@ import {
   say,
   script,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { play } from './play.ts';
 
 /** Passes: what holds the work back is the dropped todo alone. */

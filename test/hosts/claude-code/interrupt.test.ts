@@ -13,7 +13,7 @@ import {
   script,
   slowly,
   whenTold,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { continuationsIn, toldTexts } from '../harness/continuations.ts';
 import { createGate } from '../harness/gate.ts';
 import { hasDecided } from '../harness/record.ts';

@@ -5,7 +5,7 @@ import {
   type Script,
   type ScriptedModel,
   startScriptedModel,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { continuationsIn } from '../harness/continuations.ts';
 import { createProject, type Project } from '../harness/project.ts';
 import { readRecord, type SessionRecord } from '../harness/record.ts';

@@ -14,7 +14,7 @@ import {
   startScriptedModel,
   untilAllDone,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { continuationsIn } from '../harness/continuations.ts';
 import { changedFiles, type FileTexts, readFileTexts } from '../harness/file-texts.ts';
 import { processesOf } from '../harness/processes-of.ts';

@@ -12,7 +12,7 @@ import {
   script,
   untilAllDone,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { play } from './play.ts';
 import { offerAllTools, setSwitch } from './settings.ts';
 

@@ -1,5 +1,5 @@
 // Which continuations really reached the model: told from the requests that it got, never from our own record.
-import type { LoggedRequest } from '../../../src/testing/model/index.ts';
+import type { LoggedRequest } from '../../../src/scripted-model/index.ts';
 
 const marker = '[TODO CONTINUATION]';
 

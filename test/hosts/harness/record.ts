@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Decision } from '../../../src/core/decision.ts';
 import type { Event } from '../../../src/core/events.ts';
 import type { Todo } from '../../../src/core/todo.ts';
-import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Project } from './project.ts';
 import { untildone } from './untildone.ts';
 

@@ -10,7 +10,7 @@ import {
   say,
   script,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { createGate } from '../harness/gate.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { openConversation } from './conversation.ts';

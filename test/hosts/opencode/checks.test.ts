@@ -11,7 +11,7 @@ import {
   script,
   whenTold,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { createGate } from '../harness/gate.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { hasty, type Stage, startStage } from './stage.ts';

@@ -17,7 +17,7 @@ import {
   script,
   toggle,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import type { Conversation } from './conversation.ts';
 import type { Kept } from './our-record.ts';
 import { hasty, type Stage, startStage } from './stage.ts';

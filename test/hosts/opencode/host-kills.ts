@@ -3,7 +3,7 @@
 // Usage: npm run test:opencode-kills -- [KILLS] [SEED]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { complete, plan, say, script, writeFile } from '../../../src/testing/model/index.ts';
+import { complete, plan, say, script, writeFile } from '../../../src/scripted-model/index.ts';
 import { installHost } from '../harness/install-host.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { type Conversation, joinConversation, openConversation } from './conversation.ts';

@@ -13,7 +13,7 @@ import {
   slowly,
   whenTold,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Conversation } from './conversation.ts';
 import { hasty, type Stage, startStage } from './stage.ts';

@@ -1,7 +1,7 @@
 // C2: off means off. With the plugin present and switched off the model is asked exactly what it is asked without it;
 // in observe mode decisions are written down and nothing else changes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LoggedRequest } from '../../../src/testing/model/index.ts';
+import type { LoggedRequest } from '../../../src/scripted-model/index.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { FolderSettings } from './opencode.ts';
 import { runOpencode } from './run.ts';

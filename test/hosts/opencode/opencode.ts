@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { ScriptedModel } from '../../../src/testing/model/index.ts';
+import type { ScriptedModel } from '../../../src/scripted-model/index.ts';
 import type { Project } from '../harness/project.ts';
 
 export const program = fileURLToPath(new URL('node_modules/.bin/opencode', import.meta.url));

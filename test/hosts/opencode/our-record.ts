@@ -6,8 +6,8 @@ import type { Decision } from '../../../src/core/decision.ts';
 import type { Event } from '../../../src/core/events.ts';
 import type { Session } from '../../../src/core/session.ts';
 import type { Todo } from '../../../src/core/todo.ts';
-import type { OutboxRow, Store, StoreReader } from '../../../src/ports/store.ts';
-import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import type { OutboxRow, Store, StoreReader } from '../../../src/engine/store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Project } from '../harness/project.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 

@@ -2,7 +2,7 @@
 // host: whatever the abort hits, nothing is sent once the plugin has been told of it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { after, always, plan, say, script } from '../../../src/testing/model/index.ts';
+import { after, always, plan, say, script } from '../../../src/scripted-model/index.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { openConversation } from './conversation.ts';
 import { type Stage, startStage } from './stage.ts';

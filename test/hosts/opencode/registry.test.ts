@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ScriptedModel, startScriptedModel } from '../../../src/testing/model/index.ts';
+import { type ScriptedModel, startScriptedModel } from '../../../src/scripted-model/index.ts';
 import { continuationsIn } from '../harness/continuations.ts';
 import { changedFiles, type FileTexts, readFileTexts } from '../harness/file-texts.ts';
 import { processesOf } from '../harness/processes-of.ts';

@@ -17,7 +17,7 @@ import {
   slowly,
   whenTold,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { FolderSettings } from './opencode.ts';
 import type { Kept } from './our-record.ts';

@@ -10,7 +10,7 @@ import {
   toggle,
   untilAllDone,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 
 export const titles = ['alpha', 'beta', 'gamma'] as const;
 

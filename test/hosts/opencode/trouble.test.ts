@@ -14,7 +14,7 @@ import {
   say,
   script,
   writeFile,
-} from '../../../src/testing/model/index.ts';
+} from '../../../src/scripted-model/index.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { ourPlugin } from './opencode.ts';
 import { type Stage, startStage } from './stage.ts';

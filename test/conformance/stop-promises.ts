@@ -1,0 +1,75 @@
+// What every host keeps at a stop: who goes on, with which words, how often, and who is let go.
+import { describe, expect, it } from 'vitest';
+import { defaultSettings } from '../../src/core/config/settings.ts';
+import { continuationMarker } from '../../src/core/texts/continuation-text.ts';
+import type { ConformanceBench } from './driven-host.ts';
+
+export function describeStops({ capabilities, planned, start }: ConformanceBench): void {
+  describe('at a stop', () => {
+    it('P1: an agent with open todos goes on, and the text names the next one', async () => {
+      const session = await planned('Write the parser', 'Write the docs');
+      await session.completes('Write the parser');
+      const [text, ...more] = await session.stops();
+      expect(more).toEqual([]);
+      expect(text).toContain('“Write the docs”');
+      expect(text, 'E6').toContain(continuationMarker);
+      expect(text, 'E6').toContain('1/2 completed, 1 remaining');
+    });
+
+    it('P29: an agent that is finished is let go without a word', async () => {
+      const session = await planned('Write the parser');
+      await session.completes('Write the parser');
+      expect(await session.stops()).toEqual([]);
+    });
+
+    it('P29: an agent without a plan is let go without a word', async () => {
+      const session = await (await start()).open();
+      await session.says('What is this?');
+      expect(await session.stops()).toEqual([]);
+    });
+
+    it('P30: an honest agent drains its plan, one todo per stop', async () => {
+      const titles = Array.from({ length: 12 }, (_, index) => `Todo number ${index + 1}`);
+      const session = await planned(...titles);
+      const received: string[] = [];
+      for (const title of titles) {
+        await session.works();
+        await session.completes(title);
+        received.push(...(await session.stops()));
+      }
+      expect(received).toHaveLength(titles.length - 1);
+    });
+
+    it('G6: an agent that does nothing is bounded, and our own text shown again resets nothing', async () => {
+      const session = await planned('Write the parser');
+      const received: string[] = [];
+      for (let stop = 0; stop < 10; stop++) {
+        const texts = await session.stops();
+        for (const text of texts) await session.shows(text);
+        received.push(...texts);
+      }
+      expect(received).toHaveLength(defaultSettings.maxStagnant);
+    });
+
+    it(
+      capabilities.repeatsStops
+        ? 'P24: a stop that it tells twice is one continuation'
+        : 'P24: it tells of each stop once, so that two are two',
+      async () => {
+        const session = await planned('Write the parser', 'Write the docs');
+        expect(await session.stopsTwice()).toHaveLength(capabilities.repeatsStops ? 1 : 2);
+      },
+    );
+
+    it.each([{ enabled: false }, { mode: 'off' as const }, { mode: 'observe' as const }])(
+      'C2: with %j nothing reaches the model',
+      async (settings) => {
+        const session = await (await start(settings)).open();
+        await session.says('Please do it.');
+        await session.plans('Write the parser');
+        await session.works();
+        expect(await session.stops()).toEqual([]);
+      },
+    );
+  });
+}

@@ -1,0 +1,89 @@
+// A plugin in a host without a process, for the tests beside it: the recorded order of events, a store in memory and a
+// clock that moves when it is told to.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Session } from '../../src/core/session.ts';
+import type { Store, StoredDecision } from '../../src/engine/store.ts';
+import { createIdentifiers } from '../../src/engine/system.ts';
+import { createOpenCodePlugin } from '../../src/hosts/opencode/plugin.ts';
+import { createSimulatedClock, type SimulatedClock } from '../../src/simulated/simulated-clock.ts';
+import { createMemoryStore } from '../../src/store/memory/memory-store.ts';
+import { type FakeOpencode, startFakeOpencode } from '../conformance/fake-opencode.ts';
+
+export const sessionId = 'ses_1';
+
+export interface PluginCase {
+  readonly host: FakeOpencode;
+  readonly clock: SimulatedClock;
+  readonly store: Store;
+  readonly directory: string;
+  /** Until the plugin has taken in what it was told. */
+  settle(): Promise<void>;
+  /** Longer than a countdown, and settled. */
+  rest(): Promise<void>;
+  session(): Promise<Session>;
+  /** Newest first. */
+  decisions(): Promise<readonly StoredDecision[]>;
+  close(): Promise<void>;
+}
+
+export interface CaseOptions {
+  readonly command?: 'serve' | 'run';
+  readonly settings?: object;
+  readonly openStore?: () => Promise<Store>;
+  readonly store?: Store;
+  readonly directory?: string;
+}
+
+export async function createPluginCase(options: CaseOptions = {}): Promise<PluginCase> {
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'untildone-opencode-'));
+  if (options.settings !== undefined)
+    writeFileSync(join(directory, 'untildone.json'), JSON.stringify(options.settings));
+  const clock = createSimulatedClock();
+  const store = options.store ?? createMemoryStore();
+  const plugin = createOpenCodePlugin({
+    ...{
+      clock,
+      identifiers: createIdentifiers(clock),
+      argv: ['bun', 'index.js', options.command ?? 'serve'],
+    },
+    openStore: options.openStore ?? (async () => store),
+    environment: { HOME: directory, PATH: process.env['PATH'], UNTILDONE_HOME: directory },
+  });
+  const host = await startFakeOpencode(plugin, directory, () => clock.now());
+  await host.open(sessionId, null, 'build');
+
+  async function settle(): Promise<void> {
+    let isDone = false;
+    const flushed = host.flush(sessionId).then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await clock.advance(1);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await flushed;
+  }
+
+  return {
+    ...{ host, clock, store, directory, settle },
+    async rest() {
+      await settle();
+      await clock.advance(5000);
+      await settle();
+    },
+    async session() {
+      const session = await store.read(async (reader) => reader.session(sessionId));
+      if (session === null) throw new Error('The record knows nothing of the session.');
+      return session;
+    },
+    decisions: () => store.read(async (reader) => reader.decisions(sessionId, 50)),
+    async close() {
+      await host.hooks.dispose?.();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export const todo = (content: string, status = 'pending') => ({ content, status, priority: 'medium' });

@@ -1,0 +1,66 @@
+// For tests: a workspace in a temporary folder with a folder beside it that nothing may touch.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { JobRegistry } from '../../src/agent/workspace/job-registry.ts';
+import { defaultLimits, type WorkspaceLimits } from '../../src/agent/workspace/limits.ts';
+import type { ToolContext, ToolOutcome } from '../../src/agent/workspace/tool.ts';
+import { workspaceTools } from '../../src/agent/workspace/workspace-tools.ts';
+import { commandEnvironment } from '../../src/checks/process/command-environment.ts';
+
+export interface TemporaryWorkspace {
+  readonly root: string;
+  /** Beside the root; holds `secret.txt`. */
+  readonly outside: string;
+  readonly context: ToolContext;
+  /** Writes a file of the workspace without any tool. */
+  put(path: string, content: string | Uint8Array): string;
+  call(tool: string, input: unknown): Promise<ToolOutcome>;
+}
+
+export function createTemporaryWorkspace(
+  limits: Partial<WorkspaceLimits> = {},
+  signal: AbortSignal = new AbortController().signal,
+): TemporaryWorkspace {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-workspace-')));
+  const root = join(base, 'root');
+  const outside = join(base, 'outside');
+  mkdirSync(root);
+  mkdirSync(outside);
+  writeFileSync(join(outside, 'secret.txt'), 'the secret\n');
+  const settings = { ...defaultLimits, endGraceMs: 300, ...limits };
+  const environment = commandEnvironment(process.env, { session: `test-${base}` });
+  const jobs = new JobRegistry({ directory: root, environment, limits: settings });
+  const context: ToolContext = { root, signal, limits: settings, jobs, environment };
+  onTestFinished(async () => {
+    await jobs.close();
+    rmSync(base, { recursive: true, force: true });
+  });
+  return {
+    root,
+    outside,
+    context,
+    put(path, content) {
+      const full = join(root, path);
+      mkdirSync(dirname(full), { recursive: true });
+      writeFileSync(full, content);
+      return full;
+    },
+    async call(name, input) {
+      const tool = workspaceTools.find((candidate) => candidate.name === name);
+      if (tool === undefined) throw new Error(`There is no tool ${name}`);
+      return tool.call(input, context);
+    },
+  };
+}
+
+export function outputOf(outcome: ToolOutcome): string {
+  if (!outcome.ok) throw new Error(`The tool refused: ${outcome.error}`);
+  return outcome.output;
+}
+
+export function errorOf(outcome: ToolOutcome): string {
+  if (outcome.ok) throw new Error(`The tool did not refuse: ${outcome.output}`);
+  return outcome.error;
+}

@@ -1,0 +1,130 @@
+// Speaks MCP to a server, line by line, and keeps every line that came back: to the real process, or to the same
+// server within this process, which starts faster. For tests only.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { type ServeMcpOptions, serveMcp } from '../../src/mcp/serve-mcp.ts';
+import { todoToolsFor } from '../../src/tools/todo-tools.ts';
+
+const program = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url));
+
+export interface WireMessage {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: Record<string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into results by path and compare them whole
+  readonly result?: any;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+export interface WireClient {
+  /** Everything that the server wrote, as it came. */
+  readonly lines: readonly string[];
+  /** What it said besides. */
+  readonly complaints: readonly string[];
+  send(line: string | object): void;
+  request(method: string, params?: object): Promise<WireMessage>;
+  notified(method: string): Promise<WireMessage>;
+  /** A tool's result: its words without the receipt. */
+  call(name: string, input?: unknown): Promise<{ ok: boolean; words: string; receipt: string }>;
+  /** Closes our end; resolves when the server is gone, with its exit code. */
+  end(): Promise<number | null>;
+}
+
+/** The real program. */
+export function startProcess(home: string, cwd: string, ...argv: string[]): WireClient {
+  const child = spawn(process.execPath, ['--no-warnings', program, 'mcp', ...argv], {
+    cwd,
+    env: { PATH: process.env['PATH'], HOME: home, UNTILDONE_HOME: home },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const complaints: string[] = [];
+  child.stderr.on('data', (chunk: Buffer) => complaints.push(chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return createWireClient(child.stdin, child.stdout, ended, complaints);
+}
+
+/** The same server without a process of its own. */
+export function startWithin(
+  options: Omit<ServeMcpOptions, 'input' | 'output' | 'complain' | 'version' | 'tools'>,
+  meta?: object,
+): WireClient {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const complaints: string[] = [];
+  const served = serveMcp({
+    ...options,
+    version: 'test',
+    tools: todoToolsFor('agent'),
+    input,
+    output,
+    complain: (sentence) => complaints.push(sentence),
+  });
+  return createWireClient(
+    input,
+    output,
+    served.then(() => 0),
+    complaints,
+    meta,
+  );
+}
+
+function createWireClient(
+  input: Writable,
+  output: Readable,
+  ended: Promise<number | null>,
+  complaints: readonly string[],
+  meta?: object,
+): WireClient {
+  const lines: string[] = [];
+  const waiting: { fits: (message: WireMessage) => boolean; resolve: (message: WireMessage) => void }[] = [];
+  const unclaimed: WireMessage[] = [];
+  createInterface({ input: output }).on('line', (line) => {
+    lines.push(line);
+    const message = JSON.parse(line) as WireMessage;
+    const index = waiting.findIndex(({ fits }) => fits(message));
+    if (index === -1) unclaimed.push(message);
+    else waiting.splice(index, 1)[0]?.resolve(message);
+  });
+  let requests = 0;
+
+  const next = (fits: (message: WireMessage) => boolean): Promise<WireMessage> => {
+    const index = unclaimed.findIndex(fits);
+    const found = index === -1 ? undefined : unclaimed.splice(index, 1)[0];
+    return found === undefined
+      ? new Promise((resolve) => waiting.push({ fits, resolve }))
+      : Promise.resolve(found);
+  };
+  const send = (line: string | object): void => {
+    input.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
+  };
+  const request = (method: string, params: object = {}): Promise<WireMessage> => {
+    requests += 1;
+    const id = requests;
+    send({
+      jsonrpc: '2.0',
+      id,
+      method,
+      params: meta === undefined ? params : { ...params, _meta: meta },
+    });
+    return next((message) => message.id === id);
+  };
+  return {
+    lines,
+    complaints,
+    send,
+    request,
+    notified: (method) => next((message) => message.method === method),
+    async call(name, given) {
+      const { result } = await request('tools/call', { name, arguments: given });
+      const text = String(result.content[0].text).split('\n');
+      const receipt = (text.pop() ?? '').replace('receipt: ', '');
+      return { ok: result.isError !== true, words: text.join('\n'), receipt };
+    },
+    end() {
+      input.end();
+      return ended;
+    },
+  };
+}
