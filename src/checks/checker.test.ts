@@ -16,8 +16,8 @@ import { sha256, systemClock } from '../engine/system.ts';
 import { createSequentialIdentifiers } from '../simulated/simulated-clock.ts';
 import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { type CheckerOptions, createChecker } from './checker.ts';
-import { protectPolicy } from './protect-policy.ts';
-import { runQueue } from './queue/run-queue.ts';
+import { protectPolicy } from './protected-paths.ts';
+import { runQueue } from './queue.ts';
 
 let directory: string;
 let store: Store;

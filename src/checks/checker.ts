@@ -1,24 +1,24 @@
 // Gets the checks run that the engine asks for: by the queue of the folder, whose runner outlives this process, so
 // that others share its runs and nothing is lost when a host ends us. It decides nothing: results are events (V1, V2).
-import type { CheckSpec } from '../core/check-spec.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CheckSpec, HumanCheck } from '../core/check-spec.ts';
 import type { Policy } from '../core/config/policy.ts';
 import type { Event } from '../core/events.ts';
 import type { Session } from '../core/session.ts';
-import type { CheckAsker, CheckRun, CheckVerdict } from '../engine/check-queue.ts';
+import type { CheckAsker, CheckRun, CheckVerdict, EvidenceRow } from '../engine/check-queue.ts';
+import { digestFile, digestPlanFile } from '../engine/digest-file.ts';
 import type { Checker } from '../engine/host.ts';
 import { policyKey } from '../engine/policies.ts';
-import { editedSources } from './edited-sources.ts';
-import { type HumanAnswers, humanVerdict } from './human-answers.ts';
+import type { Store } from '../engine/store.ts';
+import { type FingerprintOf, lookAtFiles } from './fingerprint.ts';
 import {
   askForChecks,
   type CheckQuestion,
   cancelChecks,
+  checkFinishedEvent,
   type QueuePlace,
   reviveQueue,
-} from './queue/ask-for-checks.ts';
-import { checkFinishedEvent } from './queue/check-event.ts';
-import { type FingerprintOf, lookAtFiles } from './queue/check-fingerprint.ts';
-import { staleTodos } from './stale-todos.ts';
+} from './queue.ts';
 
 export interface CheckerOptions extends Omit<QueuePlace, 'directory'> {
   /** Starts someone who works through the queue of the folder, as this holder of its lease. */
@@ -26,13 +26,19 @@ export interface CheckerOptions extends Omit<QueuePlace, 'directory'> {
   /** Ends the waiting, and with it the runs that nobody else waits for. */
   readonly signal: () => AbortSignal;
   /** Asks a human who is there; null: nobody is, and the question waits for `approve`. */
-  readonly askHuman?: HumanAnswers['ask'];
+  readonly askHuman?: ((question: string) => Promise<HumanAnswer | null>) | undefined;
   /** Told of every check that is asked for, before it runs. `todoId` is null for the goal and for several todos. */
   readonly onStarted?: (check: string, todoId: string | null) => void;
   /** Told of every result, for the human to see. */
   readonly onResult?: (verdict: Omit<Verdict, 'fingerprint'>, todoId: string | null) => void;
   /** Told when files that say what is checked were changed since the human's message. */
   readonly onEdited?: (paths: readonly string[]) => void;
+}
+
+/** What came of a check that needed no run. */
+export interface Verdict extends Omit<CheckVerdict, 'result' | 'before' | 'after'> {
+  readonly result: CheckVerdict['result'] | 'waiting';
+  readonly fingerprint: string | null;
 }
 
 /** Between two looks at a run: short at first, because most checks that are waited for are. */
@@ -54,29 +60,23 @@ export function createChecker(options: CheckerOptions): Checker {
     for (const [check, askers] of asked) {
       options.onStarted?.(check, onlyTodo(askers));
       const spec = look.policy.checks?.[check];
-      if (spec === undefined) await reportEach(askers, unknownCheck(check), report);
-      else if (spec.kind === 'human') {
-        const state = { session, fingerprint: look.fingerprintOf(spec) };
-        await reportEach(
-          askers,
-          await humanVerdict(spec, state, { store, clock, ask: options.askHuman }),
-          report,
-        );
-      } else questions.push(question(spec, askers, look));
+      const fingerprint = spec === undefined ? null : look.fingerprintOf(spec);
+      if (spec === undefined) await reportEach(askers, unknownCheck(check, clock.now()), report);
+      else if (spec.kind === 'human')
+        await reportEach(askers, await humanVerdict(spec, { session, fingerprint }, options), report);
+      else questions.push({ spec, askers, fingerprint, exclude: look.policy.exclude ?? [] });
     }
     if (questions.length === 0) return;
     const place = { ...options, directory: look.directory };
     const { runs, start } = await askForChecks(place, questions);
     if (start !== null) options.startRunner(look.directory, start);
-    for (const id of runs) await reportRun(place, session, id, report);
-  }
-
-  async function reportRun(place: QueuePlace, session: Session, id: string, report: Report): Promise<void> {
-    const run = await waitForRun(place, session, id);
-    if (run === null || run.verdict === null) return;
-    const own = run.askers.filter(({ sessionId }) => sessionId === session.id);
-    options.onResult?.(run.verdict, onlyTodo(own));
-    for (const asker of own) await report(checkFinishedEvent(run, asker, run.verdict));
+    for (const id of runs) {
+      const run = await waitForRun(place, session, id);
+      if (run === null || run.verdict === null) continue;
+      const own = run.askers.filter(({ sessionId }) => sessionId === session.id);
+      options.onResult?.(run.verdict, onlyTodo(own));
+      for (const asker of own) await report(checkFinishedEvent(run, asker, run.verdict));
+    }
   }
 
   /** null: it was cancelled. */
@@ -94,46 +94,21 @@ export function createChecker(options: CheckerOptions): Checker {
         const holder = await reviveQueue(place);
         if (holder !== null) options.startRunner(place.directory, holder);
       }
-      await pause(wait, signal);
+      // Interrupted or not, the next look at the run says how to go on.
+      await sleep(wait, undefined, { signal }).catch(() => undefined);
     }
   }
 
   async function reportEach(askers: readonly CheckAsker[], verdict: Verdict, report: Report): Promise<void> {
     options.onResult?.(verdict, onlyTodo(askers));
-    for (const { sessionId, todoId, final, writes } of askers) {
-      const { check, result, flaky, fingerprint } = verdict;
-      const tail = result === 'failed' ? `${verdict.sentence}\n${verdict.tail}`.trim() : null;
-      const base = { id: identifiers.next(), sessionId, at: clock.now() };
+    const { check, result, flaky, fingerprint } = verdict;
+    const tail = result === 'failed' ? `${verdict.sentence}\n${verdict.tail}`.trim() : null;
+    for (const asker of askers)
       await report({
-        ...base,
-        type: 'check-finished',
-        todoId,
-        check,
-        result,
-        flaky,
-        tail,
-        fingerprint,
-        final,
-        writes,
+        ...{ id: identifiers.next(), at: clock.now(), type: 'check-finished' },
+        ...asker,
+        ...{ check, result, flaky, tail, fingerprint },
       });
-    }
-  }
-
-  function unknownCheck(check: string): Verdict {
-    const sentence = `There is no check with the name "${check}" in the configuration.`;
-    return { ...noVerdict, check, result: 'failed', sentence, at: clock.now() };
-  }
-
-  function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, milliseconds);
-      signal.addEventListener('abort', done, { once: true });
-    });
   }
 
   return {
@@ -167,8 +142,12 @@ export function createChecker(options: CheckerOptions): Checker {
   };
 }
 
+function onlyTodo(askers: readonly CheckAsker[]): string | null {
+  return askers.length === 1 ? (askers[0]?.todoId ?? null) : null;
+}
+
 /** What a run of checks goes by: the human's snapshot, the folder, and the state of its files. */
-export interface Look {
+interface Look {
   readonly policy: Pick<Policy, 'checks' | 'exclude' | 'sources'>;
   readonly directory: string;
   readonly fingerprintOf: FingerprintOf;
@@ -184,30 +163,93 @@ async function lookAt({ store, hash }: CheckerOptions, session: Session): Promis
   return { policy, directory, fingerprintOf: await lookAtFiles(directory, policy.exclude) };
 }
 
-function onlyTodo(askers: readonly CheckAsker[]): string | null {
-  return askers.length === 1 ? (askers[0]?.todoId ?? null) : null;
+/** Checks of todos that passed on another state of the workspace: they are run again before a turn is done (V2). */
+async function staleTodos(
+  store: Store,
+  session: Session,
+  { policy, fingerprintOf }: Look,
+): Promise<readonly { readonly todoId: string; readonly check: string }[]> {
+  if (session.counts.passed === 0) return [];
+  const todos = await store.read(async (reader) => reader.todosOfPlan(session.planId));
+  const isStale = (check: string, fingerprint: string | null): boolean => {
+    const spec = policy.checks?.[check];
+    return spec === undefined || fingerprint === null || fingerprint !== fingerprintOf(spec);
+  };
+  return todos
+    .filter(({ status, verification }) => status === 'completed' && verification === 'passed')
+    .flatMap(({ id, evidence }) =>
+      evidence
+        .filter(({ check, fingerprint }) => isStale(check, fingerprint))
+        .map(({ check }) => ({ todoId: id, check })),
+    );
 }
 
-function question(
-  spec: CheckSpec,
-  askers: readonly CheckAsker[],
-  { fingerprintOf, policy }: Look,
-): CheckQuestion {
-  return { spec, askers, fingerprint: fingerprintOf(spec), exclude: policy.exclude ?? [] };
+/**
+ * Which of the files that say what is checked differ from what they were at the human's message (V2). What they say now
+ * counts from the next message on; here it is only told. The boxes of a plan file are no change: we write them.
+ */
+export function editedSources({ sources = [] }: Pick<Policy, 'sources'>): string[] {
+  return sources
+    .filter(
+      ({ path, digest, kind }) => digest !== (kind === 'plan' ? digestPlanFile(path) : digestFile(path)),
+    )
+    .map(({ path }) => path);
 }
 
-/** What came of a check that needed no run. */
-export interface Verdict extends Omit<CheckVerdict, 'result' | 'before' | 'after'> {
-  readonly result: CheckVerdict['result'] | 'waiting';
-  readonly fingerprint: string | null;
+/** What a human said to a check: at the terminal of a run, or by `untildone approve` from anywhere. */
+export interface HumanAnswer {
+  readonly approved: boolean;
+  /** Why not, in the human's words. */
+  readonly reason: string;
 }
 
-const noVerdict = {
-  flaky: false,
-  sentence: '',
-  exitCode: null,
-  milliseconds: 0,
-  tail: '',
-  timedOut: false,
-  fingerprint: null,
-} as const;
+/** How far back answers are looked for among the results of other checks. */
+const remembered = 1000;
+
+/** An answer holds for the state of the files that it was given for, as any evidence does. */
+export async function humanVerdict(
+  spec: HumanCheck,
+  { session, fingerprint }: { readonly session: Session; readonly fingerprint: string | null },
+  { store, clock, askHuman }: Pick<CheckerOptions, 'store' | 'clock' | 'askHuman'>,
+): Promise<Verdict> {
+  const rows = await store.read(async (reader) => reader.evidence(session.id, remembered));
+  const known = rows.find(
+    (row) => row.human === true && row.check === spec.id && row.fingerprint === fingerprint,
+  );
+  if (known !== undefined && fingerprint !== null) return known;
+  const answer = (await askHuman?.(spec.question)) ?? null;
+  if (answer === null) {
+    const sentence = `Waits for a human to approve: ${spec.question}`;
+    return { ...unrun(spec, clock.now()), fingerprint, result: 'waiting', sentence };
+  }
+  const row = humanEvidence(spec, session.id, fingerprint, answer, clock.now());
+  await store.transact(async (transaction) => transaction.addEvidence(row));
+  return row;
+}
+
+/** What is kept of a human's answer. */
+export function humanEvidence(
+  spec: HumanCheck,
+  sessionId: string,
+  fingerprint: string | null,
+  { approved, reason }: HumanAnswer,
+  at: number,
+): EvidenceRow {
+  const result = approved ? 'passed' : 'failed';
+  const sentence = `A human ${approved ? 'approved' : 'said no'}: ${spec.question}`;
+  return {
+    ...unrun(spec, at),
+    ...{ result, sentence, tail: reason, fingerprint },
+    ...{ sessionId, todoId: null, human: true },
+  };
+}
+
+function unknownCheck(id: string, at: number): Verdict {
+  const sentence = `There is no check with the name "${id}" in the configuration.`;
+  return { ...unrun({ id }, at), fingerprint: null, result: 'failed', sentence };
+}
+
+/** A result without a run: nothing was started, nothing took time. */
+function unrun({ id }: Pick<CheckSpec, 'id'>, at: number) {
+  return { check: id, flaky: false, exitCode: null, milliseconds: 0, tail: '', timedOut: false, at } as const;
+}

@@ -15,13 +15,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTemporaryFolder, createTemporaryRepository } from '../../test/support/temporary-repository.ts';
 import {
+  compareListings,
   type FingerprintChoice,
   fingerprintListing,
   fingerprintWorkspace,
   type ListingOptions,
   listWorkspace,
 } from './fingerprint.ts';
-import { compareFiles, readListing } from './listing/listing.ts';
 
 async function take(directory: string, options: ListingOptions & FingerprintChoice = {}): Promise<string> {
   const result = await fingerprintWorkspace(directory, options);
@@ -377,7 +377,7 @@ describe('V2: what counts', () => {
     rmSync(join(root, 'src/a.ts'));
     const after = await listWorkspace(root);
     if (!before.ok || !after.ok) throw new Error('no listing');
-    expect(compareFiles(readListing(before.listing), readListing(after.listing))).toEqual({
+    expect(compareListings(before.listing, after.listing)).toEqual({
       changed: ['out/report.txt'],
       deleted: ['src/a.ts'],
       added: ['out/new.txt'],

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { commandCheck, contextFor } from '../../test/support/check-cases.ts';
 import { createTemporaryFolder } from '../../test/support/temporary-repository.ts';
-import { findProcessTree } from './process/process-tree.ts';
+import { findProcessTree } from './process.ts';
 import { runCheck } from './run-check.ts';
 
 /** Every process of the command carries it, whatever became of its parent and its group. */

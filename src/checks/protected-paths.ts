@@ -1,12 +1,14 @@
 // Protected paths (V2): what stood under the human's patterns at the human's message, and what differs now.
 // The rules about ignored files are those of the baseline too: an agent cannot hide a file by ignoring it.
 import { realpath } from 'node:fs/promises';
+import { type CheckSpec, protectedPathsId } from '../core/check-spec.ts';
+import type { Policy } from '../core/config/policy.ts';
 import { createPathSet } from '../core/glob/path-set.ts';
+import type { Store } from '../engine/store.ts';
 import { sha256 } from '../engine/system.ts';
-import { explainFileError } from './files/file-error.ts';
-import { type IgnoreText, readIgnoreText } from './files/walk.ts';
-import { compareFiles, type Listing, type ListingChanges, readListing } from './listing/listing.ts';
-import { listByWalk } from './listing/walk-listing.ts';
+import { explainFileError } from './files.ts';
+import { compareListings, type Listing, type ListingChanges, listByWalk } from './fingerprint.ts';
+import { type IgnoreText, readIgnoreText } from './walk.ts';
 
 /** Plain values, so that it can be stored as JSON. */
 export interface ProtectedBaseline {
@@ -52,7 +54,7 @@ export async function takeBaseline(
     };
   });
   if (!listed.ok) return listed;
-  const files = Object.fromEntries(readListing(listed.listing));
+  const files = Object.fromEntries(listed.listing);
   return { ok: true, baseline: { patterns, files, ignored: Object.fromEntries(ignored) } };
 }
 
@@ -66,7 +68,7 @@ export async function changedSince(
   const remembered: IgnoreText = async (names) => ignored.get(names.join('/')) ?? '';
   const listed = await listProtected(directory, baseline.patterns, options, () => remembered);
   if (!listed.ok) return listed;
-  return { ok: true, ...compareFiles(new Map(Object.entries(baseline.files)), readListing(listed.listing)) };
+  return { ok: true, ...compareListings(new Map(Object.entries(baseline.files)), listed.listing) };
 }
 
 async function listProtected(
@@ -75,7 +77,7 @@ async function listProtected(
   { signal, timeoutMs = defaultTimeoutMs }: ProtectedOptions,
   ignoreText: (root: string) => IgnoreText,
 ): Promise<{ ok: true; listing: Listing } | { ok: false; sentence: string }> {
-  if (patterns.length === 0) return { ok: true, listing: '' };
+  if (patterns.length === 0) return { ok: true, listing: new Map() };
   const set = createPathSet(patterns);
   if (!set.ok) return { ok: false, sentence: set.error };
   const time = AbortSignal.timeout(timeoutMs);
@@ -93,4 +95,43 @@ async function listProtected(
     ? `took more than ${timeoutMs / 1000} s`
     : 'was interrupted or met too many files';
   return { ok: false, sentence: `The look at the protected paths ${reason}.` };
+}
+
+const baselineTimeoutMs = 60_000;
+
+export type ProtectedPolicy =
+  | { readonly ok: true; readonly policy: Policy }
+  | { readonly ok: false; readonly sentence: string };
+
+/**
+ * Makes protected paths part of a policy: what stands there now is kept in the store, and one more check on the goal
+ * compares with it (P27). Called at a genuine human message, before the policy is snapshotted.
+ */
+export async function protectPolicy(
+  store: Store,
+  policy: Policy,
+  directory: string,
+): Promise<ProtectedPolicy> {
+  const patterns = policy.protect ?? [];
+  if (patterns.length === 0) return { ok: true, policy };
+  const taken = await takeBaseline(directory, patterns);
+  if (!taken.ok) return { ok: false, sentence: `The protected paths cannot be read: ${taken.sentence}` };
+  const text = JSON.stringify(taken.baseline);
+  const baseline = baselineKey(text);
+  await store.transact(async (transaction) => transaction.savePolicy(baseline, text));
+  const spec: CheckSpec = {
+    kind: 'protected',
+    id: protectedPathsId,
+    files: patterns,
+    timeoutMs: baselineTimeoutMs,
+    baseline,
+  };
+  return {
+    ok: true,
+    policy: {
+      ...policy,
+      goalChecks: [...policy.goalChecks, protectedPathsId],
+      checks: { ...policy.checks, [protectedPathsId]: spec },
+    },
+  };
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CheckOutput } from './check-output.ts';
-import { maskSecrets, quoteMasked, secretValues } from './secrets.ts';
+import { CheckOutput, maskSecrets, quoteMasked, secretValues } from './output.ts';
 
 describe('V1: which values are secret', () => {
   it('those of variables that sound like it, and passwords inside addresses', () => {

@@ -2,7 +2,7 @@
 // leave a question open: a yes and a no are both said in so many letters.
 import { createInterface } from 'node:readline/promises';
 import type { PermissionChoice } from '../agent/agent-event.ts';
-import type { HumanAnswer } from '../checks/human-answers.ts';
+import type { HumanAnswer } from '../checks/checker.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { UntildoneError } from '../core/untildone-error.ts';
 import type { Io } from './io.ts';

@@ -1,7 +1,6 @@
 // How a command gets the queue of checks worked through: by a process of its own that outlives it, or, where this
 // program cannot be started again (in tests), within this process.
-import { runQueue } from '../checks/queue/run-queue.ts';
-import { startDetachedRunner } from '../checks/queue/start-runner.ts';
+import { runQueue, startDetachedRunner } from '../checks/queue.ts';
 import type { Store } from '../engine/store.ts';
 import type { Io } from './io.ts';
 

@@ -1,7 +1,7 @@
 // Is a human speaking? `resume` (and what else only a human may say) asks here. It finds what an agent of ours started,
 // however that hides; of other hosts' agents it finds those that do not. docs/permissions.md says what it cannot find.
 import { closeSync, constants, openSync } from 'node:fs';
-import { hasLimitMark } from '../checks/process/limit-mark.ts';
+import { hasLimitMark } from '../checks/process.ts';
 import { hostOfCommand, hostOfVariables } from './known-hosts.ts';
 import { type AncestorProcess, ancestorsOf } from './process-ancestors.ts';
 

@@ -1,6 +1,6 @@
 // How the agent hosts show in the process table: by command, by package where a runtime runs them, and by the
 // variables that they set for the commands of their agents. One row per host; nothing else knows these names.
-import { sessionVariable } from '../checks/process/command-environment.ts';
+import { sessionVariable } from '../checks/process.ts';
 
 interface KnownHost {
   readonly name: string;

@@ -1,5 +1,5 @@
 // The runner of checks as a process of its own, started by a hook: it works through the queue of one folder and ends.
-import { runQueue } from '../checks/queue/run-queue.ts';
+import { runQueue } from '../checks/queue.ts';
 import { systemClock } from '../engine/system.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { storePath } from '../store/state-directory.ts';

@@ -1,7 +1,7 @@
 // What the system checks in a run: the human's checks, and that protected paths are as they were at the human's
 // message (V1, V2). What runs and what comes of it is told as events; what follows from them is decided by the engine.
 import { createChecker } from '../checks/checker.ts';
-import { protectPolicy } from '../checks/protect-policy.ts';
+import { protectPolicy } from '../checks/protected-paths.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { UntildoneError } from '../core/untildone-error.ts';
 import type { Store } from '../engine/store.ts';

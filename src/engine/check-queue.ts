@@ -18,7 +18,7 @@ export interface CheckAsker {
 export interface CheckVerdict extends CheckResult {
   /** It failed first and passed when it was run once more. */
   readonly flaky: boolean;
-  /** State of the files that the check depends on, before and after it; null: it could not be taken. */
+  /** State of the files that the check depends on, when it was asked for and after it; null: it could not be taken. */
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -31,6 +31,8 @@ export interface CheckRun {
   readonly spec: CheckSpec;
   /** Paths that do not count as files of the check, such as the plan file. */
   readonly exclude: readonly string[];
+  /** State of its files when it was asked for; absent in rows of 0.1.0, null: unknown. */
+  readonly before?: string | null;
   readonly state: 'asked' | 'running' | 'finished' | 'cancelled';
   readonly askers: readonly CheckAsker[];
   readonly askedAt: number;

@@ -1,7 +1,7 @@
 // A process that asks for a check of the goal and waits for it, as a hook does; and the runner that such a process
 // starts. Usage: node asker.mjs SESSION FOLDER, and by itself: node asker.mjs check-runner FOLDER HOLDER
 import { createChecker } from '../../src/checks/checker.ts';
-import { startDetachedRunner } from '../../src/checks/queue/start-runner.ts';
+import { startDetachedRunner } from '../../src/checks/queue.ts';
 import { runQueueProcess } from '../../src/cli/queue-process.ts';
 import { createSession } from '../../src/core/session.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';

@@ -1,6 +1,6 @@
 // For tests: specs and contexts in which only what a test is about has to be said.
 
-import type { CheckContext } from '../../src/checks/run-check.ts';
+import type { CheckContext } from '../../src/checks/observation.ts';
 import type { CommandCheck, FileCheck, HttpCheck } from '../../src/core/check-spec.ts';
 import { createCommandCheck } from '../../src/core/check-specs/read-check.ts';
 

@@ -7,7 +7,7 @@ import { JobRegistry } from '../../src/agent/workspace/job-registry.ts';
 import { defaultLimits, type WorkspaceLimits } from '../../src/agent/workspace/limits.ts';
 import type { ToolContext, ToolOutcome } from '../../src/agent/workspace/tool.ts';
 import { workspaceTools } from '../../src/agent/workspace/workspace-tools.ts';
-import { commandEnvironment } from '../../src/checks/process/command-environment.ts';
+import { commandEnvironment } from '../../src/checks/process.ts';
 
 export interface TemporaryWorkspace {
   readonly root: string;

@@ -1,8 +1,7 @@
 // The beginning of a run: the session is opened, what a killed run left behind is ended, and a resume is put on the
 // record before anything else happens. What the human said is heard afterwards: see hear-human.ts.
 
-import { sessionVariable } from '../../checks/process/command-environment.ts';
-import { endMarkedProcesses } from '../../checks/process/process-tree.ts';
+import { endMarkedProcesses, sessionVariable } from '../../checks/process.ts';
 import type { SessionDescriptor } from '../../core/events.ts';
 import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Engine } from '../../engine/engine.ts';

@@ -1,7 +1,7 @@
 // What the agent works with: the todo tools, the workspace tools behind their permissions, and its background jobs.
 
-import { commandEnvironment } from '../../checks/process/command-environment.ts';
-import type { CommandEnd } from '../../checks/process/run-command.ts';
+import type { CommandEnd } from '../../checks/process.ts';
+import { commandEnvironment } from '../../checks/process.ts';
 import type { Settings } from '../../core/config/settings.ts';
 import type { ToolCallContext } from '../../tools/todo-tool.ts';
 import { createTodoTools } from '../../tools/todo-tools.ts';

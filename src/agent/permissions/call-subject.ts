@@ -2,7 +2,7 @@
 // are followed first, so that no second name of a file escapes a pattern.
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { isInside, resolveInside } from '../../checks/files/confined-path.ts';
+import { isInside, resolveInside } from '../../checks/files.ts';
 import type { ToolAccess } from '../workspace/tool.ts';
 
 export type CallSubject =

@@ -1,5 +1,5 @@
 // What an answer that walked the workspace left out, in words for the model.
-import type { Walk } from '../../checks/files/walk.ts';
+import type { Walk } from '../../checks/walk.ts';
 
 export function describeLeft(left: Walk['left'], walkedEntries: number): string[] {
   const notes: string[] = [];

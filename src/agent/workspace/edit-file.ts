@@ -1,7 +1,6 @@
 // edit_file: exact replacement of a piece of text. Refuses files that it could not write back unchanged
 // elsewhere: binary ones and those that are not UTF-8.
-import { type Place, resolveInside } from '../../checks/files/confined-path.ts';
-import { readAtMost } from '../../checks/files/regular-file.ts';
+import { type Place, readAtMost, resolveInside } from '../../checks/files.ts';
 import { refuse } from '../../core/refusal.ts';
 import { type Replacement, type Replacing, replaceExactly } from './exact-replacement.ts';
 import { withFile } from './open-file.ts';

@@ -1,6 +1,6 @@
 // glob: the files of the workspace whose path fits a pattern. Finds names only; grep looks inside.
-import { resolveInside } from '../../checks/files/confined-path.ts';
-import { walk } from '../../checks/files/walk.ts';
+import { resolveInside } from '../../checks/files.ts';
+import { walk } from '../../checks/walk.ts';
 import { displayName } from '../../core/display-name.ts';
 import { createPathFilter } from '../../core/glob/path-filter.ts';
 import { refuse } from '../../core/refusal.ts';

@@ -1,6 +1,6 @@
 // grep: lines of the workspace's text files that fit a regular expression or hold a text.
 // Bounded in time, matches and size; what it left out stands in the answer.
-import { resolveInside } from '../../checks/files/confined-path.ts';
+import { resolveInside } from '../../checks/files.ts';
 import { displayName } from '../../core/display-name.ts';
 import { createPathFilter } from '../../core/glob/path-filter.ts';
 import { refuse } from '../../core/refusal.ts';

@@ -1,7 +1,7 @@
 // The background jobs of one agent: started, read in pieces, stopped, and all ended with the agent.
 // It tells who listens when one ends; whether the agent waits for it is decided elsewhere (P18).
-import { BoundedOutput } from '../../checks/process/bounded-output.ts';
-import { type CommandEnd, type RunningCommand, startCommand } from '../../checks/process/run-command.ts';
+import { BoundedOutput } from '../../checks/output.ts';
+import { type CommandEnd, type RunningCommand, startCommand } from '../../checks/process.ts';
 
 export interface JobSettings {
   /** The workspace root. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTemporaryWorkspace, errorOf, outputOf } from '../../../test/support/temporary-workspace.ts';
-import { sessionVariable } from '../../checks/process/command-environment.ts';
-import { findProcessTree } from '../../checks/process/process-tree.ts';
+import { findProcessTree, sessionVariable } from '../../checks/process.ts';
 import type { EndedJob } from './job-registry.ts';
 
 describe('jobs', () => {

@@ -1,9 +1,14 @@
 // list_directory: what stands in one folder, with kinds and sizes. Follows no link.
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
-import { type Place, resolveInside } from '../../checks/files/confined-path.ts';
-import { errorCode, explainFileError } from '../../checks/files/file-error.ts';
-import { type PinnedDirectory, withDirectory } from '../../checks/files/pinned-directory.ts';
+import {
+  errorCode,
+  explainFileError,
+  type PinnedDirectory,
+  type Place,
+  resolveInside,
+  withDirectory,
+} from '../../checks/files.ts';
 import { displayName } from '../../core/display-name.ts';
 import { refuse } from '../../core/refusal.ts';
 import { explainMissing } from './missing-path.ts';

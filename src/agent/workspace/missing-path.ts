@@ -1,8 +1,8 @@
 // What to tell a model that named a file which does not exist: where the path ends and what is there.
 import { readdir } from 'node:fs/promises';
 import { relative } from 'node:path';
-import type { Place } from '../../checks/files/confined-path.ts';
-import { withDirectory } from '../../checks/files/pinned-directory.ts';
+import type { Place } from '../../checks/files.ts';
+import { withDirectory } from '../../checks/files.ts';
 import { displayName } from '../../core/display-name.ts';
 
 const shownNames = 8;

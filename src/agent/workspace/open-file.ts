@@ -1,9 +1,8 @@
 // Opens a regular file of the workspace for the file tools and puts into words, for the model, why it cannot.
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import type { Place } from '../../checks/files/confined-path.ts';
-import { explainFileError } from '../../checks/files/file-error.ts';
-import { withRegularFile } from '../../checks/files/regular-file.ts';
+import type { Place } from '../../checks/files.ts';
+import { explainFileError, withRegularFile } from '../../checks/files.ts';
 import { refuse } from '../../core/refusal.ts';
 import { explainMissing } from './missing-path.ts';
 

@@ -1,6 +1,6 @@
 // read_file: lines of a text file, numbered, a window at a time. Refuses binary files.
 import type { FileHandle } from 'node:fs/promises';
-import { resolveInside } from '../../checks/files/confined-path.ts';
+import { resolveInside } from '../../checks/files.ts';
 import { refuse } from '../../core/refusal.ts';
 import { isBinary, withFile } from './open-file.ts';
 import { defineTool, type ToolOutcome } from './tool.ts';

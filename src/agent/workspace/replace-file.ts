@@ -5,9 +5,14 @@ import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Place, realNames } from '../../checks/files/confined-path.ts';
-import { errorCode, explainFileError } from '../../checks/files/file-error.ts';
-import { type PinnedDirectory, withDirectory } from '../../checks/files/pinned-directory.ts';
+import {
+  errorCode,
+  explainFileError,
+  type PinnedDirectory,
+  type Place,
+  realNames,
+  withDirectory,
+} from '../../checks/files.ts';
 import { refuse } from '../../core/refusal.ts';
 import { isProcessAlive } from '../../engine/process-holder.ts';
 import { describeUnreadable } from './open-file.ts';

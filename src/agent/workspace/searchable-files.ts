@@ -1,9 +1,8 @@
 // The text files below a folder, or the one file, that grep looks into: read a few at a time, since
 // waiting for the disk file by file is what makes a search slow. Binary and unreadable files are left out.
 import { join } from 'node:path';
-import { type Place, realNames } from '../../checks/files/confined-path.ts';
-import { readAtMost } from '../../checks/files/regular-file.ts';
-import { type Walk, type WalkedFile, walk } from '../../checks/files/walk.ts';
+import { type Place, readAtMost, realNames } from '../../checks/files.ts';
+import { type Walk, type WalkedFile, walk } from '../../checks/walk.ts';
 import type { PathFilter } from '../../core/glob/path-filter.ts';
 import type { WorkspaceLimits } from './limits.ts';
 import { isBinary, withFile } from './open-file.ts';

@@ -7,8 +7,7 @@ import {
   outputOf,
   type TemporaryWorkspace,
 } from '../../../test/support/temporary-workspace.ts';
-import { sessionVariable } from '../../checks/process/command-environment.ts';
-import { endMarkedProcesses, findProcessTree } from '../../checks/process/process-tree.ts';
+import { endMarkedProcesses, findProcessTree, sessionVariable } from '../../checks/process.ts';
 
 /** Every process of this workspace's session that still lives. */
 function survivors({ context }: TemporaryWorkspace): number[] {

@@ -1,7 +1,7 @@
 // shell: one command of the model's own, run by /bin/sh in the workspace root until it ends or its time is up.
 // A failing command is a result. Nothing it started outlives the call: for that there is start_job.
-import { BoundedOutput } from '../../checks/process/bounded-output.ts';
-import { type CommandEnd, startCommand } from '../../checks/process/run-command.ts';
+import { BoundedOutput } from '../../checks/output.ts';
+import { type CommandEnd, startCommand } from '../../checks/process.ts';
 import { refuse } from '../../core/refusal.ts';
 import { defineTool, type ToolContext, type ToolOutcome } from './tool.ts';
 

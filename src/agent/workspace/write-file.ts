@@ -1,5 +1,5 @@
 // write_file: a whole file, new or replaced. Creates the folders it needs.
-import { resolveInside } from '../../checks/files/confined-path.ts';
+import { resolveInside } from '../../checks/files.ts';
 import { withPathLock } from './path-lock.ts';
 import { replaceFile } from './replace-file.ts';
 import { defineTool } from './tool.ts';

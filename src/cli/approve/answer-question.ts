@@ -1,7 +1,7 @@
 // Puts a human's answer on the record: as evidence for the state of the files that was looked at, and for those who
 // wait as the result of their check. The engine decides what follows (V1).
-import { type HumanAnswer, humanEvidence } from '../../checks/human-answers.ts';
-import { lookAtFiles } from '../../checks/queue/check-fingerprint.ts';
+import { type HumanAnswer, humanEvidence } from '../../checks/checker.ts';
+import { lookAtFiles } from '../../checks/fingerprint.ts';
 import { approvalRequest } from '../../core/apply/apply-waits.ts';
 import type { HumanCheck } from '../../core/check-spec.ts';
 import type { Event } from '../../core/events.ts';

@@ -1,5 +1,5 @@
 // A question for a human and its answer, in words and as JSON. Pure; strangers' text has no power over the terminal.
-import type { HumanAnswer } from '../../checks/human-answers.ts';
+import type { HumanAnswer } from '../../checks/checker.ts';
 import type { HumanCheck } from '../../core/check-spec.ts';
 import type { Session } from '../../core/session.ts';
 import { visibleLines } from '../../core/visible-text.ts';

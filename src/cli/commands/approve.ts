@@ -1,6 +1,6 @@
 // `untildone approve`: a human's yes or no to a check that only a human can answer (V1), or to what our own agent asks
 // to be allowed (S7). An agent must not approve itself: it wants a controlling terminal and refuses beneath an agent, as `resume` does.
-import type { HumanAnswer } from '../../checks/human-answers.ts';
+import type { HumanAnswer } from '../../checks/checker.ts';
 import type { PermissionRequest } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import type { Store } from '../../engine/store.ts';

@@ -1,6 +1,6 @@
 // `untildone check-runner`: works through the queue of checks of one folder. Started by the system itself, never by
 // people: it is not in the overview.
-import { runQueue } from '../../checks/queue/run-queue.ts';
+import { runQueue } from '../../checks/queue.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';
 import type { Command } from '../command.ts';
 import { withStore } from '../open-runtime.ts';

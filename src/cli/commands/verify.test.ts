@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
-import { protectPolicy } from '../../checks/protect-policy.ts';
+import { protectPolicy } from '../../checks/protected-paths.ts';
 import type { CheckSpec } from '../../core/check-spec.ts';
 import { createCommandCheck } from '../../core/check-specs/read-check.ts';
 import type { Policy } from '../../core/config/policy.ts';

@@ -3,7 +3,7 @@
 // terminal, so that Ctrl-C works as ever.
 import { createInterface } from 'node:readline';
 import type { AgentEvent } from '../../agent/agent-event.ts';
-import type { HumanAnswer } from '../../checks/human-answers.ts';
+import type { HumanAnswer } from '../../checks/checker.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { visibleLines } from '../../core/visible-text.ts';
 import {

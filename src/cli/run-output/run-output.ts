@@ -1,7 +1,7 @@
 // Where a run shows itself, as one value: the live view implements it, lines and NDJSON stand here.
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { HumanControl } from '../../agent/run-agent.ts';
-import type { HumanAnswer } from '../../checks/human-answers.ts';
+import type { HumanAnswer } from '../../checks/checker.ts';
 import type { Io, Output } from '../io.ts';
 import { createJsonPrinter } from './json-printer.ts';
 import { createLinePrinter } from './line-printer.ts';

@@ -1,7 +1,7 @@
 // Runs the checks that `verify` wants, one after another, in this process. What it sees of a session's checks is kept
 // as evidence; the plan is not touched. A check that was broken off says nothing and leaves no evidence.
-import { humanVerdict } from '../../checks/human-answers.ts';
-import { lookAtFiles } from '../../checks/queue/check-fingerprint.ts';
+import { humanVerdict } from '../../checks/checker.ts';
+import { lookAtFiles } from '../../checks/fingerprint.ts';
 import { runCheck } from '../../checks/run-check.ts';
 import type { CheckResult, CheckSpec, HumanCheck } from '../../core/check-spec.ts';
 import type { Session } from '../../core/session.ts';

@@ -1,6 +1,6 @@
 // The checks of a session, as its human's last message froze them: what is in untildone.json by now does not count
 // (V2). Cancelled todos prove nothing and are left out.
-import { editedSources } from '../../checks/edited-sources.ts';
+import { editedSources } from '../../checks/checker.ts';
 import type { Policy } from '../../core/config/policy.ts';
 import type { Session } from '../../core/session.ts';
 import { UntildoneError } from '../../core/untildone-error.ts';

@@ -1,7 +1,7 @@
 // The live view of a run of this process: draws its events and hands the human's keys to it. If the view breaks, the
 // run goes on and prints lines.
 import type { AgentEvent } from '../../agent/agent-event.ts';
-import type { HumanAnswer } from '../../checks/human-answers.ts';
+import type { HumanAnswer } from '../../checks/checker.ts';
 import { readApproval } from '../ask-at-terminal.ts';
 import type { Io } from '../io.ts';
 import { complain } from '../print.ts';

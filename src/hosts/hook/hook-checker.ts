@@ -1,7 +1,7 @@
 // The checker of a hook: it asks the queue of the folder, whose runner is nobody's child, and waits. When the host
 // ends the hook, the checks go on and their results wait for the next call.
 import { createChecker } from '../../checks/checker.ts';
-import { startDetachedRunner } from '../../checks/queue/start-runner.ts';
+import { startDetachedRunner } from '../../checks/queue.ts';
 import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Checker } from '../../engine/host.ts';
 import type { Store } from '../../engine/store.ts';

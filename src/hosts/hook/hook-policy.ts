@@ -1,7 +1,7 @@
 // The settings that hold for a hook call: read from the files of the session's project. A configuration that cannot
 // be used switches us off for the message and is told to the human; half of it is never applied (C1).
 import { homedir } from 'node:os';
-import { protectPolicy } from '../../checks/protect-policy.ts';
+import { protectPolicy } from '../../checks/protected-paths.ts';
 import type { Policy } from '../../core/config/policy.ts';
 import { defaultSettings } from '../../core/config/settings.ts';
 import { findUserConfigDirectory, policyProblemSentence, readPolicy } from '../../engine/policy-source.ts';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runQueue } from '../../checks/queue/run-queue.ts';
+import { runQueue } from '../../checks/queue.ts';
 import { systemClock } from '../../engine/system.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import { storePath } from '../../store/state-directory.ts';

@@ -2,8 +2,7 @@
 // It must run after the host has finished loading its plugins: an attach may ask the host about what an earlier
 // process left behind, and a host that is still starting cannot answer.
 import { createChecker } from '../../checks/checker.ts';
-import { runQueue } from '../../checks/queue/run-queue.ts';
-import { startDetachedRunner } from '../../checks/queue/start-runner.ts';
+import { runQueue, startDetachedRunner } from '../../checks/queue.ts';
 import type { Clock, Identifiers } from '../../engine/clock.ts';
 import type { Checker } from '../../engine/host.ts';
 import type { Store } from '../../engine/store.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { hasLimitMark, markedCommand } from './limit-mark.ts';
+import { hasLimitMark, markedCommand } from './process.ts';
 
 const place = { directory: tmpdir(), environment: { PATH: process.env['PATH'] ?? '' } };
 

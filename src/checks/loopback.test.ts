@@ -1,6 +1,6 @@
 import type { lookup } from 'node:dns';
 import { describe, expect, it } from 'vitest';
-import { createLoopbackLookup, isLoopback } from './loopback.ts';
+import { createLoopbackLookup, isLoopback } from './http-check.ts';
 
 function resolvingTo(...addresses: string[]): typeof lookup {
   const resolve = (

@@ -2,10 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { findProcessTree } from './process-tree.ts';
-import { startCommand } from './run-command.ts';
+import { findProcessTree, startCommand } from './process.ts';
 
-const source = fileURLToPath(new URL('./run-command.ts', import.meta.url));
+const source = fileURLToPath(new URL('./process.ts', import.meta.url));
 
 describe('startCommand', () => {
   it.runIf(process.platform === 'linux')(

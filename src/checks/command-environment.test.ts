@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandEnvironment } from './command-environment.ts';
+import { commandEnvironment } from './process.ts';
 
 describe('commandEnvironment', () => {
   it('passes on a short list, marks the session, and keeps every secret back', () => {

@@ -2,16 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { killedAsker, killedGroup, manyAskers, manyHooks } from '../../../test/evidence/queue-proofs.ts';
-import type { CheckSpec } from '../../core/check-spec.ts';
-import { createCommandCheck } from '../../core/check-specs/read-check.ts';
-import type { CheckAsker, CheckRun } from '../../engine/check-queue.ts';
-import { sha256, systemClock } from '../../engine/system.ts';
-import { createSequentialIdentifiers } from '../../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../../store/memory/memory-store.ts';
-import { findProcessTree } from '../process/process-tree.ts';
-import { askForChecks, type CheckQuestion, cancelChecks, queueLease, reviveQueue } from './ask-for-checks.ts';
-import { runQueue } from './run-queue.ts';
+import { killedAsker, killedGroup, manyAskers, manyHooks } from '../../test/evidence/queue-proofs.ts';
+import type { CheckSpec } from '../core/check-spec.ts';
+import { createCommandCheck } from '../core/check-specs/read-check.ts';
+import type { CheckAsker, CheckRun } from '../engine/check-queue.ts';
+import { sha256, systemClock } from '../engine/system.ts';
+import { createSequentialIdentifiers } from '../simulated/simulated-clock.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
+import { findProcessTree } from './process.ts';
+import { askForChecks, type CheckQuestion, cancelChecks, reviveQueue, runQueue } from './queue.ts';
 
 function createQueue() {
   const directory = mkdtempSync(join(tmpdir(), 'untildone-queue-'));
@@ -134,9 +133,9 @@ describe('working through the queue', () => {
     const running = run(start ?? '');
     await expect.poll(async () => (await runOf(runs[0] ?? ''))?.state).toBe('running');
     await store.transact(async (transaction) => {
-      await transaction.releaseLease(queueLease(directory), start ?? '');
+      await transaction.releaseLease(`checks ${directory}`, start ?? '');
       const now = systemClock.now();
-      await transaction.takeLease(queueLease(directory), 'other', now, now + 60_000);
+      await transaction.takeLease(`checks ${directory}`, 'other', now, now + 60_000);
     });
     await running;
     expect(await runOf(runs[0] ?? '')).toMatchObject({ state: 'running', verdict: null });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BoundedOutput } from './bounded-output.ts';
+import { BoundedOutput } from './output.ts';
 
 describe('BoundedOutput', () => {
   it('gives back what fits, however it came in pieces, and starts anew after each take', () => {

@@ -1,12 +1,10 @@
-// Every file below a folder of the workspace, in the order of the alphabet, without what is ignored.
+// Every file below a folder of the workspace, in the order of the alphabet, without what .gitignore names.
 // It follows no symbolic link, so it can neither leave the workspace nor run in circles.
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Place, realNames } from './confined-path.ts';
-import { type IgnoreRules, isIgnored, readIgnoreRules } from './ignore-rules.ts';
-import { withDirectory } from './pinned-directory.ts';
-import { readAtMost, withRegularFile } from './regular-file.ts';
+import { compileNames, matchesNames, type NamesPattern } from '../core/glob/glob-pattern.ts';
+import { type Place, readFileAtMost, realNames, withDirectory } from './files.ts';
 
 export interface WalkedFile {
   /** From the workspace root to the file. */
@@ -24,13 +22,10 @@ export type IgnoreText = (names: readonly string[]) => Promise<string>;
 
 export interface WalkWays {
   /** Which rules hold; not given: those in the workspace now. */
-  readonly ignoreText?: IgnoreText;
+  readonly ignoreText?: IgnoreText | undefined;
   /** Whether a folder is looked into at all; not given: every one is. */
-  readonly enters?: (names: readonly string[]) => boolean;
+  readonly enters?: ((names: readonly string[]) => boolean) | undefined;
 }
-
-/** A .gitignore above this size is not one. */
-const ignoreFileBytes = 100_000;
 
 /** `start` is an existing folder. */
 export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways: WalkWays = {}): Walk {
@@ -38,11 +33,14 @@ export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways
   const left = { unreadableFolders: 0, isCut: false };
   let budget = maxEntries;
 
-  async function rulesIn(names: readonly string[]): Promise<IgnoreRules> {
+  async function rulesIn(names: readonly string[]): Promise<readonly IgnoreRule[]> {
     return readIgnoreRules(await ignoreText(names), names.length);
   }
 
-  async function* visit(names: readonly string[], inherited: IgnoreRules): AsyncGenerator<WalkedFile> {
+  async function* visit(
+    names: readonly string[],
+    inherited: readonly IgnoreRule[],
+  ): AsyncGenerator<WalkedFile> {
     const entries = await listFolder(start.root, names);
     if (entries === null) left.unreadableFolders += 1;
     const hasRules = ways.ignoreText !== undefined || entries?.some((entry) => entry.name === '.gitignore');
@@ -65,7 +63,7 @@ export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways
 
   async function* begin(): AsyncGenerator<WalkedFile> {
     const names = realNames(start);
-    let rules: IgnoreRules = [];
+    let rules: readonly IgnoreRule[] = [];
     for (let depth = 0; depth < names.length; depth += 1) {
       rules = [...rules, ...(await rulesIn(names.slice(0, depth)))];
     }
@@ -86,17 +84,57 @@ async function listFolder(root: string, names: readonly string[]): Promise<Diren
   }
 }
 
+/** A .gitignore above this size is not one. */
+const ignoreFileBytes = 100_000;
+
 /** `root` has no symbolic link in it. */
 export function readIgnoreText(root: string): IgnoreText {
   return async (names) => {
     try {
-      const opened = await withRegularFile(join(root, ...names, '.gitignore'), (handle) =>
-        readAtMost(handle, ignoreFileBytes),
-      );
-      return opened.kind === 'file' ? (opened.result?.toString('utf8') ?? '') : '';
+      const text = await readFileAtMost(join(root, ...names, '.gitignore'), ignoreFileBytes);
+      return text?.toString('utf8') ?? '';
     } catch {
       // None there, or none that may be read: then it ignores nothing, and too much is seen rather than too little.
       return '';
     }
   };
+}
+
+interface IgnoreRule {
+  readonly pattern: NamesPattern;
+  readonly isNegated: boolean;
+  readonly onlyFolders: boolean;
+  /** How many names of a path lead to the folder that holds this .gitignore. */
+  readonly depth: number;
+}
+
+/** Never searched, whatever .gitignore says: they hold what nobody in the project wrote. */
+const alwaysIgnored = new Set(['.git', 'node_modules']);
+
+/**
+ * .gitignore, roughly: comments, negation, folders only, anchored patterns, nested files; the last match wins. It leaves
+ * out .git/info/exclude and the user's global file: a search that shows a little too much is fine.
+ */
+function readIgnoreRules(text: string, depth: number): readonly IgnoreRule[] {
+  return text.split(/\r?\n/u).flatMap((line) => {
+    const trimmed = line.trimEnd();
+    const written = trimmed.endsWith('\\') && trimmed !== line ? `${trimmed} ` : trimmed;
+    if (written === '' || written.startsWith('#')) return [];
+    const isNegated = written.startsWith('!');
+    const pattern = isNegated ? written.slice(1) : written;
+    const onlyFolders = pattern.endsWith('/');
+    const names = pattern.split('/').filter((name) => name !== '');
+    if (names.length === 0) return [];
+    const isAnchored = names.length > 1 || pattern.startsWith('/');
+    return [{ pattern: compileNames(isAnchored ? names : ['**', ...names]), isNegated, onlyFolders, depth }];
+  });
+}
+
+/** `names` lead from the workspace root to the entry; a folder that is ignored is not looked into at all. */
+function isIgnored(rules: readonly IgnoreRule[], names: readonly string[], isFolder: boolean): boolean {
+  if (alwaysIgnored.has(names.at(-1) ?? '')) return true;
+  const last = rules.findLast(
+    (rule) => (isFolder || !rule.onlyFolders) && matchesNames(rule.pattern, names.slice(rule.depth)),
+  );
+  return last !== undefined && !last.isNegated;
 }

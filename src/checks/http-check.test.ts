@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { contextFor, httpCheck } from '../../../test/support/check-cases.ts';
-import { runCheck } from '../run-check.ts';
+import { contextFor, httpCheck } from '../../test/support/check-cases.ts';
+import { runCheck } from './run-check.ts';
 
 async function serve(listener: RequestListener, host = '127.0.0.1'): Promise<string> {
   const server = createServer(listener);

@@ -9,46 +9,33 @@ import {
   request as requestHttp,
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { isIP } from 'node:net';
-import type { HttpCheck } from '../../core/check-spec.ts';
-import { endOf } from '../check-output.ts';
-import { errorCode } from '../files/file-error.ts';
-import { matchInTime } from '../match-in-time.ts';
-import { plainText } from '../process/plain-text.ts';
-import { maskSecrets, quoteMasked } from '../secrets.ts';
-import { type CheckContext, matchMs, type Observation } from './check-context.ts';
-import { createLoopbackLookup, isLoopback, notOnThisMachine } from './loopback.ts';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import type { HttpCheck } from '../core/check-spec.ts';
+import { errorCode } from './files.ts';
+import { failed, type Looking, matchInTime, type Observation } from './observation.ts';
+import { endOf, maskSecrets, plainText } from './output.ts';
 
 const mostBytes = 1024 * 1024;
 
-const lookupLoopback = createLoopbackLookup(resolveName);
-
-export async function runHttpCheck(
-  spec: HttpCheck,
-  context: CheckContext,
-  secrets: readonly string[],
-): Promise<Observation> {
-  if (!URL.canParse(spec.url)) return failed(`${quoteMasked(spec.url, secrets)} is not an address.`);
+export async function runHttpCheck(spec: HttpCheck, looking: Looking): Promise<Observation> {
+  if (!URL.canParse(spec.url)) return failed(`${looking.quote(spec.url)} is not an address.`);
   const url = new URL(spec.url);
-  const shown = describeUrl(url, secrets);
+  // Without name and password, which an address may carry.
+  const shown = looking.quote(Object.assign(new URL(url), { username: '', password: '' }).href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     return failed(`${shown} was not asked: only http and https are.`);
   const host = url.hostname.replace(/^\[|\]$/gu, '');
   if (!spec.anyHost && isIP(host) !== 0 && !isLoopback(host))
     return failed(`${shown} was not asked: ${notOnThisMachine}.`);
   const time = AbortSignal.timeout(spec.timeoutMs);
-  const answer = await ask(url, spec.anyHost, AbortSignal.any([time, context.signal]));
+  const answer = await ask(url, spec.anyHost, AbortSignal.any([time, looking.signal]));
   if (!answer.ok) {
     if (time.aborted)
       return { ...failed(`${shown} did not answer within ${spec.timeoutMs / 1000} s.`), timedOut: true };
-    const reason = context.signal.aborted ? 'it was interrupted' : quoteMasked(answer.error, secrets);
+    const reason = looking.signal.aborted ? 'it was interrupted' : looking.quote(answer.error);
     return failed(`${shown} did not answer: ${reason}.`);
   }
-  return judge(spec, shown, answer, secrets, context.signal);
-}
-
-function failed(sentence: string): Observation {
-  return { passed: false, sentence, tail: '' };
+  return judge(spec, shown, answer, looking);
 }
 
 interface Answer {
@@ -62,28 +49,19 @@ async function judge(
   spec: HttpCheck,
   shown: string,
   answer: Answer,
-  secrets: readonly string[],
-  signal: AbortSignal,
+  { secrets, quote, signal }: Looking,
 ): Promise<Observation> {
   const tail = endOf(maskSecrets(plainText(answer.body), secrets, { atEnd: answer.isCut }));
   const answered = `${shown} answered ${answer.status}`;
   if (answer.status !== spec.expectStatus)
     return { passed: false, sentence: `${answered} instead of ${spec.expectStatus}.`, tail };
   if (spec.expectBody === null) return { passed: true, sentence: `${answered}.`, tail };
-  const match = await matchInTime(spec.expectBody, answer.body, matchMs, signal);
-  const pattern = quoteMasked(spec.expectBody, secrets);
+  const match = await matchInTime(spec.expectBody, answer.body, signal);
+  const pattern = quote(spec.expectBody);
   if (match === 'match')
     return { passed: true, sentence: `${answered}, and its body matches ${pattern}.`, tail };
   const what = match === 'no-match' ? 'does not match' : 'could not be matched in time against';
   return { passed: false, sentence: `${answered}, but its body ${what} ${pattern}.`, tail };
-}
-
-/** Without name and password, which an address may carry. */
-function describeUrl(url: URL, secrets: readonly string[]): string {
-  const bare = new URL(url);
-  bare.username = '';
-  bare.password = '';
-  return quoteMasked(bare.href, secrets);
 }
 
 type Asked = Answer | { readonly ok: false; readonly error: string };
@@ -97,7 +75,7 @@ async function ask(url: URL, anyHost: boolean, signal: AbortSignal): Promise<Ask
     agent,
     signal,
     headers: { 'user-agent': 'untildone', accept: '*/*', connection: 'close' },
-    ...(anyHost ? {} : { lookup: lookupLoopback }),
+    ...(anyHost ? {} : { lookup: createLoopbackLookup(resolveName) }),
   };
   const asked = new Promise<Asked>((resolve) => {
     // Of several addresses that all refused there is a code and no message.
@@ -130,4 +108,31 @@ async function readBody(response: IncomingMessage): Promise<{ body: string; isCu
   }
   const body = Buffer.concat(chunks).subarray(0, mostBytes).toString('utf8');
   return { body, isCut: size >= mostBytes };
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+const notOnThisMachine = 'it is not on this machine; a check of another host needs anyHost: true';
+
+export function isLoopback(address: string): boolean {
+  // A v4 address written as v6 is the v4 address.
+  const plain = address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/iu, '');
+  const family = isIP(plain);
+  return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** The connection goes to the very address that was looked at. Refuses a name of which a single address is elsewhere. */
+export function createLoopbackLookup(resolve: typeof resolveName): LookupFunction {
+  return (name, options, callback) => {
+    resolve(name, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, []);
+      const [first] = addresses;
+      if (first === undefined || !addresses.every(({ address }) => isLoopback(address)))
+        return callback(new Error(notOnThisMachine), []);
+      if (options.all === true) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
 }

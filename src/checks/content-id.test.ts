@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryFolder } from '../../../test/support/temporary-repository.ts';
-import { contentValue, rememberedId, rememberId } from './content-id.ts';
+import { createTemporaryFolder } from '../../test/support/temporary-repository.ts';
+import { contentValue, rememberedId, rememberId } from './fingerprint.ts';
 
 describe('V2: the id of a content', () => {
   it('is that of git', async () => {
