@@ -12,6 +12,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/*.test.ts', 'test/stories/*.test.ts', 'test/conformance/*.test.ts'],
     exclude: ['test/hosts/**', '**/node_modules/**', 'dist/**'],
+    globalSetup: ['test/support/temporary-root.ts'],
     environment: 'node',
     // The cache of transformed files survives runs and does not know about mutations: with it, a defect would
     // be missing from its own run and could turn up in the next one.

@@ -30,6 +30,7 @@ const vitest = await startVitest(
     watch: false,
     include: ['test/hosts/*/*.test.ts'],
     exclude: ['**/node_modules/**'],
+    globalSetup: ['test/support/temporary-root.ts'],
     // Each test is a host, a model, hooks and checks: more than two at a time would measure the machine.
     pool: 'forks',
     maxWorkers: 2,

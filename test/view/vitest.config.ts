@@ -6,6 +6,7 @@ export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
     include: ['test/view/*.test.ts'],
+    globalSetup: ['test/support/temporary-root.ts'],
     environment: 'node',
     pool: 'forks',
     fileParallelism: false,
