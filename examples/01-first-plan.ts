@@ -2,17 +2,17 @@
 // Run it, after npm run build, with: node_modules/.bin/node examples/01-first-plan.ts (or npm run examples)
 import {
   createIdentifiers,
-  createMemoryStore,
   createRuntime,
   defaultSettings,
   type Event,
+  openSqliteStore,
   sha256,
   systemClock,
 } from 'untildone';
 
 const identifiers = createIdentifiers();
 const runtime = createRuntime({
-  store: createMemoryStore(),
+  store: await openSqliteStore({ path: ':memory:' }),
   clock: systemClock,
   identifiers,
   hash: sha256,

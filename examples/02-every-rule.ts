@@ -23,6 +23,8 @@ interface Situation {
   readonly settings?: Partial<Settings>;
   readonly host?: Partial<ScriptedHostOptions>;
   readonly play: (host: ScriptedHost) => Promise<unknown>;
+  /** What is answered; not given: one more stop attempt. */
+  readonly answered?: (host: ScriptedHost) => ReturnType<ScriptedHost['happens']>;
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'untildone-example-'));
@@ -117,19 +119,25 @@ const situations: readonly Situation[] = [
   {
     rule: 'recovering',
     told: 'another tool mends the session',
-    play: async (host) => [await planned(host), await host.happens({ type: 'recovery-started' })],
+    play: async (host) => [
+      await planned(host),
+      await host.happens({ type: 'wait-started', wait: { kind: 'recovery' } }),
+    ],
   },
   {
     rule: 'compacting',
     told: 'the context is being compacted',
-    play: async (host) => [await planned(host), await host.happens({ type: 'compaction-started' })],
+    play: async (host) => [
+      await planned(host),
+      await host.happens({ type: 'wait-started', wait: { kind: 'compaction' } }),
+    ],
   },
   {
     rule: 'permission-pending',
     told: 'a permission dialog is open',
     play: async (host) => [
       await planned(host),
-      await host.happens({ type: 'permission-asked', requestId: 'p' }),
+      await host.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'p' } }),
     ],
   },
   {
@@ -137,7 +145,7 @@ const situations: readonly Situation[] = [
     told: 'a question dialog is open',
     play: async (host) => [
       await planned(host),
-      await host.happens({ type: 'question-asked', requestId: 'q' }),
+      await host.happens({ type: 'wait-started', wait: { kind: 'question', requestId: 'q' } }),
     ],
   },
   {
@@ -146,8 +154,8 @@ const situations: readonly Situation[] = [
     play: async (host) => [
       await planned(host),
       await host.happens({
-        type: 'background-started',
-        job: { id: 'j', kind: 'subagent', description: 'research' },
+        type: 'wait-started',
+        wait: { kind: 'background', job: { id: 'j', kind: 'subagent', description: 'research' } },
       }),
     ],
   },
@@ -270,6 +278,25 @@ const situations: readonly Situation[] = [
     told: 'three reminders changed nothing',
     play: async (host) => [await planned(host), await host.stops(), await host.stops(), await host.stops()],
   },
+  {
+    rule: 'host-cap',
+    told: 'the host ends the turn itself after eight continuations',
+    play: async (host) => [await planned(host), await host.stops()],
+    answered: (host) => host.happens({ type: 'host-cap-reached', cap: 8 }),
+  },
+  {
+    rule: 'delivery-failed',
+    told: 'the host did not take the text, three times',
+    host: { mode: 'told', descriptor: { immediate: true }, takes: () => false },
+    play: planned,
+    answered: async (host) => {
+      let last = await host.stops();
+      const epoch = last.state.injection?.epoch ?? 0;
+      const failed = { type: 'delivery-reported', epoch, news: 'failed', error: 'the host is gone' } as const;
+      while (last.state.settled === null) last = await host.happens(failed);
+      return last;
+    },
+  },
   { rule: 'not-yet', told: 'a told host idles: the countdown starts', host: { mode: 'told' }, play: planned },
 ];
 
@@ -283,7 +310,7 @@ const ids = await worker.plans(...titles);
 for (const [index, id] of ids.entries()) {
   await worker.works();
   await worker.completes(id);
-  const { decision, session } = await worker.stops();
+  const { decision, state: session } = await worker.stops();
   const outcome = session.settled === null ? '' : ` (${session.settled.outcome})`;
   console.log(
     `  finished "${titles[index]}", says done → ${decision?.answer}${outcome}: ${decision?.sentence}`,
@@ -300,7 +327,8 @@ for (const { name, asks } of stopRules) {
   }
   const host = await begin(situation);
   await situation.play(host);
-  const { decision } = await host.stops({ end: endings[name] ?? 'normal', question: lastQuestion.has(name) });
+  const stop = { end: endings[name] ?? 'normal', question: lastQuestion.has(name) } as const;
+  const { decision } = await (situation.answered?.(host) ?? host.stops(stop));
   if (decision?.reason !== name) wrong.push(`${name}: ${decision?.reason} answered instead`);
   console.log(`  ${name.padEnd(20)} ${asks}`);
   console.log(`  ${''.padEnd(20)} ${situation.told} → ${decision?.answer}: ${decision?.sentence}\n`);

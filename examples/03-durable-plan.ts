@@ -15,10 +15,15 @@ const runtime = untildone.createRuntime({ store, clock, identifiers, hash: until
 
 const sessionId = 'example';
 const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
-const unknown = untildone.createSession(sessionId, clock.now()).descriptor;
+const unknown = untildone.createState(sessionId, clock.now()).descriptor;
 const descriptor = { ...unknown, host: 'example', kind: 'main', everyAgentWrites: true } as const;
-const { session } = await runtime.handle({ ...base(), type: 'session-opened', descriptor, agent: null });
-const readPlan = () => store.read(async (reader) => reader.todosOfPlan(session.planId));
+const { state: session } = await runtime.handle({
+  ...base(),
+  type: 'session-opened',
+  descriptor,
+  agent: null,
+});
+const readPlan = () => store.todos({ planId: session.planId });
 if ((await readPlan()).length === 0) {
   const items = ['Write the parser', 'Write its tests'].map((title) => ({ id: identifiers.next(), title }));
   await runtime.handle({ ...base(), type: 'todos-created', actor: 'agent', items });

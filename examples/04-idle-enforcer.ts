@@ -2,8 +2,8 @@
 // todo at a time and then sits idle. The enforcer counts down and sends it back, until the list is done.
 // Run it, after npm run build, with: node_modules/.bin/node examples/04-idle-enforcer.ts (or npm run examples)
 import { EventEmitter } from 'node:events';
-import { createMemoryStore } from 'untildone';
 import { createEnforcer, type EnforcerEvent, type EnforcerMessage } from 'untildone/enforcer';
+import { createMemoryStore } from '../test/support/memory-store.ts';
 
 const sessionId = 'session-1';
 const bus = new EventEmitter();

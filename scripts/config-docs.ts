@@ -3,11 +3,10 @@
 // Usage: npm run docs:config
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { knownProviders } from '../src/agent/models/provider-table.ts';
-import type { Field, Kind, SectionKind } from '../src/core/config/kinds.ts';
-import type { Setting } from '../src/core/config/setting.ts';
-import { environmentName, flagName } from '../src/core/config/setting-names.ts';
-import { settingTable } from '../src/core/config/settings.ts';
+import { knownProviders } from '../src/agent/models/resolve-model.ts';
+import type { Kind, SectionShape } from '../src/core/schema.ts';
+import { type Setting, settingTable } from '../src/core/settings.ts';
+import { environmentName, flagName } from '../src/core/sources.ts';
 
 const page = new URL('../docs/configuration.md', import.meta.url);
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable);
@@ -78,6 +77,11 @@ function shownDefault(value: unknown): string {
   return `\`${cell(json)}\``;
 }
 
+/** For people every text of a setting is simply a text. */
+function wordFor({ type }: Kind): string {
+  return type === 'line' ? 'text' : type;
+}
+
 function shownKind(kind: Kind): string {
   switch (kind.type) {
     case 'integer':
@@ -87,7 +91,7 @@ function shownKind(kind: Kind): string {
     case 'choice':
       return kind.values.map((value) => `\`${value}\``).join(', ');
     case 'list':
-      return `list of ${kind.of.type}s`;
+      return `list of ${wordFor(kind.of)}s`;
     case 'nullable':
       return `${shownKind(kind.of)}, or null`;
     case 'named':
@@ -95,7 +99,7 @@ function shownKind(kind: Kind): string {
     case 'either':
       return kind.of.map(shownKind).join(', or ');
     default:
-      return kind.type === 'boolean' ? 'true or false' : kind.type;
+      return kind.type === 'boolean' ? 'true or false' : wordFor(kind);
   }
 }
 
@@ -103,21 +107,21 @@ function shownKind(kind: Kind): string {
 function sectionOf(
   name: string,
   kind: Kind,
-): { readonly path: string; readonly section: SectionKind } | null {
+): { readonly path: string; readonly section: SectionShape } | null {
   if (kind.type === 'section') return { path: name, section: kind };
   if (kind.type === 'named' && kind.of.type === 'section') return { path: `${name}.NAME`, section: kind.of };
   if (kind.type === 'list' && kind.of.type === 'section') return { path: `${name}[]`, section: kind.of };
   return null;
 }
 
-function fieldRow(path: string, field: Field & { readonly default?: unknown }): string {
+function fieldRow(path: string, field: Kind & { readonly default?: unknown }): string {
   const without = 'default' in field ? shownDefault(field.default) : leftOut[path];
   if (without === undefined) throw new Error(`Say in scripts/config-docs.ts what holds without ${path}.`);
-  return `| \`${path}\` | ${shownKind(field.kind)} | ${without} | ${cell(field.summary)} |`;
+  return `| \`${path}\` | ${shownKind(field)} | ${without} | ${cell(field.summary ?? '')} |`;
 }
 
 function sectionText([name, setting]: readonly [string, Setting]): string[] {
-  const found = name === 'agents' ? null : sectionOf(name, setting.kind);
+  const found = name === 'agents' ? null : sectionOf(name, setting);
   if (found === null) return [];
   const rows = Object.entries(found.section.fields).map(([key, field]) =>
     fieldRow(`${found.path}.${key}`, field),
@@ -130,7 +134,7 @@ function sectionText([name, setting]: readonly [string, Setting]): string[] {
 
 function settingRow([name, setting]: readonly [string, Setting]): string {
   const shown =
-    sectionOf(name, setting.kind) === null || name === 'agents'
+    sectionOf(name, setting) === null || name === 'agents'
       ? `\`${name}\``
       : `[\`${name}\`](#${name.toLowerCase()})`;
   return `| ${shown} | ${shownDefault(setting.default)} | ${setting.perAgent ? 'yes' : 'no'} | ${cell(setting.summary)} |`;

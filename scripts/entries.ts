@@ -1,17 +1,16 @@
-// What the build writes: one row per file in dist/ that someone starts or imports.
-// Rows of one group share chunks; a `single` row is one file that shares nothing.
+// What the build writes: one row per file in dist/ that someone starts, imports or loads late.
 
 export interface Entry {
   readonly source: string;
-  /** Name in dist/, without ".js". */
+  /** Name in dist/, without its ending. */
   readonly output: string;
   /**
    * `library`: what users import; packages stay imports, because users bring them (optional peers).
-   * `cli`: what people and hosts start; packages are bundled, because nothing is installed beside it.
+   * `cli`: what people start; packages are bundled, because nothing is installed beside it. It shares chunks, as `library`.
+   * `program`: what hosts start or load, from a copy: one file.
+   * `quick-program`: the same, started so often that it loads most of itself late, from `late` files beside it.
    */
-  readonly group: 'library' | 'cli';
-  /** One file without shared chunks: it must start like bare Node, and be copied on its own. */
-  readonly single?: true;
+  readonly group: 'library' | 'cli' | 'program' | 'quick-program' | 'late';
 }
 
 export const entries: readonly Entry[] = [
@@ -23,7 +22,14 @@ export const entries: readonly Entry[] = [
   { source: 'src/hosts/opencode/index.ts', output: 'opencode', group: 'library' },
   { source: 'src/cli/bin.ts', output: 'bin', group: 'cli' },
   { source: 'src/cli/main.ts', output: 'main', group: 'cli' },
-  { source: 'src/cli/hook-bin.ts', output: 'hook', group: 'cli', single: true },
-  { source: 'src/hosts/opencode/server.ts', output: 'server', group: 'cli', single: true },
-  { source: 'src/cli/host-commands-bin.ts', output: 'host-commands', group: 'cli', single: true },
+  { source: 'src/hook.ts', output: 'plugin/programs/hook', group: 'quick-program' },
+  { source: 'src/check-runner.ts', output: 'plugin/programs/check-runner', group: 'quick-program' },
+  { source: 'src/hosts/opencode/server.ts', output: 'plugin/programs/server', group: 'program' },
+  { source: 'src/cli/host-commands-bin.ts', output: 'plugin/programs/host-commands', group: 'program' },
+  { source: 'src/hosts/asked.ts', output: 'plugin/programs/asked', group: 'late' },
+  { source: 'src/hosts/asked-answers.ts', output: 'plugin/programs/asked-answers', group: 'late' },
+  { source: 'src/hosts/claude-code/host.ts', output: 'plugin/programs/claude-code', group: 'late' },
+  { source: 'src/mcp/receipts.ts', output: 'plugin/programs/receipts', group: 'late' },
+  { source: 'src/checks/http-check.ts', output: 'plugin/programs/http-check', group: 'late' },
+  { source: 'src/hosts/check-queue.ts', output: 'plugin/programs/check-queue', group: 'late' },
 ];

@@ -2,22 +2,16 @@
 // Usage: npm run docs:hosts
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { HostCapabilities } from '../src/hosts/capabilities.ts';
-import { claudeCodeCapabilities } from '../src/hosts/claude-code/capabilities.ts';
-import { installerTable } from '../src/hosts/install/installer-table.ts';
-import { opencodeCapabilities } from '../src/hosts/opencode/capabilities.ts';
+import { type HostCapabilities, hosts } from '../src/hosts/hosts.ts';
 
 const page = new URL('../docs/hosts/README.md', import.meta.url);
-const hosts: readonly HostCapabilities[] = [claudeCodeCapabilities, opencodeCapabilities];
+const installers = await Promise.all(hosts.map((host) => host.installer()));
 
 const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
 
 /** One row per capability: what it is called for people, and how a host's value is said. */
 const rows: readonly (readonly [string, (host: HostCapabilities) => string])[] = [
-  [
-    'tested with',
-    ({ name }) => installerTable.find((one) => one.name === name)?.knownVersions.join(', ') ?? '–',
-  ],
+  ['tested with', ({ name }) => installers.find((one) => one.name === name)?.knownVersions.join(', ') ?? '–'],
   [
     'how it goes on',
     ({ mode }) => (mode === 'asked' ? 'asks before it stops; we answer' : 'tells that it is idle; we send'),

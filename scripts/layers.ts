@@ -3,9 +3,10 @@
 
 const heart = ['core', 'engine'] as const;
 const services = [...heart, 'store', 'checks', 'tools', 'plan-file'] as const;
-const adapters = [...services, 'hosts', 'frameworks', 'agent', 'mcp'] as const;
+const wired = [...services, 'open'] as const;
+const adapters = [...wired, 'hosts', 'frameworks', 'agent', 'mcp'] as const;
 
-/** Folder under src/ → the folders it may import besides itself. */
+/** Folder under src/ → the folders it may import besides itself. `open` is one file, src/open.ts. */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   core: [],
   engine: ['core'],
@@ -13,10 +14,12 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   checks: heart,
   tools: heart,
   'plan-file': heart,
-  hosts: services,
-  frameworks: services,
-  agent: services,
-  mcp: services,
+  // The one place that wires store, policy, checks and runtime.
+  open: services,
+  hosts: wired,
+  frameworks: wired,
+  agent: wired,
+  mcp: wired,
   // The demo runs our own agent on the scripted model, so the command line may use it.
   cli: [...adapters, 'scripted-model'],
   dashboard: adapters,
@@ -55,4 +58,11 @@ export const globalsDeniedToCore = [
 export function forbiddenLayers(layer: string): readonly string[] {
   const allowed = layers[layer] ?? [];
   return Object.keys(layers).filter((other) => other !== layer && !allowed.includes(other));
+}
+
+/** The layer that a path under src/ belongs to; null: a package entry. */
+export function layerOf(file: string): string | null {
+  const [, folder, ...rest] = file.split('/');
+  if (folder === 'open.ts') return 'open';
+  return folder && rest.length > 0 ? folder : null;
 }

@@ -9,7 +9,7 @@ import { type Mutation, mutations } from '../test/mutations.ts';
 import { applyMutation, findMutation } from './mutation-plugin.ts';
 
 /** Where the tests stand that must notice: those of the heart, not those that start whole programs. */
-const testFolders = ['src/core', 'src/engine', 'src/tools', 'src/store/memory'];
+const testFolders = ['src/core', 'src/engine', 'src/store', 'src/tools'];
 /** Two processes fill two cores; more would only make the slow ones look like hung ones. */
 const parallel = 2;
 /** A defect may make a loop endless. Too short would call a slow run killed, so it is generous. */

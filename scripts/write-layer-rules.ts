@@ -32,7 +32,7 @@ function outsidePattern(layer: string): Pattern[] {
 function layerPattern(layer: string): Pattern {
   const allowed = [layer, ...(layers[layer] ?? [])].join(', ');
   return {
-    group: forbiddenLayers(layer).map((other) => `../**/${other}/**`),
+    group: forbiddenLayers(layer).map((other) => (other === 'open' ? '../**/open.ts' : `../**/${other}/**`)),
     message: `src/${layer} may import only ${allowed}.`,
   };
 }
@@ -65,7 +65,15 @@ export function layerRules(): string {
       false,
     ),
   ];
-  for (const layer of Object.keys(layers)) {
+  const aboveOpen = forbiddenLayers('open').map((layer) => `./${layer}/**`);
+  overrides.push(
+    restrictImports(
+      'src/open.ts',
+      [{ group: aboveOpen, message: 'src/open.ts wires services and knows nobody who uses them.' }],
+      false,
+    ),
+  );
+  for (const layer of Object.keys(layers).filter((name) => name !== 'open')) {
     overrides.push(
       restrictImports(`src/${layer}/**`, [...outsidePattern(layer), layerPattern(layer)], false),
     );

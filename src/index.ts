@@ -1,30 +1,40 @@
 // The library: plans that last, a decision for every stop attempt, and the record of why.
 // Explicit names only; what is not listed here is internal.
-export type { AnswerCommand, Command, PlanReply, Refusal } from './core/commands.ts';
-export type { Policy } from './core/config/policy.ts';
-export { defaultSettings, type PartialSettings, type Settings } from './core/config/settings.ts';
-export { type ConfigResult, validateConfig } from './core/config/validate.ts';
+export { type ConfigResult, validateConfig } from './core/config.ts';
 export { decide } from './core/decide.ts';
-export { type Answer, type Decision, exitCodes, type Outcome, outcomes } from './core/decision.ts';
-export type { AgentDescriptor, Event, EventType, SessionDescriptor } from './core/events.ts';
+export {
+  type Answer,
+  type AnswerCommand,
+  type Command,
+  type Decision,
+  exitCodes,
+  type Outcome,
+  outcomes,
+  type PlanReply,
+  type Refusal,
+  type Step,
+} from './core/decision.ts';
+export { type ErrorCode, UntildoneError } from './core/error.ts';
+export {
+  type AgentDescriptor,
+  type Event,
+  type EventType,
+  type ParsedEvent,
+  parseEvent,
+  type SessionDescriptor,
+} from './core/events.ts';
 export { type HashFunction, type LedgerEntry, type LedgerReport, verifyLedger } from './core/ledger.ts';
-export { needs } from './core/needs.ts';
-export { type ParsedEvent, parseEvent } from './core/parse-event.ts';
-export type { Needs, RowChanges, Rows } from './core/rows.ts';
-export type { Rule, StopContext } from './core/rules/rule.ts';
-export { stopRules } from './core/rules/stop-rules.ts';
-export { createSession, type Session } from './core/session.ts';
-export type { Step } from './core/step.ts';
-export { continuationMarker } from './core/texts/continuation-text.ts';
+export type { Policy } from './core/policy.ts';
+export { type Reason, type StopContext, stopRules } from './core/rules.ts';
+export { defaultSettings, type PartialSettings, type Settings } from './core/settings.ts';
+export { countPlan, createState, type PlanCounts, type Session, type State } from './core/state.ts';
+export { continuationMarker } from './core/texts.ts';
 export type { Actor, Priority, Todo, TodoStatus, Verification } from './core/todo.ts';
-export { type ErrorCode, UntildoneError } from './core/untildone-error.ts';
-export type { Clock, Identifiers } from './engine/clock.ts';
 export type { Handled } from './engine/engine.ts';
-export type { Checker, OutgoingText, ToldHost } from './engine/host.ts';
-export { readPolicy } from './engine/policy-source.ts';
+export type { Checker, Clock, Identifiers, OutgoingText, ToldHost } from './engine/host.ts';
+export { readPolicy } from './engine/policy.ts';
 export { createRuntime, type Runtime, type RuntimeOptions } from './engine/runtime.ts';
-export type { Store, StoreReader, StoreTransaction } from './engine/store.ts';
+export type { Store } from './engine/store.ts';
 export { createIdentifiers, sha256, systemClock } from './engine/system.ts';
-export { createMemoryStore } from './store/memory/memory-store.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/sqlite-store.ts';
 export { stateDirectory } from './store/state-directory.ts';

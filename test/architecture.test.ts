@@ -22,6 +22,7 @@ import {
   databaseModules,
   forbiddenLayers,
   hiddenFromEntries,
+  layerOf,
   layers,
   outsideImports,
 } from '../scripts/layers.ts';
@@ -38,11 +39,6 @@ const importPattern = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)(['"])([
 
 function importsOf(text: string): string[] {
   return [...text.matchAll(importPattern)].map((match) => match[2] ?? '');
-}
-
-function layerOf(file: string): string | null {
-  const [, folder, ...rest] = file.split('/');
-  return folder && rest.length > 0 ? folder : null;
 }
 
 /** Every reason why this file may not contain this import; empty when it may. */
@@ -106,6 +102,15 @@ describe('the layers', () => {
       true,
       false,
     ]);
+  });
+
+  it('what wires the services is imported from above them only, and imports nobody who uses it', () => {
+    for (const file of ['src/core/a.ts', 'src/engine/a.ts', 'src/store/sqlite/a.ts', 'src/checks/a.ts'])
+      expect(objection(file, posix.relative(dirname(file), 'src/open.ts'))).not.toBeNull();
+    for (const file of ['src/hosts/x/a.ts', 'src/agent/a.ts', 'src/mcp/a.ts', 'src/cli/a.ts', 'src/index.ts'])
+      expect(objection(file, `./${posix.relative(dirname(file), 'src/open.ts')}`)).toBeNull();
+    expect(objection('src/open.ts', './checks/checker.ts')).toBeNull();
+    expect(objection('src/open.ts', './agent/run-agent.ts')).not.toBeNull();
   });
 
   it('only the SQLite store names a database module, however it loads it', () => {
@@ -174,15 +179,13 @@ describe('lint', () => {
   it('fails on every import that points to the right, and on no other', () => {
     for (const name of ['biome.jsonc', 'biome.layers.json'])
       copyFileSync(join(root, name), join(scratch, name));
-    for (const layer of Object.keys(layers)) {
+    for (const layer of Object.keys(layers).filter((name) => name !== 'open')) {
       for (const other of Object.keys(layers)) {
         const isWrong = forbiddenLayers(layer).includes(other);
-        plant(`src/${layer}/to-${other}.ts`, `import '../${other}/x.ts';`, isWrong);
-        plant(
-          `src/${layer}/deep/to-${other}.ts`,
-          `export type { X } from '../../${other}/deep/x.ts';`,
-          isWrong,
-        );
+        const [file, deepFile] =
+          other === 'open' ? ['open.ts', 'open.ts'] : [`${other}/x.ts`, `${other}/deep/x.ts`];
+        plant(`src/${layer}/to-${other}.ts`, `import '../${file}';`, isWrong);
+        plant(`src/${layer}/deep/to-${other}.ts`, `export type { X } from '../../${deepFile}';`, isWrong);
       }
       plant(`src/${layer}/package.ts`, "import 'zod';", layer in outsideImports);
       plant(`src/${layer}/node.ts`, "import 'node:fs';", outsideImports[layer] === 'nothing');
@@ -190,6 +193,7 @@ describe('lint', () => {
       plant(`src/${layer}/same.test.ts`, "import '../simulated/x.ts';", false);
     }
     plant('src/index.ts', "export { run } from './engine/run.ts';", false);
+    plant('src/open.ts', "export { run } from './agent/run.ts';", true);
     plant('src/other-entry.ts', "export { main } from './cli/main.ts';", true);
     plant('src/core/dynamic.ts', "export const late = () => import('../engine/x.ts');", true);
     plant('src/store/sqlite/open.ts', "import 'node:sqlite';", false);

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseJsonText } from '../src/core/config/json-text.ts';
-import { problemSentence } from '../src/core/config/problem.ts';
-import { defaultSettings } from '../src/core/config/settings.ts';
-import { validateConfig } from '../src/core/config/validate.ts';
-import { parseEvent } from '../src/core/parse-event.ts';
+import { validateConfig } from '../src/core/config.ts';
+import { parseEvent } from '../src/core/events.ts';
+import { parseJsonText } from '../src/core/json-text.ts';
+import { problemSentence } from '../src/core/problem.ts';
+import { defaultSettings } from '../src/core/settings.ts';
 import type { Store } from '../src/engine/store.ts';
 import { sha256 } from '../src/engine/system.ts';
 import { createScriptedHost, type ScriptedHost } from '../src/simulated/scripted-host.ts';
@@ -203,9 +203,19 @@ const events: readonly (readonly [string, string, unknown])[] = [
     'background[0].kind',
     { ...stopped, background: [{ id: 'j', kind: 'cron', description: '' }] },
   ],
-  ['no job', 'job must be', { ...anEvent.backgroundStarted(), job: null }],
-  ['an answer that is none', 'granted must be', { ...anEvent.permissionAnswered(), granted: 'yes' }],
-  ['no request', 'requestId must be', { ...anEvent.questionAsked(), requestId: '' }],
+  ['no job', 'wait.job must be', { ...anEvent.waitStarted(), wait: { kind: 'background', job: null } }],
+  [
+    'an answer that is none',
+    'granted must be',
+    { ...anEvent.waitEnded(), wait: { kind: 'permission', requestId: 'r', granted: 'yes' } },
+  ],
+  [
+    'no request',
+    'requestId must be',
+    { ...anEvent.waitStarted(), wait: { kind: 'question', requestId: '' } },
+  ],
+  ['an unknown wait', 'wait.kind must be', { ...anEvent.waitStarted(), wait: { kind: 'lunch' } }],
+  ['unknown news', 'news must be', { ...anEvent.deliveryReported(), news: 'maybe' }],
   ['an unknown kind of error', 'kind must be', { ...anEvent.errorOccurred(), kind: 'quota' }],
   ['a bad time to retry', 'retryAt must be', { ...anEvent.errorOccurred(), retryAt: -1 }],
   ['negative tokens', 'inputTokens must be', { ...used, inputTokens: -1 }],
@@ -215,7 +225,7 @@ const events: readonly (readonly [string, string, unknown])[] = [
   ['a cost with a currency', 'cost must be', { ...used, cost: '$1' }],
   ['a negative epoch', 'epoch must be', { ...anEvent.timerFired(), epoch: -1 }],
   ['a timer that is never due', 'dueAt must be', { ...anEvent.timerFired(), dueAt: null }],
-  ['an epoch as text', 'epoch must be', { ...anEvent.injectionFailed(), epoch: '1' }],
+  ['an epoch as text', 'epoch must be', { ...anEvent.deliveryReported(), epoch: '1' }],
 ];
 
 /** Tool, what it is, what must be named, the input. Refused before the engine hears of it. */
@@ -384,7 +394,7 @@ describe('bad input', () => {
 
   it.each(items)('T6: an item: %s is refused alone, and the rows it stands for stay', async (_what, bad) => {
     const before = dump(['todos']);
-    const rest = await store.read(async (reader) => reader.todosOfPlan(host.sessionId));
+    const rest = await store.todos({ planId: host.sessionId });
     const todos = rest.map(({ id, title, status }) => ({ id, content: title, status }));
     const result = await tools.get('todo_write')?.call({ todos: [...todos, bad] });
     if (!result?.ok) throw new Error('the whole list was refused');

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commandTable } from '../src/cli/command-table.ts';
-import { stopRules } from '../src/core/rules/stop-rules.ts';
+import { stopRules } from '../src/core/rules.ts';
 import { addStagnantSession, type CommandBench, createCommandBench } from './support/command-bench.ts';
 
 process.env['TZ'] = 'UTC';
@@ -127,10 +127,10 @@ describe('status', () => {
     await host.open();
     await host.says('Clean up');
     await host.plans('Remove dead code');
-    await host.happens({ type: 'permission-asked', requestId: 'p' });
+    await host.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'p' } });
     await host.happens({
-      type: 'background-started',
-      job: { id: 'j', kind: 'shell', description: 'npm test' },
+      type: 'wait-started',
+      wait: { kind: 'background', job: { id: 'j', kind: 'shell', description: 'npm test' } },
     });
     await host.stops();
     const { out } = await bench.run('status', 'beta');
@@ -275,7 +275,7 @@ describe('why', () => {
     expect(answer.rules.filter(({ mark }: { mark: string }) => mark === 'answered')).toHaveLength(1);
   });
 
-  it('a decision that no rule made is told as such', async () => {
+  it('G9: a continuation that no host took is answered by a rule of the list, too', async () => {
     const host = await bench.host({
       sessionId: 'told-0001',
       mode: 'told',
@@ -289,7 +289,7 @@ describe('why', () => {
     await host.stops();
     await bench.clock.advance(2000);
     const { out } = await bench.run('why');
-    expect(out).toContain('This was not answered by one of the rules but by "delivery-failed"');
+    expect(out).toMatch(/36 +delivery-failed +ANSWERED/u);
     expect(out).toContain('the scripted host refused');
     await host.runtime.detach();
   });
@@ -311,7 +311,7 @@ describe('pause, stop and resume', () => {
     expect(resumed.out).toContain('Session alpha-0001 is resumed. Now: ');
     const next = await host.stops();
     expect(next.decision?.answer).toBe('continue');
-    expect(next.session.counters.total).toBe(2);
+    expect(next.state.counters.total).toBe(2);
   });
 
   it('C3: pause holds through a message of the human, and is recorded with its reason', async () => {
@@ -329,11 +329,11 @@ describe('pause, stop and resume', () => {
     await host.open();
     await host.says('Clean up');
     await host.plans('Remove dead code');
-    const { session } = await host.stops();
+    const { state: session } = await host.stops();
     const { out } = await bench.run('resume');
     expect(out).toContain('is neither paused nor latched; nothing was changed. Now: counting down');
     const store = await bench.store();
-    expect(await store.read(async (reader) => reader.session('told-0001'))).toEqual(session);
+    expect(await store.state('told-0001')).toEqual(session);
   });
 
   it('an agent must not resume itself: a refusal is a sentence, exits 1 and changes nothing', async () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { configDocs } from '../scripts/config-docs.ts';
 import { hostDocs } from '../scripts/host-docs.ts';
-import { stopRules } from '../src/core/rules/stop-rules.ts';
+import { stopRules } from '../src/core/rules.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

@@ -4,8 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { withoutGrants } from '../src/core/config/project-grants.ts';
-import { validateConfig } from '../src/core/config/validate.ts';
+import { validateConfig, withoutGrants } from '../src/core/config.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jsonSchema, streamText, type TextStreamPart, type ToolSet, tool } from 'ai';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import { GuardMemory } from '../../src/agent/guard/guard-memory.ts';
-import { guardStep } from '../../src/agent/guard/guard-step.ts';
+import { Guard, GuardMemory } from '../../src/agent/guard/guard-transform.ts';
+import { modelParts } from '../../src/agent/loop/step.ts';
 import { systemClock } from '../../src/engine/system.ts';
 import {
   always,
@@ -148,20 +148,24 @@ async function toolEvents(): Promise<void> {
         yield part;
       }
     }
-    const parts = guardStep<TextStreamPart<ToolSet>>({
+    const guard = new Guard<TextStreamPart<ToolSet>>({
       memory: new GuardMemory(),
       hasOpenTodos: () => true,
       isPaused: () => false,
       readPlan: () => '',
       ask: async () => ({ answer: 'release' }),
-      attempt: (_reminder, abortSignal) => ({ stream: watched(slowAnswer(abortSignal)) }),
+      remind: () => {},
     });
-    for await (const part of parts) {
+    const seen = (part: TextStreamPart<ToolSet>): void => {
       const came = entered.get(part);
-      if (came === undefined || !part.type.startsWith('tool-')) continue;
+      if (came === undefined || !part.type.startsWith('tool-')) return;
       waits.push(performance.now() - came.at);
       if (entered.size - 1 > came.number) delayed += 1;
-    }
+    };
+    const { signal } = new AbortController();
+    for await (const part of modelParts(() => watched(slowAnswer(signal)), signal))
+      await guard.take(part as TextStreamPart<ToolSet>, seen);
+    await guard.end(seen);
   }
   print(
     `tool events through the guard: ${waits.length}, median ${(median(waits) ?? 0).toFixed(3)} ms, worst ${Math.max(...waits).toFixed(2)} ms; delayed: ${delayed}`,

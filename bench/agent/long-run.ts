@@ -6,7 +6,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defaultSettings } from '../../src/core/config/settings.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import {
   complete,
   type LoggedRequest,

@@ -3,10 +3,8 @@
 import type { AgentEvent, RunEnded } from '../../src/agent/agent-event.ts';
 import { type ResolvedModel, resolveModel } from '../../src/agent/models/resolve-model.ts';
 import { runAgent } from '../../src/agent/run-agent.ts';
-import type { Worker } from '../../src/agent/workers/worker.ts';
-import { workerTypes } from '../../src/agent/workers/worker-types.ts';
-import type { ContextSettings } from '../../src/core/config/own-agent-settings.ts';
-import { defaultSettings, type Settings } from '../../src/core/config/settings.ts';
+import { type Worker, workerTypes } from '../../src/agent/workers/worker-types.ts';
+import { type ContextSettings, defaultSettings, type Settings } from '../../src/core/settings.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers, systemClock } from '../../src/engine/system.ts';
 

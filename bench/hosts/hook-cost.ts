@@ -3,9 +3,10 @@
 // real Claude Code, the time from a model's answer to the next request beside a bare hook that always continues.
 // Usage: npm run bench:hook [-- RUNS]
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { copyPrograms } from '../../src/hosts/install/files.ts';
 import { installHost } from '../../test/hosts/harness/install-host.ts';
 import { createProject, type Project } from '../../test/hosts/harness/project.ts';
 import { untildone } from '../../test/hosts/harness/untildone.ts';
@@ -15,7 +16,7 @@ import { measureBareHook, measureOurHook } from './next-request.ts';
 const runs = Number(process.argv[2] ?? 40);
 const sessions = 1000;
 const todos = 200;
-const built = fileURLToPath(new URL('../../dist/hook.js', import.meta.url));
+const built = fileURLToPath(new URL('../../dist/plugin/programs/', import.meta.url));
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** No limit may cut in while the same stop is asked again and again. */
@@ -82,12 +83,11 @@ function time(words: readonly string[], project: Project, input: string): { ms: 
   return { ms: performance.now() - began, stdout: ran.stdout.toString() };
 }
 
-/** Where `init` puts it: nothing lies beside it that tells Node what it is. */
+/** Where `init` puts it. */
 function copyHook(project: Project): string {
-  const copy = join(project.state, 'bin', 'bench', 'hook.js');
-  mkdirSync(dirname(copy), { recursive: true });
-  copyFileSync(built, copy);
-  return copy;
+  const folder = join(project.state, 'bin', 'bench');
+  copyPrograms(built, ['hook.js'], folder);
+  return join(folder, 'hook.js');
 }
 
 async function measureProcess(project: Project): Promise<void> {

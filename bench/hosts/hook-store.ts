@@ -1,7 +1,7 @@
 // The store that the hook is measured on: a thousand other sessions, and one of Claude Code with a plan of two hundred.
 
-import { defaultSettings } from '../../src/core/config/settings.ts';
 import type { Event, SessionDescriptor } from '../../src/core/events.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
 import { translate } from '../../src/hosts/claude-code/translate.ts';

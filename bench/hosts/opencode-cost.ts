@@ -81,7 +81,7 @@ function compareSize(own: Installed, others: Installed): void {
 }
 
 installHost('opencode');
-const own = installInto(root, 'untildone', 'dist/server.js');
+const own = installInto(root, 'untildone', 'dist/plugin/programs/server.js');
 const others = installInto(`${peer.name}@${peer.version}`, peer.name, 'dist/index.js');
 try {
   compareSize(own, others);

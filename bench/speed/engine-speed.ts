@@ -4,10 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultSettings } from '../../src/core/config/settings.ts';
 import { decide } from '../../src/core/decide.ts';
 import type { Event } from '../../src/core/events.ts';
-import { noRows } from '../../src/core/rows.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
 import { scriptedDescriptor } from '../../src/simulated/scripted-host.ts';
@@ -82,7 +81,7 @@ print(`engine on SQLite: ${perSecond(events, engineMs)} events/s`);
 print(`raw node:sqlite:  ${perSecond(events, rawMs)} transactions/s with the same rows`);
 print(`ratio:            ${(rawMs / engineMs).toFixed(2)} of raw (aim: at least 0.5)`);
 
-const session = await store.read(async (reader) => reader.session('s'));
+const session = await store.state('s');
 await store.close();
 raw.close();
 rmSync(directory, { recursive: true, force: true });
@@ -98,7 +97,7 @@ if (session !== null) {
   };
   const rounds = 200_000;
   const began = performance.now();
-  for (let round = 0; round < rounds; round++) decide(session, noRows, stop, policy);
+  for (let round = 0; round < rounds; round++) decide(session, stop, policy);
   print(`decide() alone:   ${perSecond(rounds, performance.now() - began)} decisions/s`);
 }
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createChecker } from '../../src/checks/checker.ts';
-import { runQueue, startDetachedRunner } from '../../src/checks/queue.ts';
-import { createCommandCheck } from '../../src/core/check-specs/read-check.ts';
-import { defaultSettings } from '../../src/core/config/settings.ts';
+import { runQueue, startRunner } from '../../src/checks/queue.ts';
+import { createCommandCheck } from '../../src/core/check-specs.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { createRuntime, type Runtime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
@@ -32,8 +32,7 @@ async function createGate(program: string | null): Promise<() => Promise<void>> 
     identifiers,
     hash: sha256,
     startRunner: (directory, holder) => {
-      if (program !== null)
-        startDetachedRunner([process.execPath, '--no-warnings', program], directory, holder, environment);
+      if (program !== null) startRunner(directory, holder, environment, program);
       else void runQueue({ store, clock: systemClock, directory, holder, environment });
     },
     signal: () => new AbortController().signal,
@@ -110,16 +109,13 @@ try {
   mkdirSync(folder);
   mkdirSync(environment.UNTILDONE_HOME, { mode: 0o700 });
   for (let file = 0; file < filesInFolder; file += 1) writeFileSync(join(folder, `${file}.txt`), `${file}\n`);
-  const programs = { 'hook.js': join(dist, 'hook.js'), 'bin.js': join(dist, 'bin.js') };
-  for (const path of Object.values(programs)) {
-    if (!existsSync(path)) throw new Error(`${path} is not built: npm run build`);
-  }
+  const runner = join(dist, 'plugin/programs/check-runner.js');
+  if (!existsSync(runner)) throw new Error(`${runner} is not built: npm run build`);
   const measured: Record<string, () => Promise<void>> = {
     'the bare command (sh -c true)': () => measureInto(() => run('/bin/sh', '-c', 'true')),
     'Node alone (node -e 0)': () => measureInto(() => run(process.execPath, '-e', '0')),
     'the gate, runner in the same process': await createGate(null),
-    'the gate, detached runner of a hook': await createGate(programs['hook.js']),
-    'the gate, detached runner of `run`': await createGate(programs['bin.js']),
+    'the gate, detached runner': await createGate(runner),
   };
   const times = new Map(Object.keys(measured).map((name) => [name, [] as number[]]));
   for (let round = 0; round < rounds; round += 1) {

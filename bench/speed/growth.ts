@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultSettings } from '../../src/core/config/settings.ts';
 import type { Event } from '../../src/core/events.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import type { ToldHost } from '../../src/engine/host.ts';
 import { createRuntime, type Runtime } from '../../src/engine/runtime.ts';
 import type { Store } from '../../src/engine/store.ts';

@@ -22,9 +22,7 @@ export function createRawWriter(path: string, sessionId: string): RawWriter {
   const addEvent = database.prepare(
     'INSERT INTO events (id, session_id, type, at, applied, body) VALUES (?, ?, ?, ?, ?, ?)',
   );
-  const saveTodo = database.prepare(
-    "UPDATE todos SET status = 'completed', verification = 'claimed', next_rank = NULL, body = ? WHERE id = ?",
-  );
+  const saveTodo = database.prepare("UPDATE todos SET status = 'completed', body = ? WHERE id = ?");
   const addLedger = database.prepare('INSERT INTO ledger (plan_id, sequence, body) VALUES (?, ?, ?)');
   const saveSession = database.prepare('UPDATE sessions SET updated_at = ?, body = ? WHERE id = ?');
   const body = (row: unknown): Record<string, unknown> => JSON.parse((row as { body: string }).body);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listWorkspace } from './fingerprint.ts';
-import { findRepository, hasSmallIndex } from './git.ts';
+import { openRepository } from './git.ts';
 
 let root: string;
 const git = (...words: string[]) => execFileSync('git', words, { cwd: root, stdio: 'pipe' });
@@ -26,10 +26,10 @@ async function filesOf(directory = root) {
   return Object.fromEntries([...listed.listing].filter(([path]) => !path.startsWith('filler/')));
 }
 
-function isSmall(): boolean {
-  const repository = findRepository(root, process.env);
+async function isSmall(): Promise<boolean> {
+  const repository = await openRepository(root, process.env, new AbortController().signal);
   if (repository === null) throw new Error('there is no repository');
-  return hasSmallIndex(repository);
+  return repository.isSmall;
 }
 
 /** Enough tracked files for an index that is no longer small. */
@@ -85,7 +85,7 @@ function everyState(): void {
 describe('G7: git is asked about the files', () => {
   it('in one question as in two, whatever state they are in', async () => {
     everyState();
-    expect(isSmall()).toBe(true);
+    expect(await isSmall()).toBe(true);
     const [atOnce, inside] = [await filesOf(), await filesOf(join(root, 'folder'))];
     expect(Object.keys(inside).sort()).toEqual(['inner', 'new']);
     expect(Object.keys(atOnce)).toEqual(
@@ -93,7 +93,7 @@ describe('G7: git is asked about the files', () => {
     );
     expect(atOnce).not.toHaveProperty('gone');
     addFiller();
-    expect(isSmall()).toBe(false);
+    expect(await isSmall()).toBe(false);
     expect(await filesOf()).toEqual(atOnce);
     expect(await filesOf(join(root, 'folder'))).toEqual(inside);
     write('edited', 'once more\n');

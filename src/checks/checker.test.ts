@@ -3,18 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aSession, aTodo } from '../../test/support/builders.ts';
-import type { CheckSpec } from '../core/check-spec.ts';
-import { createCommandCheck } from '../core/check-specs/read-check.ts';
-import { canonicalPolicy, type Policy } from '../core/config/policy.ts';
-import { defaultSettings } from '../core/config/settings.ts';
-import type { CheckFinished, Event } from '../core/events.ts';
-import type { Session } from '../core/session.ts';
-import { digestFile } from '../engine/digest-file.ts';
-import { policyKey } from '../engine/policies.ts';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
+import { type CheckSpec, createCommandCheck } from '../core/check-specs.ts';
+import type { Event, EventOf } from '../core/events.ts';
+import { canonicalPolicy, type Policy } from '../core/policy.ts';
+import { defaultSettings } from '../core/settings.ts';
+import type { State } from '../core/state.ts';
+import { digestFile } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { sha256, systemClock } from '../engine/system.ts';
 import { createSequentialIdentifiers } from '../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { type CheckerOptions, createChecker } from './checker.ts';
 import { protectPolicy } from './protected-paths.ts';
 import { runQueue } from './queue.ts';
@@ -30,10 +28,10 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const shell = (id: string, line: string): CheckSpec => createCommandCheck(id, { shell: line });
 const identifiers = createSequentialIdentifiers();
 
-async function sessionWith(policy: Partial<Policy>, changes: Partial<Session> = {}): Promise<Session> {
+async function sessionWith(policy: Partial<Policy>, changes: Partial<State> = {}): Promise<State> {
   const text = canonicalPolicy({ settings: defaultSettings, goalChecks: [], ...policy });
-  const policyHash = policyKey(text, sha256);
-  await store.transact(async (transaction) => transaction.savePolicy(policyHash, text));
+  const policyHash = sha256(text).slice(0, 32);
+  await store.record({ policies: new Map([[policyHash, text]]) });
   const session = aSession({ policyHash, ...changes });
   return { ...session, descriptor: { ...session.descriptor, directory } };
 }
@@ -59,11 +57,11 @@ function checkerWith(options: Partial<CheckerOptions> = {}) {
 type Asked = readonly { readonly todoId: string | null; readonly check: string }[];
 
 async function run(
-  session: Session,
+  session: State,
   checks: Asked,
   options: Partial<CheckerOptions> = {},
   stop: string | null = 'stop-1',
-): Promise<{ events: Event[]; finished: CheckFinished[] }> {
+): Promise<{ events: Event[]; finished: EventOf<'check-finished'>[] }> {
   const events: Event[] = [];
   await checkerWith(options).checker.run(session, { checks, stop }, async (event) => void events.push(event));
   return { events, finished: events.filter((event) => event.type === 'check-finished') };
@@ -79,9 +77,9 @@ describe('the checker', () => {
     expect(finished).toMatchObject([{ result: 'passed', flaky: false, check: 'ok', todoId: null }]);
     expect(finished[0]?.fingerprint).not.toBeNull();
     expect(events.at(-1)).toMatchObject({ type: 'final-run-ended', stop: 'stop-1', edited: [] });
-    const [row] = await store.read(async (reader) => reader.evidence(session.id, 5));
+    const [row] = await store.evidence(session.id, 5);
     expect(row).toMatchObject({ check: 'ok', result: 'passed', exitCode: 0, tail: 'fine' });
-    const waiting = await store.read(async (reader) => reader.pendingEvents(session.id));
+    const waiting = (await store.events({ sessionId: session.id, waiting: true })).map(({ event }) => event);
     expect(waiting, 'the session hears of it even if nobody waited').toMatchObject([
       { type: 'check-finished' },
     ]);
@@ -138,20 +136,11 @@ describe('the checker', () => {
       const seen = first.finished.find((event) => event.check === check);
       return [{ check, fingerprint: seen?.fingerprint ?? null, flaky: false }];
     };
-    await store.transact(async (transaction) => {
-      for (const id of ['narrow', 'wide'])
-        await transaction.createTodo(
-          aTodo({
-            id,
-            planId: session.planId,
-            status: 'completed',
-            verification: 'passed',
-            checks: [id],
-            evidence: evidence(id),
-          }),
-        );
-    });
-    const counted: Session = { ...session, counts: { ...session.counts, completed: 2, passed: 2 } };
+    const passed = { status: 'completed', verification: 'passed' } as const;
+    const plan = ['narrow', 'wide'].map((id) =>
+      aTodo({ ...passed, id, checks: [id], evidence: evidence(id) }),
+    );
+    const counted: State = { ...session, plan };
     expect((await run(counted, [])).finished, 'nothing changed').toEqual([]);
     writeFileSync(join(directory, 'notes.md'), 'new');
     expect((await run(counted, [])).finished.map(({ check }) => check)).toEqual(['wide']);
@@ -196,13 +185,41 @@ describe('the checker', () => {
     expect((await run(session, goal(id))).finished).toMatchObject([{ result: 'passed' }]);
   });
 
+  it('V2: the look at a stop serves the checks of that stop once, and of no other session', async () => {
+    const write = (text: string) => writeFileSync(join(directory, 'a.txt'), text);
+    const { checker } = checkerWith();
+    write('one');
+    const opened = await sessionWith({ checks: { ok: shell('ok', 'true') } });
+    const fingerprint = await checker.lookAtStop({ sessionId: opened.id, directory });
+    expect(fingerprint).not.toBeNull();
+    const passed = { id: 'a', status: 'completed', verification: 'passed', checks: ['ok'] } as const;
+    const plan = [aTodo({ ...passed, evidence: [{ check: 'ok', fingerprint, flaky: false }] })];
+    const session = { ...opened, plan };
+    const staleFor = async (asking: State) => {
+      const finished: string[] = [];
+      await checker.run(asking, { checks: [], stop: 'stop-1' }, async (event) => {
+        if (event.type === 'check-finished') finished.push(event.check);
+      });
+      return finished;
+    };
+    // Changed behind its back, so that the look that was kept can be told from a new one.
+    write('two');
+    expect(await staleFor(session)).toEqual([]);
+    expect(await staleFor(session)).toEqual(['ok']);
+    write('one');
+    expect(await checker.lookAtStop({ sessionId: session.id, directory })).toBe(fingerprint);
+    write('two');
+    expect(await staleFor({ ...session, id: 'other' })).toEqual(['ok']);
+    expect(await staleFor(session)).toEqual(['ok']);
+  });
+
   it('V1: when the waiting ends, what nobody else waits for is ended too', async () => {
     const session = await sessionWith({ checks: { slow: shell('slow', 'sleep 60') } });
     const ending = new AbortController();
     setTimeout(() => ending.abort(), 100);
     const { events } = await run(session, goal('slow'), { signal: () => ending.signal });
     expect(events).toEqual([]);
-    expect(await store.read(async (reader) => reader.activeCheckRuns(directory))).toEqual([]);
+    expect(await store.checkRuns({ directory })).toEqual([]);
   });
 });
 

@@ -1,16 +1,13 @@
 // Gets the checks run that the engine asks for: by the queue of the folder, whose runner outlives this process, so
 // that others share its runs and nothing is lost when a host ends us. It decides nothing: results are events (V1, V2).
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CheckSpec, HumanCheck } from '../core/check-spec.ts';
-import type { Policy } from '../core/config/policy.ts';
+import type { HumanCheck } from '../core/check-specs.ts';
 import type { Event } from '../core/events.ts';
-import type { Session } from '../core/session.ts';
-import type { CheckAsker, CheckRun, CheckVerdict, EvidenceRow } from '../engine/check-queue.ts';
-import { digestFile, digestPlanFile } from '../engine/digest-file.ts';
-import type { Checker } from '../engine/host.ts';
-import { policyKey } from '../engine/policies.ts';
-import type { Store } from '../engine/store.ts';
-import { type FingerprintOf, lookAtFiles } from './fingerprint.ts';
+import type { Policy } from '../core/policy.ts';
+import type { Session, State } from '../core/state.ts';
+import type { CheckAsker, Checker, CheckFinding, CheckRun, EvidenceRow } from '../engine/host.ts';
+import { digestFile, readSnapshot } from '../engine/policy.ts';
+import { fingerprintsIn, type Listing, type ListingOptions, listingOf } from './fingerprint.ts';
 import {
   askForChecks,
   type CheckQuestion,
@@ -18,6 +15,7 @@ import {
   checkFinishedEvent,
   type QueuePlace,
   reviveQueue,
+  tailOf,
 } from './queue.ts';
 
 export interface CheckerOptions extends Omit<QueuePlace, 'directory'> {
@@ -29,15 +27,14 @@ export interface CheckerOptions extends Omit<QueuePlace, 'directory'> {
   readonly askHuman?: ((question: string) => Promise<HumanAnswer | null>) | undefined;
   /** Told of every check that is asked for, before it runs. `todoId` is null for the goal and for several todos. */
   readonly onStarted?: (check: string, todoId: string | null) => void;
-  /** Told of every result, for the human to see. */
-  readonly onResult?: (verdict: Omit<Verdict, 'fingerprint'>, todoId: string | null) => void;
+  readonly onResult?: (finding: Omit<Finding, 'fingerprint'>, todoId: string | null) => void;
   /** Told when files that say what is checked were changed since the human's message. */
   readonly onEdited?: (paths: readonly string[]) => void;
 }
 
 /** What came of a check that needed no run. */
-export interface Verdict extends Omit<CheckVerdict, 'result' | 'before' | 'after'> {
-  readonly result: CheckVerdict['result'] | 'waiting';
+interface Finding extends Omit<CheckFinding, 'result' | 'before' | 'after'> {
+  readonly result: CheckFinding['result'] | 'waiting';
   readonly fingerprint: string | null;
 }
 
@@ -45,37 +42,81 @@ export interface Verdict extends Omit<CheckVerdict, 'result' | 'before' | 'after
 const shortestPollMs = 20;
 const longestPollMs = 250;
 
-type Report = (event: Event) => Promise<void>;
+/** Later than this after the look at a stop, its checks look again: somebody may have written meanwhile. */
+const freshMs = 2000;
 
-export function createChecker(options: CheckerOptions): Checker {
+export function createChecker(options: CheckerOptions) {
   const { store, clock, identifiers } = options;
+  let stopped: { key: string; listing: Listing | null; at: number } | null = null;
+  const keyOf = (sessionId: string, directory: string) => JSON.stringify([sessionId, directory]);
+
+  /**
+   * The fingerprint for the stop attempt of a session; null: none could be taken. The listing behind it serves the checks
+   * of that stop, so that a checked stop looks through the workspace twice: here, and after its check.
+   */
+  async function lookAtStop(
+    { sessionId, directory, exclude }: { sessionId: string; directory: string; exclude?: readonly string[] },
+    limits?: ListingOptions,
+  ): Promise<string | null> {
+    const listing = await listingOf(directory, limits);
+    stopped = { key: keyOf(sessionId, directory), listing, at: clock.now() };
+    return fingerprintsIn(listing, exclude)({ files: [] });
+  }
+
+  async function lookAt({ id, policyHash, descriptor }: Session, isStop: boolean): Promise<Look> {
+    // A text that was edited in the store says nothing of what the human wants: then no check is known, and all fail.
+    const policy: Look['policy'] =
+      (policyHash && readSnapshot(policyHash, await store.policy(policyHash), options.hash)) || {};
+    const directory = descriptor.directory ?? process.cwd();
+    const kept = stopped;
+    stopped = null;
+    const isKept = isStop && kept?.key === keyOf(id, directory) && clock.now() - kept.at <= freshMs;
+    const listing = (isKept && kept.listing) || (await listingOf(directory));
+    return { policy, directory, fingerprintOf: fingerprintsIn(listing, policy.exclude) };
+  }
 
   async function ask(
-    session: Session,
+    session: State,
     asked: Map<string, CheckAsker[]>,
-    look: Look,
-    report: Report,
+    { policy, directory, fingerprintOf }: Look,
+    report: (event: Event) => Promise<void>,
   ): Promise<void> {
+    const reportEach = async (askers: readonly CheckAsker[], finding: Finding): Promise<void> => {
+      options.onResult?.(finding, onlyTodo(askers));
+      const { check, result, flaky, fingerprint } = finding;
+      const seen = {
+        type: 'check-finished',
+        check,
+        result,
+        flaky,
+        fingerprint,
+        tail: tailOf(finding),
+      } as const;
+      for (const asker of askers)
+        await report({ id: identifiers.next(), at: clock.now(), ...asker, ...seen });
+    };
     const questions: CheckQuestion[] = [];
     for (const [check, askers] of asked) {
       options.onStarted?.(check, onlyTodo(askers));
-      const spec = look.policy.checks?.[check];
-      const fingerprint = spec === undefined ? null : look.fingerprintOf(spec);
-      if (spec === undefined) await reportEach(askers, unknownCheck(check, clock.now()), report);
-      else if (spec.kind === 'human')
-        await reportEach(askers, await humanVerdict(spec, { session, fingerprint }, options), report);
-      else questions.push({ spec, askers, fingerprint, exclude: look.policy.exclude ?? [] });
+      const spec = policy.checks?.[check];
+      const fingerprint = spec === undefined ? null : fingerprintOf(spec);
+      if (spec === undefined) {
+        const sentence = `There is no check with the name "${check}" in the configuration.`;
+        await reportEach(askers, { ...unrun(check, clock.now()), fingerprint, result: 'failed', sentence });
+      } else if (spec.kind === 'human')
+        await reportEach(askers, await humanFinding(spec, { session, fingerprint }, options));
+      else questions.push({ spec, askers, fingerprint, exclude: policy.exclude ?? [] });
     }
     if (questions.length === 0) return;
-    const place = { ...options, directory: look.directory };
+    const place = { ...options, directory };
     const { runs, start } = await askForChecks(place, questions);
-    if (start !== null) options.startRunner(look.directory, start);
+    if (start !== null) options.startRunner(directory, start);
     for (const id of runs) {
       const run = await waitForRun(place, session, id);
-      if (run === null || run.verdict === null) continue;
+      if (run === null || run.finding === null) continue;
       const own = run.askers.filter(({ sessionId }) => sessionId === session.id);
-      options.onResult?.(run.verdict, onlyTodo(own));
-      for (const asker of own) await report(checkFinishedEvent(run, asker, run.verdict));
+      options.onResult?.(run.finding, onlyTodo(own));
+      for (const asker of own) await report(checkFinishedEvent(run, asker, run.finding));
     }
   }
 
@@ -83,8 +124,8 @@ export function createChecker(options: CheckerOptions): Checker {
   async function waitForRun(place: QueuePlace, session: Session, id: string): Promise<CheckRun | null> {
     const signal = options.signal();
     for (let wait = shortestPollMs; ; wait = Math.min(wait * 1.5, longestPollMs)) {
-      const run = await store.read(async (reader) => reader.checkRun(id));
-      if (run === null || run.state === 'cancelled') return null;
+      const [run] = await store.checkRuns({ id });
+      if (run === undefined || run.state === 'cancelled') return null;
       if (run.state === 'finished') return run;
       if (signal.aborted) {
         await cancelChecks(place, session.id);
@@ -99,107 +140,60 @@ export function createChecker(options: CheckerOptions): Checker {
     }
   }
 
-  async function reportEach(askers: readonly CheckAsker[], verdict: Verdict, report: Report): Promise<void> {
-    options.onResult?.(verdict, onlyTodo(askers));
-    const { check, result, flaky, fingerprint } = verdict;
-    const tail = result === 'failed' ? `${verdict.sentence}\n${verdict.tail}`.trim() : null;
-    for (const asker of askers)
-      await report({
-        ...{ id: identifiers.next(), at: clock.now(), type: 'check-finished' },
-        ...asker,
-        ...{ check, result, flaky, tail, fingerprint },
-      });
-  }
-
-  return {
-    async run(session, { checks, stop }, report) {
-      const look = await lookAt(options, session);
-      const base = () => ({ id: identifiers.next(), sessionId: session.id, at: clock.now() });
-      const { started, writes } = session.work;
-      const asker = (todoId: string | null): CheckAsker => ({
-        sessionId: session.id,
-        todoId,
-        final: stop !== null,
-        // A call that was begun and never ended, such as a refused one, does not run on after a stop.
-        writes: stop !== null || started === writes ? writes : null,
-      });
-      const asked = new Map<string, CheckAsker[]>();
-      const add = (todoId: string | null, check: string): void => {
-        asked.set(check, [...(asked.get(check) ?? []), asker(todoId)]);
-      };
-      for (const { todoId, check } of checks) {
-        add(todoId, check);
-        if (stop === null) await report({ ...base(), type: 'check-started', todoId, check });
-      }
-      if (stop !== null)
-        for (const { todoId, check } of await staleTodos(store, session, look)) add(todoId, check);
-      await ask(session, asked, look, report);
-      if (stop === null || options.signal().aborted) return;
-      const edited = editedSources(look.policy);
-      if (edited.length > 0) options.onEdited?.(edited);
-      await report({ ...base(), type: 'final-run-ended', stop, edited });
-    },
+  const run: Checker['run'] = async (session, { checks, stop }, report) => {
+    const look = await lookAt(session, stop !== null);
+    const base = () => ({ id: identifiers.next(), sessionId: session.id, at: clock.now() });
+    const { started, writes } = session.work;
+    const final = stop !== null;
+    // A call that was begun and never ended, such as a refused one, does not run on after a stop.
+    const asker = { sessionId: session.id, final, writes: final || started === writes ? writes : null };
+    const asked = new Map<string, CheckAsker[]>();
+    for (const { todoId, check } of final ? [...checks, ...staleTodos(session, look)] : checks) {
+      asked.set(check, [...(asked.get(check) ?? []), { ...asker, todoId }]);
+      if (!final) await report({ ...base(), type: 'check-started', todoId, check });
+    }
+    await ask(session, asked, look, report);
+    if (!final || options.signal().aborted) return;
+    const edited = editedSources(look.policy);
+    if (edited.length > 0) options.onEdited?.(edited);
+    await report({ ...base(), type: 'final-run-ended', stop, edited });
   };
+
+  return { run, lookAtStop };
+}
+
+interface Look {
+  readonly policy: Pick<Policy, 'checks' | 'exclude' | 'sources'>;
+  readonly directory: string;
+  readonly fingerprintOf: ReturnType<typeof fingerprintsIn>;
 }
 
 function onlyTodo(askers: readonly CheckAsker[]): string | null {
   return askers.length === 1 ? (askers[0]?.todoId ?? null) : null;
 }
 
-/** What a run of checks goes by: the human's snapshot, the folder, and the state of its files. */
-interface Look {
-  readonly policy: Pick<Policy, 'checks' | 'exclude' | 'sources'>;
-  readonly directory: string;
-  readonly fingerprintOf: FingerprintOf;
-}
-
-async function lookAt({ store, hash }: CheckerOptions, session: Session): Promise<Look> {
-  const key = session.policyHash;
-  const text = key === null ? null : await store.read(async (reader) => reader.policy(key));
-  // A text that was edited in the store says nothing of what the human wants: then no check is known, and all fail.
-  const isWhole = text !== null && policyKey(text, hash) === key;
-  const policy: Look['policy'] = isWhole ? (JSON.parse(text) as Policy) : {};
-  const directory = session.descriptor.directory ?? process.cwd();
-  return { policy, directory, fingerprintOf: await lookAtFiles(directory, policy.exclude) };
-}
-
 /** Checks of todos that passed on another state of the workspace: they are run again before a turn is done (V2). */
-async function staleTodos(
-  store: Store,
-  session: Session,
-  { policy, fingerprintOf }: Look,
-): Promise<readonly { readonly todoId: string; readonly check: string }[]> {
-  if (session.counts.passed === 0) return [];
-  const todos = await store.read(async (reader) => reader.todosOfPlan(session.planId));
+function staleTodos({ plan }: State, { policy, fingerprintOf }: Look) {
   const isStale = (check: string, fingerprint: string | null): boolean => {
     const spec = policy.checks?.[check];
     return spec === undefined || fingerprint === null || fingerprint !== fingerprintOf(spec);
   };
-  return todos
+  return plan
     .filter(({ status, verification }) => status === 'completed' && verification === 'passed')
-    .flatMap(({ id, evidence }) =>
-      evidence
-        .filter(({ check, fingerprint }) => isStale(check, fingerprint))
-        .map(({ check }) => ({ todoId: id, check })),
-    );
+    .flatMap(({ id, evidence }) => evidence.map((seen) => ({ ...seen, todoId: id })))
+    .filter(({ check, fingerprint }) => isStale(check, fingerprint));
 }
 
-/**
- * Which of the files that say what is checked differ from what they were at the human's message (V2). What they say now
- * counts from the next message on; here it is only told. The boxes of a plan file are no change: we write them.
- */
+/** Files that say what is checked and differ from the human's message: told here; they count from the next one on (V2). */
 export function editedSources({ sources = [] }: Pick<Policy, 'sources'>): string[] {
-  return sources
-    .filter(
-      ({ path, digest, kind }) => digest !== (kind === 'plan' ? digestPlanFile(path) : digestFile(path)),
-    )
-    .map(({ path }) => path);
+  // The boxes of a plan file are no change: we write them.
+  const edited = sources.filter(({ path, digest, kind }) => digest !== digestFile(path, kind));
+  return edited.map(({ path }) => path);
 }
 
-/** What a human said to a check: at the terminal of a run, or by `untildone approve` from anywhere. */
+/** At the terminal of a run, or by `untildone approve` from anywhere. */
 export interface HumanAnswer {
   readonly approved: boolean;
-  /** Why not, in the human's words. */
   readonly reason: string;
 }
 
@@ -207,27 +201,25 @@ export interface HumanAnswer {
 const remembered = 1000;
 
 /** An answer holds for the state of the files that it was given for, as any evidence does. */
-export async function humanVerdict(
+export async function humanFinding(
   spec: HumanCheck,
   { session, fingerprint }: { readonly session: Session; readonly fingerprint: string | null },
   { store, clock, askHuman }: Pick<CheckerOptions, 'store' | 'clock' | 'askHuman'>,
-): Promise<Verdict> {
-  const rows = await store.read(async (reader) => reader.evidence(session.id, remembered));
-  const known = rows.find(
-    (row) => row.human === true && row.check === spec.id && row.fingerprint === fingerprint,
-  );
+): Promise<Finding> {
+  const rows = await store.evidence(session.id, remembered);
+  const answers = rows.filter(({ human, check }) => human === true && check === spec.id);
+  const known = answers.find((row) => row.fingerprint === fingerprint);
   if (known !== undefined && fingerprint !== null) return known;
   const answer = (await askHuman?.(spec.question)) ?? null;
   if (answer === null) {
     const sentence = `Waits for a human to approve: ${spec.question}`;
-    return { ...unrun(spec, clock.now()), fingerprint, result: 'waiting', sentence };
+    return { ...unrun(spec.id, clock.now()), fingerprint, result: 'waiting', sentence };
   }
   const row = humanEvidence(spec, session.id, fingerprint, answer, clock.now());
-  await store.transact(async (transaction) => transaction.addEvidence(row));
+  await store.record({ evidence: [row] });
   return row;
 }
 
-/** What is kept of a human's answer. */
 export function humanEvidence(
   spec: HumanCheck,
   sessionId: string,
@@ -237,19 +229,11 @@ export function humanEvidence(
 ): EvidenceRow {
   const result = approved ? 'passed' : 'failed';
   const sentence = `A human ${approved ? 'approved' : 'said no'}: ${spec.question}`;
-  return {
-    ...unrun(spec, at),
-    ...{ result, sentence, tail: reason, fingerprint },
-    ...{ sessionId, todoId: null, human: true },
-  };
-}
-
-function unknownCheck(id: string, at: number): Verdict {
-  const sentence = `There is no check with the name "${id}" in the configuration.`;
-  return { ...unrun({ id }, at), fingerprint: null, result: 'failed', sentence };
+  const seen = { ...unrun(spec.id, at), result, sentence, tail: reason, fingerprint } as const;
+  return { ...seen, sessionId, todoId: null, human: true };
 }
 
 /** A result without a run: nothing was started, nothing took time. */
-function unrun({ id }: Pick<CheckSpec, 'id'>, at: number) {
-  return { check: id, flaky: false, exitCode: null, milliseconds: 0, tail: '', timedOut: false, at } as const;
+function unrun(check: string, at: number) {
+  return { check, flaky: false, exitCode: null, milliseconds: 0, tail: '', timedOut: false, at };
 }

@@ -3,11 +3,10 @@
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { displayName } from '../core/display-name.ts';
-import { refuse } from '../core/refusal.ts';
+import { type Refusal, refuse } from '../core/error.ts';
+import { displayName } from '../core/safe-text.ts';
 
 export interface Place {
-  /** The workspace root without symbolic links. */
   readonly root: string;
   /** The deepest part of the path that exists, without symbolic links; inside the root. */
   readonly existing: string;
@@ -17,9 +16,9 @@ export interface Place {
   readonly shown: string;
 }
 
-export type Resolved = { ok: true; place: Place } | { ok: false; error: string };
-
 const hint = 'Give a path relative to the workspace root, such as "src/index.ts".';
+
+type Resolved = { ok: true; place: Place } | Refusal;
 
 /** Opens and changes nothing. The tree can change between this answer and its use: `withDirectory` closes that gap. */
 export async function resolveInside(root: string, given: string): Promise<Resolved> {
@@ -46,9 +45,8 @@ async function findDeepest(root: string, names: readonly string[], shown: string
     const candidate = join(root, ...names.slice(0, count));
     try {
       const existing = await realpath(candidate);
-      if (!isInside(root, existing)) {
+      if (!isInside(root, existing))
         return refuse(`${shown} leads out of the workspace through a symbolic link, which is refused.`);
-      }
       return { ok: true, place: { root, existing, missing: names.slice(count), shown } };
     } catch (error) {
       // Not there is an answer, not a failure: the parent is looked at next. All else is told to the model.
@@ -83,20 +81,17 @@ export function realNames(place: Place): string[] {
 export interface PinnedDirectory {
   /** A path for one name in the folder; `name` has no separator. Use it with calls that do not follow links. */
   at(name: string): string;
-  /** A path for the folder itself. */
   readonly self: string;
 }
 
 const byDescriptor = process.platform === 'linux' && existsSync('/proc/self/fd');
 
 /**
- * Runs `use` with the folder held open. `real` has no symbolic link in it; if a program swapped a part of it for one
- * meanwhile, this throws an ELOOP error. `reachedBy` is another way to the same folder: a name in a pinned parent.
- *
- * On Linux every name is reached through /proc/self/fd, which is the folder itself and not a path. Elsewhere the folder
- * is compared before use, which leaves a gap of microseconds. What a racing process of the same user can do in any
- * case: change or move the files themselves, and put a hard link to a file of the same file system into the workspace;
- * writing breaks such a link instead of writing through it, reading reads it.
+ * Throws an ELOOP error if a program swapped a part of `real` for a link meanwhile. `reachedBy` is another way to the same
+ * folder: a name in a pinned parent. On Linux every name is reached through /proc/self/fd, which is the folder itself and
+ * not a path; elsewhere the folder is compared before use, which leaves a gap of microseconds. A racing process of the
+ * same user can in any case change the files themselves, and put a hard link to another file into the workspace: writing
+ * breaks such a link instead of writing through it, reading reads it.
  */
 export async function withDirectory<Result>(
   real: string,
@@ -120,28 +115,21 @@ async function isStillAt(handle: FileHandle, real: string): Promise<boolean> {
   return (await realpath(real)) === real && opened.ino === named.ino && opened.dev === named.dev;
 }
 
-export type Opened<Result> =
-  | { readonly kind: 'file'; readonly result: Result }
-  | { readonly kind: 'other'; readonly stats: Stats };
-
-/**
- * Opens a regular file that was resolved before; `real` has no symbolic link in it. Never opens a FIFO, a socket or a
- * device: those would hang or act. What it met instead is for the caller to put into words. Throws what the system says.
- */
+/** Never opens a FIFO, a socket or a device: those would hang or act. `real` was resolved. Throws what the system says. */
 export async function withRegularFile<Result>(
   real: string,
   use: (handle: FileHandle, stats: Stats) => Promise<Result>,
-): Promise<Opened<Result>> {
+) {
   return withDirectory(dirname(real), async (directory) => {
     const path = directory.at(basename(real));
     const before = await lstat(path);
-    if (!before.isFile()) return { kind: 'other', stats: before };
+    if (!before.isFile()) return { kind: 'other' as const, stats: before };
     // Non-blocking: should a FIFO take the file's place right now, this returns instead of hanging.
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stats = await handle.stat();
-      if (!stats.isFile()) return { kind: 'other', stats };
-      return { kind: 'file', result: await use(handle, stats) };
+      if (!stats.isFile()) return { kind: 'other' as const, stats };
+      return { kind: 'file' as const, result: await use(handle, stats) };
     } finally {
       await handle.close();
     }
@@ -190,7 +178,6 @@ const sentences: Readonly<Record<string, string>> = {
   EMFILE: 'could not be opened: too many open files; try again',
 };
 
-/** For errors that a model can cause and can act on. */
 export function explainFileError(error: unknown, shown: string): string {
   const code = errorCode(error);
   return `${shown} ${sentences[code] ?? `could not be used (${code})`}.`;

@@ -1,16 +1,19 @@
 // Protected paths (V2): what stood under the human's patterns at the human's message, and what differs now.
 // The rules about ignored files are those of the baseline too: an agent cannot hide a file by ignoring it.
-import { realpath } from 'node:fs/promises';
-import { type CheckSpec, protectedPathsId } from '../core/check-spec.ts';
-import type { Policy } from '../core/config/policy.ts';
-import { createPathSet } from '../core/glob/path-set.ts';
+import { type CheckSpec, protectedPathsId } from '../core/check-specs.ts';
+import { createPathSet } from '../core/glob.ts';
+import type { Policy } from '../core/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { sha256 } from '../engine/system.ts';
-import { explainFileError } from './files.ts';
-import { compareListings, type Listing, type ListingChanges, listByWalk } from './fingerprint.ts';
-import { type IgnoreText, readIgnoreText } from './walk.ts';
+import {
+  compareListings,
+  type Listing,
+  type ListingOptions,
+  listByWalk,
+  lookThrough,
+} from './fingerprint.ts';
+import { readIgnoreText } from './walk.ts';
 
-/** Plain values, so that it can be stored as JSON. */
 export interface ProtectedBaseline {
   readonly patterns: readonly string[];
   /** Path as the key of a listing → mode and id of the content. */
@@ -24,114 +27,71 @@ export function baselineKey(text: string): string {
   return `baseline ${sha256(text)}`;
 }
 
-export interface ProtectedOptions {
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
-}
-
-export type BaselineResult =
-  | { readonly ok: true; readonly baseline: ProtectedBaseline }
-  | { readonly ok: false; readonly sentence: string };
-
-export type ProtectedChanges =
-  | (ListingChanges & { readonly ok: true })
-  | { readonly ok: false; readonly sentence: string };
-
-const defaultTimeoutMs = 30_000;
-
 export async function takeBaseline(
   directory: string,
   patterns: readonly string[],
-  options: ProtectedOptions = {},
-): Promise<BaselineResult> {
+  options: ListingOptions = {},
+) {
   const ignored = new Map<string, string>();
-  const listed = await listProtected(directory, patterns, options, (root) => {
-    const read = readIgnoreText(root);
-    return async (names) => {
-      const text = await read(names);
-      if (text !== '') ignored.set(names.join('/'), text);
-      return text;
-    };
+  const listed = await listProtected(directory, patterns, options, async (root, names) => {
+    const text = await readIgnoreText(root, names);
+    if (text !== '') ignored.set(names.join('/'), text);
+    return text;
   });
   if (!listed.ok) return listed;
-  const files = Object.fromEntries(listed.listing);
-  return { ok: true, baseline: { patterns, files, ignored: Object.fromEntries(ignored) } };
+  const files = Object.fromEntries(listed.found);
+  const baseline: ProtectedBaseline = { patterns, files, ignored: Object.fromEntries(ignored) };
+  return { ok: true as const, baseline };
 }
 
 /** All three lists are empty as long as nothing protected was touched, and again once it is restored. */
 export async function changedSince(
-  baseline: ProtectedBaseline,
+  { patterns, files, ignored }: ProtectedBaseline,
   directory: string,
-  options: ProtectedOptions = {},
-): Promise<ProtectedChanges> {
-  const ignored = new Map(Object.entries(baseline.ignored));
-  const remembered: IgnoreText = async (names) => ignored.get(names.join('/')) ?? '';
-  const listed = await listProtected(directory, baseline.patterns, options, () => remembered);
+  options: ListingOptions = {},
+) {
+  const remembered = new Map(Object.entries(ignored));
+  const listed = await listProtected(
+    directory,
+    patterns,
+    options,
+    async (_root, names) => remembered.get(names.join('/')) ?? '',
+  );
   if (!listed.ok) return listed;
-  return { ok: true, ...compareListings(new Map(Object.entries(baseline.files)), listed.listing) };
+  return { ok: true as const, ...compareListings(new Map(Object.entries(files)), listed.found) };
 }
 
 async function listProtected(
   directory: string,
   patterns: readonly string[],
-  { signal, timeoutMs = defaultTimeoutMs }: ProtectedOptions,
-  ignoreText: (root: string) => IgnoreText,
-): Promise<{ ok: true; listing: Listing } | { ok: false; sentence: string }> {
-  if (patterns.length === 0) return { ok: true, listing: new Map() };
+  options: ListingOptions,
+  ignoreText: typeof readIgnoreText,
+) {
+  if (patterns.length === 0) return { ok: true as const, found: new Map() as Listing };
   const set = createPathSet(patterns);
-  if (!set.ok) return { ok: false, sentence: set.error };
-  const time = AbortSignal.timeout(timeoutMs);
-  const limited = signal === undefined ? time : AbortSignal.any([signal, time]);
-  let root: string;
-  try {
-    root = await realpath(directory);
-  } catch (error) {
-    // Safe: without a workspace there is nothing to compare, and the caller is told so.
-    return { ok: false, sentence: explainFileError(error, 'The workspace') };
-  }
-  const listing = await listByWalk(root, limited, { paths: set.paths, ignoreText: ignoreText(root) });
-  if (listing !== null) return { ok: true, listing };
-  const reason = time.aborted
-    ? `took more than ${timeoutMs / 1000} s`
-    : 'was interrupted or met too many files';
-  return { ok: false, sentence: `The look at the protected paths ${reason}.` };
+  if (!set.ok) return { ok: false as const, sentence: set.error };
+  return lookThrough('protected paths', directory, options, (root, signal) =>
+    listByWalk(root, signal, { paths: set.paths, ignoreText }),
+  );
 }
 
 const baselineTimeoutMs = 60_000;
-
-export type ProtectedPolicy =
-  | { readonly ok: true; readonly policy: Policy }
-  | { readonly ok: false; readonly sentence: string };
 
 /**
  * Makes protected paths part of a policy: what stands there now is kept in the store, and one more check on the goal
  * compares with it (P27). Called at a genuine human message, before the policy is snapshotted.
  */
-export async function protectPolicy(
-  store: Store,
-  policy: Policy,
-  directory: string,
-): Promise<ProtectedPolicy> {
+export async function protectPolicy(store: Store, policy: Policy, directory: string) {
   const patterns = policy.protect ?? [];
-  if (patterns.length === 0) return { ok: true, policy };
+  if (patterns.length === 0) return { ok: true as const, policy };
   const taken = await takeBaseline(directory, patterns);
-  if (!taken.ok) return { ok: false, sentence: `The protected paths cannot be read: ${taken.sentence}` };
+  if (!taken.ok)
+    return { ok: false as const, sentence: `The protected paths cannot be read: ${taken.sentence}` };
   const text = JSON.stringify(taken.baseline);
   const baseline = baselineKey(text);
-  await store.transact(async (transaction) => transaction.savePolicy(baseline, text));
-  const spec: CheckSpec = {
-    kind: 'protected',
-    id: protectedPathsId,
-    files: patterns,
-    timeoutMs: baselineTimeoutMs,
-    baseline,
-  };
-  return {
-    ok: true,
-    policy: {
-      ...policy,
-      goalChecks: [...policy.goalChecks, protectedPathsId],
-      checks: { ...policy.checks, [protectedPathsId]: spec },
-    },
-  };
+  await store.record({ policies: new Map([[baseline, text]]) });
+  const id = protectedPathsId;
+  const spec: CheckSpec = { kind: 'protected', id, files: patterns, timeoutMs: baselineTimeoutMs, baseline };
+  const checks = { ...policy.checks, [id]: spec };
+  return { ok: true as const, policy: { ...policy, goalChecks: [...policy.goalChecks, id], checks } };
 }

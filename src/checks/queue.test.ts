@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { killedAsker, killedGroup, manyAskers, manyHooks } from '../../test/evidence/queue-proofs.ts';
-import type { CheckSpec } from '../core/check-spec.ts';
-import { createCommandCheck } from '../core/check-specs/read-check.ts';
-import type { CheckAsker, CheckRun } from '../engine/check-queue.ts';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
+import { type CheckSpec, createCommandCheck } from '../core/check-specs.ts';
+import type { CheckAsker, CheckRun } from '../engine/host.ts';
 import { sha256, systemClock } from '../engine/system.ts';
 import { createSequentialIdentifiers } from '../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { findProcessTree } from './process.ts';
 import { askForChecks, type CheckQuestion, cancelChecks, reviveQueue, runQueue } from './queue.ts';
 
@@ -25,7 +24,8 @@ function createQueue() {
   };
   const run = (holder: string, environment: Record<string, string | undefined> = process.env) =>
     runQueue({ store, clock: systemClock, directory, holder, environment });
-  const runOf = (id: string): Promise<CheckRun | null> => store.read(async (reader) => reader.checkRun(id));
+  const runOf = (id: string): Promise<CheckRun | null> =>
+    (async () => (await store.checkRuns({ id }))[0] ?? null)();
   return { directory, store, place, run, runOf };
 }
 
@@ -112,9 +112,12 @@ describe('working through the queue', () => {
     const [id = ''] = runs;
     const begun = await runOf(id);
     if (begun === null) throw new Error('There is no run.');
-    await store.transact(async (transaction) => transaction.saveCheckRun({ ...begun, state: 'running' }));
+    await store.changeChecks(begun.directory, null, () => ({
+      result: null,
+      runs: [{ ...begun, state: 'running' }],
+    }));
     await run(start ?? '');
-    expect(await runOf(id)).toMatchObject({ state: 'finished', verdict: { result: 'passed' } });
+    expect(await runOf(id)).toMatchObject({ state: 'finished', finding: { result: 'passed' } });
     expect(readFileSync(join(directory, 'ran'), 'utf8')).toBe('x\n');
     // The lease is given back: whoever asks next starts a runner.
     expect(await reviveQueue(place)).not.toBeNull();
@@ -132,13 +135,12 @@ describe('working through the queue', () => {
     const { runs, start } = await askForChecks(place, [question(shell('sleep 30'), asker('a'))]);
     const running = run(start ?? '');
     await expect.poll(async () => (await runOf(runs[0] ?? ''))?.state).toBe('running');
-    await store.transact(async (transaction) => {
-      await transaction.releaseLease(`checks ${directory}`, start ?? '');
-      const now = systemClock.now();
-      await transaction.takeLease(`checks ${directory}`, 'other', now, now + 60_000);
-    });
+    const now = systemClock.now();
+    await store.lease(`checks ${directory}`, start ?? '', now, null);
+    await store.lease(`checks ${directory}`, 'other', now, now + 60_000);
+
     await running;
-    expect(await runOf(runs[0] ?? '')).toMatchObject({ state: 'running', verdict: null });
+    expect(await runOf(runs[0] ?? '')).toMatchObject({ state: 'running', finding: null });
   });
 
   it('V1: a cancelled check is ended with its whole process tree', async () => {
@@ -156,7 +158,7 @@ describe('working through the queue', () => {
     await cancelChecks(place, 'a');
     await running;
     expect(alive()).toBe(0);
-    expect(await runOf(runs[0] ?? '')).toMatchObject({ state: 'cancelled', verdict: null });
+    expect(await runOf(runs[0] ?? '')).toMatchObject({ state: 'cancelled', finding: null });
   });
 
   it('V1: everyone who asked hears of it, also who came while it ran', async () => {
@@ -170,9 +172,9 @@ describe('working through the queue', () => {
       ['a', null],
       ['b', 'todo'],
     ] as const) {
-      const inbox = await store.read(async (reader) => reader.pendingEvents(sessionId));
+      const inbox = (await store.events({ sessionId, waiting: true })).map(({ event }) => event);
       expect(inbox).toMatchObject([{ type: 'check-finished', result: 'passed', todoId }]);
-      const evidence = await store.read(async (reader) => reader.evidence(sessionId, 9));
+      const evidence = await store.evidence(sessionId, 9);
       expect(evidence).toMatchObject([{ result: 'passed', todoId }]);
     }
   });

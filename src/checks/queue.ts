@@ -1,23 +1,19 @@
-// The queue of checks of one folder: who asks for a check shares a run that already waits or runs, and one runner, which
-// outlives whoever started it, works through the queue and reports to everyone who asked. A dead runner's lease runs out,
-// and what it had begun is begun again.
+// The queue of checks of one folder: who asks shares a run that already waits or runs, and one runner, which outlives its
+// starter, works through it and reports to everyone who asked. What a dead runner had begun is begun again.
 import { spawn } from 'node:child_process';
-import type { CheckResult, CheckSpec } from '../core/check-spec.ts';
-import type { CheckFinished } from '../core/events.ts';
+import { existsSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { EventOf } from '../core/events.ts';
 import type { HashFunction } from '../core/ledger.ts';
-import type { CheckAsker, CheckRun, CheckVerdict } from '../engine/check-queue.ts';
-import type { Clock, Identifiers } from '../engine/clock.ts';
-import type { Store, StoreTransaction } from '../engine/store.ts';
+import type { CheckAsker, CheckFinding, CheckRun, Clock, Identifiers } from '../engine/host.ts';
+import type { Environment } from '../engine/policy.ts';
+import type { LeaseRequest, Store } from '../engine/store.ts';
 import { lookAtFiles } from './fingerprint.ts';
 import { runCheck } from './run-check.ts';
 
-export interface CheckQuestion {
-  readonly spec: CheckSpec;
-  readonly askers: readonly CheckAsker[];
+export interface CheckQuestion extends Pick<CheckRun, 'spec' | 'askers' | 'exclude'> {
   /** State of the files that it depends on; null: unknown, and then nobody can share it. */
   readonly fingerprint: string | null;
-  /** Paths that do not count for it. */
-  readonly exclude: readonly string[];
 }
 
 export interface QueuePlace {
@@ -31,51 +27,34 @@ export interface QueuePlace {
 /** How long a runner may be silent before another one takes over. */
 const runnerLeaseMs = 15_000;
 
-interface LeasePlace extends Pick<QueuePlace, 'clock' | 'directory'> {
-  readonly holder: string;
-}
-
-function takeLease(transaction: StoreTransaction, { clock, directory, holder }: LeasePlace) {
+function leaseOf({ clock, directory, holder }: Pick<QueueRunner, 'clock' | 'directory' | 'holder'>) {
   const now = clock.now();
-  return transaction.takeLease(`checks ${directory}`, holder, now, now + runnerLeaseMs);
-}
-
-export interface Asked {
-  /** Ids of the runs, one for each question. */
-  readonly runs: readonly string[];
-  /** Nobody works through the queue: a runner is to be started, as this holder of the lease. */
-  readonly start: string | null;
+  return { name: `checks ${directory}`, holder, now, until: now + runnerLeaseMs } satisfies LeaseRequest;
 }
 
 /**
- * A stop attempt shares only the runs of stop attempts, because a claim is checked while its agent may still be writing
- * (V2). The other way round is fine: todo_verify waits for the run of a stop attempt instead of starting a second (M8).
+ * `start`: the holder of the lease as which a runner is to be started; null: there is one. A stop attempt shares only the
+ * runs of stop attempts, because a claim is checked while its agent may still be writing (V2). The other way round is
+ * fine: todo_verify waits for the run of a stop attempt instead of starting a second (M8).
  */
-export function askForChecks(place: QueuePlace, questions: readonly CheckQuestion[]): Promise<Asked> {
+export function askForChecks(place: QueuePlace, questions: readonly CheckQuestion[]) {
   const { store, identifiers, directory, hash } = place;
-  return store.transact(async (transaction) => {
-    const active = await transaction.activeCheckRuns(directory);
-    const runs: string[] = [];
-    for (const { spec, askers, fingerprint, exclude } of questions) {
+  const holder = identifiers.next();
+  return store.changeChecks(directory, leaseOf({ ...place, holder }), ({ active, holds }) => {
+    const runs = questions.map(({ spec, askers, fingerprint, exclude }): CheckRun => {
       const state = fingerprint ?? identifiers.next();
       const keyOf = (final: boolean) => hash(JSON.stringify([directory, spec, exclude, state, final]));
       const finalKey = keyOf(true);
       const key = askers.some((asker) => asker.final) ? finalKey : keyOf(false);
       const shared = active.find((run) => run.key === key || run.key === finalKey);
-      const fresh = { id: identifiers.next(), key, directory, spec, exclude, before: fingerprint };
-      const run: CheckRun =
-        shared === undefined
-          ? { ...fresh, ...unstarted, askers, askedAt: place.clock.now() }
-          : joined(shared, askers);
-      await transaction.saveCheckRun(run);
-      runs.push(run.id);
-    }
-    const holder = identifiers.next();
-    return { runs, start: (await takeLease(transaction, { ...place, holder })) ? holder : null };
+      if (shared !== undefined) return joined(shared, askers);
+      const asked = { id: identifiers.next(), key, directory, spec, exclude, before: fingerprint, askers };
+      const open = { startedAt: null, endedAt: null, finding: null };
+      return { ...asked, state: 'asked', askedAt: place.clock.now(), ...open };
+    });
+    return { runs, result: { runs: runs.map(({ id }) => id), start: holds ? holder : null } };
   });
 }
-
-const unstarted = { state: 'asked', startedAt: null, endedAt: null, verdict: null } as const;
 
 /** Who asked at a stop and asks once more in between is still the one who had stopped. */
 function joined(run: CheckRun, askers: readonly CheckAsker[]): CheckRun {
@@ -88,53 +67,77 @@ function joined(run: CheckRun, askers: readonly CheckAsker[]): CheckRun {
   return { ...run, askers: [...kept, ...added] };
 }
 
-/** Asks whether the queue still has someone who works through it; the answer is a new holder if not. */
+/** A new holder if nobody works through the queue any more. */
 export function reviveQueue(place: QueuePlace): Promise<string | null> {
   const holder = place.identifiers.next();
-  return place.store.transact(async (transaction) =>
-    (await takeLease(transaction, { ...place, holder })) ? holder : null,
-  );
+  const lease = leaseOf({ ...place, holder });
+  return place.store.changeChecks(place.directory, lease, ({ holds }) => ({ result: holds ? holder : null }));
 }
 
 /** The session no longer waits: what nobody else waits for is not run, and ended if it runs. */
 export function cancelChecks({ store, clock, directory }: QueuePlace, sessionId: string): Promise<void> {
-  return store.transact(async (transaction) => {
-    for (const run of await transaction.activeCheckRuns(directory)) {
-      const askers = run.askers.filter((asker) => asker.sessionId !== sessionId);
-      if (askers.length === run.askers.length) continue;
-      const ended = askers.length === 0 ? { state: 'cancelled' as const, endedAt: clock.now() } : {};
-      await transaction.saveCheckRun({ ...run, ...ended, askers });
-    }
+  return store.changeChecks(directory, null, ({ active }) => {
+    const runs = active
+      .filter(({ askers }) => askers.some((asker) => asker.sessionId === sessionId))
+      .map((run): CheckRun => {
+        const askers = run.askers.filter((asker) => asker.sessionId !== sessionId);
+        const ended = askers.length === 0 ? { state: 'cancelled' as const, endedAt: clock.now() } : {};
+        return { ...run, ...ended, askers };
+      });
+    return { runs, result: undefined };
   });
 }
 
+/** Makes a program that is built on Bun, as some hosts are, run a script instead of itself. */
+export const scriptSwitch = 'BUN_BE_BUN';
+
 /**
- * Starts the process that works through a queue so that it survives the end of this one and of everything above it: hosts
- * end a hook with all its descendants, so the runner must be nobody's child. `program`: how it is started; it must know
- * the command `check-runner`.
+ * The runner survives the end of this process and of everything above it: hosts end a hook with all its descendants, so it
+ * must be nobody's child. False: its file is not here, and the caller has to work through the queue itself.
  */
-export function startDetachedRunner(
-  program: readonly string[],
+export function startRunner(
   directory: string,
   holder: string,
-  environment: Readonly<Record<string, string | undefined>>,
-): void {
-  const [first = process.execPath, ...rest] = [...program, 'check-runner', directory, holder];
-  const options = { detached: true, stdio: 'ignore', env: { ...environment }, cwd: '/' } as const;
+  environment: Environment,
+  file: string | null = findRunner(),
+): boolean {
+  if (file === null) return false;
+  const isBun = process.versions['bun'] !== undefined;
+  const words = isBun ? [file, directory, holder] : ['--no-warnings', file, directory, holder];
+  const env = isBun ? { ...environment, [scriptSwitch]: '1' } : { ...environment };
+  const options = { detached: true, stdio: 'ignore', env, cwd: '/' } as const;
   // The shell forks the runner and ends: a new session by `detached`, a new parent by the shell's end. The words are
   // arguments, never part of the script.
+  const script = '"$@" </dev/null >/dev/null 2>&1 &';
   const child =
     process.platform === 'win32'
-      ? spawn(first, rest, { ...options, cwd: directory, windowsHide: true })
-      : spawn('/bin/sh', ['-c', '"$@" </dev/null >/dev/null 2>&1 &', 'sh', first, ...rest], options);
+      ? spawn(process.execPath, words, { ...options, cwd: directory, windowsHide: true })
+      : spawn('/bin/sh', ['-c', script, 'sh', process.execPath, ...words], options);
   // Whoever waits for the results sees that nobody took the lease, and starts another.
   child.on('error', () => {});
   child.unref();
+  return true;
 }
 
-export interface QueueRunner extends LeasePlace {
-  readonly store: Store;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+function findRunner(): string | null {
+  const started = pathToFileURL(process.argv[1] ?? '').href;
+  // A late file of a program does not know itself: there it is the program that was started.
+  const here = import.meta.url ?? started;
+  const urls = [
+    // Beside this code among the programs of hosts, or in the package that it belongs to.
+    ...['./', './plugin/programs/', '../plugin/programs/'].map((folder) => [
+      `${folder}check-runner.js`,
+      here,
+    ]),
+    // A program that was started from source.
+    ...['./', '../'].map((folder) => [`${folder}check-runner.ts`, started]),
+  ];
+  return urls.map(([file = '', base]) => fileURLToPath(new URL(file, base))).find(existsSync) ?? null;
+}
+
+export interface QueueRunner extends Pick<QueuePlace, 'store' | 'clock' | 'directory'> {
+  readonly holder: string;
+  readonly environment: Environment;
 }
 
 /** Between two looks at the lease and at whether the run is still wanted. */
@@ -142,111 +145,82 @@ const watchMs = 500;
 
 /** Returns when the queue is empty or another runner has taken over. */
 export async function runQueue(runner: QueueRunner): Promise<void> {
-  if (!(await runner.store.transact(async (transaction) => takeLease(transaction, runner)))) return;
+  const { store, clock, directory } = runner;
   for (;;) {
-    const run = await takeNext(runner);
+    // In one transaction with the release of the lease: whoever asks later finds nobody and starts a runner.
+    const run = await store.changeChecks(directory, leaseOf(runner), ({ active: [next], holds }) => {
+      if (!holds || next === undefined) return { result: null, release: holds };
+      const started: CheckRun = { ...next, state: 'running', startedAt: clock.now() };
+      return { result: started, runs: [started] };
+    });
     if (run === null) return;
-    const verdict = await performRun(runner, run);
-    if (verdict === 'lost') return;
-    if (verdict !== null) await finish(runner, run.id, verdict);
+    const finding = await performRun(runner, run);
+    if (finding !== null) await finish(runner, run.id, finding);
   }
 }
 
-/** In one transaction with the release of the lease: whoever asks later finds nobody and starts a runner. */
-function takeNext({ store, clock, directory, holder }: QueueRunner): Promise<CheckRun | null> {
-  return store.transact(async (transaction) => {
-    const [next] = await transaction.activeCheckRuns(directory);
-    if (next === undefined) {
-      await transaction.releaseLease(`checks ${directory}`, holder);
-      return null;
-    }
-    const started: CheckRun = { ...next, state: 'running', startedAt: clock.now() };
-    await transaction.saveCheckRun(started);
-    return started;
-  });
-}
-
-/** null: it was cancelled. */
-async function performRun(runner: QueueRunner, run: CheckRun): Promise<CheckVerdict | 'lost' | null> {
+/** A failed check is run once more: a pass then is flaky (design: "Checks"). null: it was cancelled, or the lease lost. */
+async function performRun(runner: QueueRunner, run: CheckRun): Promise<CheckFinding | null> {
+  const { store, clock, directory, environment } = runner;
   const ending = new AbortController();
-  let lost = false;
+  const { signal } = ending;
   const look = async (): Promise<void> => {
-    const state = await runner.store.transact(async (transaction) => {
-      if (!(await takeLease(transaction, runner))) return 'lost';
-      return (await transaction.checkRun(run.id))?.state === 'cancelled' ? 'cancelled' : 'wanted';
-    });
-    lost ||= state === 'lost';
-    if (state !== 'wanted') ending.abort();
+    const isWanted = await store.changeChecks(directory, leaseOf(runner), ({ active, holds }) => ({
+      result: holds && active.some(({ id }) => id === run.id),
+    }));
+    if (!isWanted) ending.abort();
   };
   // A store that is busy now is asked again; the lease is long enough for that.
   const watch = setInterval(() => void look().catch(() => {}), watchMs);
+  // Marked as beneath a session, but not as a process of its agent: those are ended when it is resumed.
+  const session = `check of ${run.askers[0]?.sessionId ?? 'nobody'}`;
+  const readBaseline = (key: string) => store.policy(key);
+  const context = { directory, signal, environment, now: clock.now, session, readBaseline };
   try {
-    const verdict = await prove(runner, run, ending.signal);
-    if (lost) return 'lost';
-    return ending.signal.aborted ? null : verdict;
+    const first = await runCheck(run.spec, context);
+    const last = first.result === 'passed' || signal.aborted ? first : await runCheck(run.spec, context);
+    const after = signal.aborted ? null : (await lookAtFiles(directory, run.exclude))(run.spec);
+    if (signal.aborted) return null;
+    return { ...last, flaky: first.result !== last.result, before: run.before ?? null, after };
   } finally {
     clearInterval(watch);
   }
 }
 
-/** A failed check is run once more: a pass then is flaky (design: "Checks"). */
-async function prove(runner: QueueRunner, run: CheckRun, signal: AbortSignal): Promise<CheckVerdict> {
-  const { store, clock, directory, environment } = runner;
-  const once = (): Promise<CheckResult> =>
-    runCheck(run.spec, {
-      directory,
-      signal,
-      environment,
-      now: clock.now,
-      // Marked as beneath a session, but not as a process of its agent: those are ended when it is resumed.
-      session: `check of ${run.askers[0]?.sessionId ?? 'nobody'}`,
-      readBaseline: (key) => store.read(async (reader) => reader.policy(key)),
-    });
-  const first = await once();
-  const result = first.result === 'passed' || signal.aborted ? first : await once();
-  const flaky = first.result === 'failed' && result.result === 'passed';
-  const after = signal.aborted ? null : (await lookAtFiles(directory, run.exclude))(run.spec);
-  return { ...result, flaky, before: run.before ?? null, after };
-}
-
 /** The result, the evidence and the news for every session are one transaction. */
-function finish({ store, clock }: QueueRunner, id: string, verdict: CheckVerdict): Promise<void> {
-  return store.transact(async (transaction) => {
-    const run = await transaction.checkRun(id);
-    if (run === null || run.state === 'cancelled') return;
-    const finished: CheckRun = { ...run, state: 'finished', endedAt: clock.now(), verdict };
-    await transaction.saveCheckRun(finished);
-    const { before: _before, after: _after, ...seen } = verdict;
-    for (const asker of run.askers) {
-      const event = checkFinishedEvent(finished, asker, verdict);
-      const { sessionId, todoId } = asker;
-      await transaction.addEvidence({ ...seen, sessionId, todoId, fingerprint: event.fingerprint });
-      await transaction.addEvent(event);
-    }
+function finish({ store, clock, directory }: QueueRunner, id: string, finding: CheckFinding): Promise<void> {
+  return store.changeChecks(directory, null, ({ active }) => {
+    const run = active.find((one) => one.id === id);
+    // Cancelled meanwhile: nobody waits for it.
+    if (run === undefined) return { result: undefined };
+    const finished: CheckRun = { ...run, state: 'finished', endedAt: clock.now(), finding };
+    const events = run.askers.map((asker) => checkFinishedEvent(finished, asker, finding));
+    const { before: _before, after: _after, ...seen } = finding;
+    const evidence = events.map((event) => {
+      const { sessionId, todoId, fingerprint } = event;
+      return { ...seen, sessionId, todoId, fingerprint };
+    });
+    return { result: undefined, runs: [finished], evidence, events };
   });
 }
 
-/**
- * What a session is told of a finished check. The same run and asker always give the same event, so that it does not
- * matter who tells it first: the runner, or the one who waited.
- */
-export function checkFinishedEvent(run: CheckRun, asker: CheckAsker, verdict: CheckVerdict): CheckFinished {
-  const { sessionId, todoId, final, writes } = asker;
-  const { before, after, result, flaky, at } = verdict;
+/** The same run and asker always give the same event: it does not matter whether the runner or who waited tells it first. */
+export function checkFinishedEvent(
+  run: CheckRun,
+  asker: CheckAsker,
+  finding: CheckFinding,
+): EventOf<'check-finished'> {
+  const { before, after, result, flaky, at } = finding;
   return {
-    id: `${run.id} ${todoId ?? 'goal'} ${sessionId}`,
-    sessionId,
-    at,
-    type: 'check-finished',
-    todoId,
-    check: run.spec.id,
-    result,
-    flaky,
-    tail: result === 'passed' ? null : `${verdict.sentence}\n${verdict.tail}`.trim(),
+    ...asker,
+    ...{ id: `${run.id} ${asker.todoId ?? 'goal'} ${asker.sessionId}`, at, type: 'check-finished' },
+    ...{ check: run.spec.id, result, flaky, tail: tailOf(finding) },
     // While the agent has stopped, what differs afterwards was written by the check itself: its outputs do not void it.
     // Otherwise someone else may have written too, and only an unchanged workspace is what the check saw.
-    fingerprint: final || before === after ? after : null,
-    final,
-    writes,
+    fingerprint: asker.final || before === after ? after : null,
   };
+}
+
+export function tailOf({ result, sentence, tail }: { result: string; sentence: string; tail: string }) {
+  return result === 'failed' ? `${sentence}\n${tail}`.trim() : null;
 }

@@ -1,37 +1,31 @@
 // Runs one check once and says what the system saw (V1). It never throws for what a check does, never answers with a
 // secret of the environment in it, and leaves no process behind. Running a failed one again is the caller's business.
 import { stat } from 'node:fs/promises';
-import type { CheckResult, CheckSpec, CommandCheck, FileCheck, ProtectedCheck } from '../core/check-spec.ts';
-import { displayName } from '../core/display-name.ts';
-import { oneLine } from '../core/safe-text.ts';
+import type { CheckResult, CheckSpec, CommandCheck, FileCheck, ProtectedCheck } from '../core/check-specs.ts';
+import { refuse } from '../core/error.ts';
+import { displayName, oneLine } from '../core/safe-text.ts';
+import { explainFileError, isThere, readAtMost, resolveInside, withRegularFile } from './files.ts';
 import {
-  explainFileError,
-  isThere,
-  type Place,
-  readAtMost,
-  resolveInside,
-  withRegularFile,
-} from './files.ts';
-import { type CheckContext, failed, type Looking, matchInTime, type Observation } from './observation.ts';
-import { CheckOutput, endOf, maskSecrets, plainText, quoteMasked, secretValues } from './output.ts';
-import { type CommandEnd, commandEnvironment, sessionVariable, startCommand } from './process.ts';
+  type CheckContext,
+  failed,
+  type Looking,
+  matchText,
+  type Observation,
+  passed,
+} from './observation.ts';
+import { BoundedOutput, endOf, maskSecrets, plainText, quoteMasked, secretValues } from './output.ts';
+import { type CommandEnd, commandEnvironment, endInTime, sessionVariable, startCommand } from './process.ts';
 import { baselineKey, changedSince, type ProtectedBaseline } from './protected-paths.ts';
 
 /** When `context.signal` has come, the result says only that the check was interrupted: it is no evidence. */
 export async function runCheck(spec: CheckSpec, context: CheckContext): Promise<CheckResult> {
   const secrets = secretValues(context.environment);
   const started = performance.now();
-  const seen = await observe(spec, { ...context, secrets, quote: (text) => quoteMasked(text, secrets) });
-  return {
-    check: spec.id,
-    result: seen.passed ? 'passed' : 'failed',
-    sentence: seen.sentence,
-    exitCode: seen.exitCode ?? null,
-    milliseconds: Math.round(performance.now() - started),
-    tail: seen.tail,
-    timedOut: seen.timedOut ?? false,
-    at: context.now(),
-  };
+  const looking = { ...context, secrets, quote: (text: string) => quoteMasked(text, secrets) };
+  const { passed, exitCode = null, timedOut = false, ...seen } = await observe(spec, looking);
+  const milliseconds = Math.round(performance.now() - started);
+  const result = passed ? 'passed' : 'failed';
+  return { check: spec.id, result, ...seen, exitCode, milliseconds, timedOut, at: context.now() };
 }
 
 function observe(spec: CheckSpec, looking: Looking): Promise<Observation> | Observation {
@@ -53,95 +47,67 @@ function observe(spec: CheckSpec, looking: Looking): Promise<Observation> | Obse
 /** Between asking a command to end and ending it: time to write a report, not to go on. */
 const endGraceMs = 2000;
 
-/** What setTimeout can count to. */
-const longestTimerMs = 2 ** 31 - 1;
+/** Characters of the output that a pattern sees: half of them from its beginning, half from its end. */
+const searchedLength = 262_144;
 
 /** Its exit status, and a pattern on its output if wanted. An argv never meets a shell; only a human's line does. */
 async function runCommandCheck(spec: CommandCheck, looking: Looking): Promise<Observation> {
-  const shown = describeCommand(spec.command, looking);
+  const { quote, secrets, signal, environment, session = environment[sessionVariable] ?? 'check' } = looking;
+  const { command } = spec;
+  // Masked word by word first: the quotes around an odd word would hide a secret from the mask.
+  const shown =
+    'shell' in command
+      ? quote(command.shell)
+      : oneLine(command.map((word) => displayName(maskSecrets(word, secrets))).join(' '), 200);
   const place = await findDirectory(spec, looking.directory);
-  if (!place.ok) return failed(`${shown} was not started: ${looking.quote(place.error)}`);
-  if (looking.signal.aborted) return failed(`${shown} was not started: it was interrupted.`);
-  const output = new CheckOutput(looking.secrets);
+  if (!place.ok) return failed(`${shown} was not started: ${quote(place.error)}`);
+  if (signal.aborted) return failed(`${shown} was not started: it was interrupted.`);
+  const output = new BoundedOutput(searchedLength, secrets);
   const started = performance.now();
   const running = startCommand({
-    command: 'shell' in spec.command ? spec.command.shell : spec.command,
+    command: 'shell' in command ? command.shell : command,
     directory: place.directory,
-    environment: commandEnvironment(looking.environment, {
-      session: looking.session ?? looking.environment[sessionVariable] ?? 'check',
-      alsoPassOn: spec.environment,
-    }),
+    environment: commandEnvironment(environment, { session, alsoPassOn: spec.environment }),
     endGraceMs,
     onOutput: (text) => output.append(text),
   });
-  let cause: 'time' | 'interruption' | null = null;
-  const endFor = (reason: 'time' | 'interruption') => {
-    cause ??= reason;
-    running.end();
-  };
-  const timer = setTimeout(() => endFor('time'), Math.min(spec.timeoutMs, longestTimerMs));
-  const onAbort = () => endFor('interruption');
-  looking.signal.addEventListener('abort', onAbort);
-  const ended = await running.ended;
-  clearTimeout(timer);
-  looking.signal.removeEventListener('abort', onAbort);
+  const ended = await endInTime(running, spec.timeoutMs, signal);
   const after = `after ${((performance.now() - started) / 1000).toFixed(1)} s`;
-  const { passed, what } = await judge(spec, ended, cause, output, after, looking);
-  return {
-    passed,
-    sentence: `${shown} ${what}.${describeRest(ended)}`,
-    tail: output.tail(),
-    exitCode: ended.exitCode,
-    timedOut: cause === 'time',
-  };
+  const { passed, what } = await judge(spec, { ...ended, after }, output, looking);
+  const sentence = `${shown} ${what}.${describeRest(ended)}`;
+  const { exitCode, cause } = ended;
+  return { passed, sentence, tail: output.end(), exitCode, timedOut: cause === 'time' };
 }
 
-async function judge(
-  spec: CommandCheck,
-  ended: CommandEnd,
-  cause: 'time' | 'interruption' | null,
-  output: CheckOutput,
-  after: string,
-  { quote, signal }: Looking,
-): Promise<{ passed: boolean; what: string }> {
+type Ended = Awaited<ReturnType<typeof endInTime>> & { readonly after: string };
+
+async function judge(spec: CommandCheck, ended: Ended, output: BoundedOutput, looking: Looking) {
+  const { exitCode, startError, cause, after } = ended;
   const not = (what: string) => ({ passed: false, what });
   if (cause === 'time') return not(`did not end within ${spec.timeoutMs / 1000} s and was ended`);
   if (cause === 'interruption') return not(`was interrupted ${after}`);
-  if (ended.startError !== null) return not(`could not be started: ${quote(ended.startError)}`);
-  if (ended.exitCode === null) return not(`was ended by ${ended.signal ?? 'an unknown cause'} ${after}`);
-  if (ended.exitCode !== spec.expectExit)
-    return not(`exited with ${ended.exitCode} instead of ${spec.expectExit} ${after}`);
-  const exited = `exited with ${ended.exitCode} ${after}`;
+  if (startError !== null) return not(`could not be started: ${looking.quote(startError)}`);
+  if (exitCode === null) return not(`was ended by ${ended.signal ?? 'an unknown cause'} ${after}`);
+  if (exitCode !== spec.expectExit)
+    return not(`exited with ${exitCode} instead of ${spec.expectExit} ${after}`);
+  const exited = `exited with ${exitCode} ${after}`;
   if (spec.expectOutput === null) return { passed: true, what: exited };
-  const answer = await matchInTime(spec.expectOutput, output.searched(), signal);
-  const pattern = quote(spec.expectOutput);
-  if (answer === 'match') return { passed: true, what: `${exited}, and its output matches ${pattern}` };
-  const where = output.isCut ? ', of which only the beginning and the end were looked at,' : '';
-  return not(
-    answer === 'no-match'
-      ? `${exited}, but its output${where} does not match ${pattern}`
-      : `${exited}, but its output could not be matched in time against ${pattern}`,
-  );
+  const { isMatch, words } = await matchText(spec.expectOutput, output.searched(), looking);
+  if (isMatch) return { passed: true, what: `${exited}, and its output ${words}` };
+  const isPartly = isMatch === false && output.isCut;
+  const where = isPartly ? ', of which only the beginning and the end were looked at,' : '';
+  return not(`${exited}, but its output${where} ${words}`);
 }
 
-async function findDirectory(
-  { directory }: CommandCheck,
-  workspace: string,
-): Promise<{ ok: true; directory: string } | { ok: false; error: string }> {
+async function findDirectory({ directory }: CommandCheck, workspace: string) {
   const resolved = await resolveInside(workspace, directory ?? '.');
   if (!resolved.ok) return resolved;
-  const { place } = resolved;
-  if (place.missing.length > 0) return { ok: false, error: `the folder ${place.shown} does not exist.` };
+  const { existing, missing, shown } = resolved.place;
+  if (missing.length > 0) return refuse(`the folder ${shown} does not exist.`);
   // What vanished between two looks gets the same answer as what is no folder.
-  const stats = await stat(place.existing).catch(() => null);
-  if (stats?.isDirectory() === true) return { ok: true, directory: place.existing };
-  return { ok: false, error: `${place.shown} is not a folder.` };
-}
-
-function describeCommand(command: CommandCheck['command'], { secrets, quote }: Looking): string {
-  if ('shell' in command) return quote(command.shell);
-  // Masked word by word first: the quotes around an odd word would hide a secret from the mask.
-  return oneLine(command.map((word) => displayName(maskSecrets(word, secrets))).join(' '), 200);
+  const stats = await stat(existing).catch(() => null);
+  if (stats?.isDirectory() === true) return { ok: true as const, directory: existing };
+  return refuse(`${shown} is not a folder.`);
 }
 
 function describeRest({ leftRunning, notEnded }: CommandEnd): string {
@@ -154,39 +120,25 @@ function describeRest({ leftRunning, notEnded }: CommandEnd): string {
 const mostFileBytes = 8 * 1024 * 1024;
 
 /** It is there, it is not, or its text matches. Never leaves the workspace, waits at a FIFO or reads without end. */
-async function runFileCheck(spec: FileCheck, looking: Looking): Promise<Observation> {
-  const resolved = await resolveInside(looking.directory, spec.path);
+async function runFileCheck({ path, expect }: FileCheck, looking: Looking): Promise<Observation> {
+  const resolved = await resolveInside(looking.directory, path);
   if (!resolved.ok) return failed(looking.quote(resolved.error));
-  const { place } = resolved;
-  const shown = looking.quote(place.shown);
-  const exists = place.missing.length === 0 && (await isThere(place.existing));
-  if (spec.expect === 'absent')
-    return exists
-      ? failed(`${shown} exists and should not.`)
-      : { passed: true, sentence: `${shown} does not exist.`, tail: '' };
+  const { existing, missing } = resolved.place;
+  const shown = looking.quote(resolved.place.shown);
+  const exists = missing.length === 0 && (await isThere(existing));
+  if (expect === 'absent')
+    return exists ? failed(`${shown} exists and should not.`) : passed(`${shown} does not exist.`);
   if (!exists) return failed(`${shown} does not exist.`);
-  if (spec.expect === 'exists') return { passed: true, sentence: `${shown} exists.`, tail: '' };
-  return matchFile(spec.expect.matches, place, shown, looking);
-}
-
-async function matchFile(
-  source: string,
-  { existing }: Place,
-  shown: string,
-  looking: Looking,
-): Promise<Observation> {
+  if (expect === 'exists') return passed(`${shown} exists.`);
   try {
     const opened = await withRegularFile(existing, (handle) => readAtMost(handle, mostFileBytes));
     if (opened.kind === 'other') return failed(`${shown} is not a regular file.`);
     if (opened.result === null)
       return failed(`${shown} is larger than ${mostFileBytes / 1_048_576} MB and was not read.`);
     const text = opened.result.toString('utf8');
-    const answer = await matchInTime(source, text, looking.signal);
-    const pattern = looking.quote(source);
-    if (answer === 'match') return { passed: true, sentence: `${shown} matches ${pattern}.`, tail: '' };
-    const what = answer === 'no-match' ? 'does not match' : 'could not be matched in time against';
-    const tail = endOf(maskSecrets(plainText(text), looking.secrets));
-    return { passed: false, sentence: `${shown} ${what} ${pattern}.`, tail };
+    const { isMatch, words } = await matchText(expect.matches, text, looking);
+    if (isMatch) return passed(`${shown} ${words}.`);
+    return failed(`${shown} ${words}.`, endOf(maskSecrets(plainText(text), looking.secrets)));
   } catch (error) {
     // Every error of the file system here concerns this one path, and it is the answer.
     return failed(explainFileError(error, shown));
@@ -205,9 +157,9 @@ async function runProtectedCheck(spec: ProtectedCheck, looking: Looking): Promis
   const changes = await changedSince(baseline, looking.directory, { signal: looking.signal });
   if (!changes.ok) return failed(changes.sentence);
   const paths = [...changes.changed, ...changes.deleted, ...changes.added];
-  if (paths.length === 0) return { passed: true, sentence: 'No protected path was changed.', tail: '' };
+  if (paths.length === 0) return passed('No protected path was changed.');
   const sentence = 'Protected paths were changed; restore them as they were, and mend the cause elsewhere.';
   const named = paths.slice(0, namedPaths).map((path) => oneLine(path, 200));
   const more = paths.length > namedPaths ? [`and ${paths.length - namedPaths} more`] : [];
-  return { passed: false, sentence, tail: [...named, ...more].join('\n') };
+  return failed(sentence, [...named, ...more].join('\n'));
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CheckOutput, maskSecrets, quoteMasked, secretValues } from './output.ts';
+import { BoundedOutput, maskSecrets, quoteMasked, secretValues } from './output.ts';
 
 describe('V1: which values are secret', () => {
   it('those of variables that sound like it, and passwords inside addresses', () => {
@@ -66,14 +66,14 @@ describe('V1: masking', () => {
           const whole = pieces
             .map((part) => (part === '<secret>' ? (secrets[which++ % secrets.length] as string) : part))
             .join('');
-          const output = new CheckOutput(secrets, 16);
+          const output = new BoundedOutput(32, secrets);
           for (let at = 0, turn = 0; at < whole.length; turn += 1) {
             const length = 1 + (cuts[turn % cuts.length] as number);
             output.append(whole.slice(at, at + length));
             at += length;
           }
           // Letters stand in secrets alone: what is left of them must be no more than our own word.
-          expect(output.tail().replaceAll('[masked]', '')).not.toMatch(/[abZ]/u);
+          expect(output.end().replaceAll('[masked]', '')).not.toMatch(/[abZ]/u);
         },
       ),
       { numRuns: 1000 },

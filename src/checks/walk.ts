@@ -3,38 +3,31 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compileNames, matchesNames, type NamesPattern } from '../core/glob/glob-pattern.ts';
+import { compileNames, matchesNames, type NamesPattern } from '../core/glob.ts';
 import { type Place, readFileAtMost, realNames, withDirectory } from './files.ts';
 
 export interface WalkedFile {
-  /** From the workspace root to the file. */
   readonly names: readonly string[];
   readonly isLink: boolean;
 }
-export interface Walk {
-  readonly files: AsyncIterable<WalkedFile>;
-  /** What the walk left out, known once it is over. */
-  readonly left: { unreadableFolders: number; isCut: boolean };
-}
 
-/** The text of the .gitignore in a folder of the workspace; empty where there is none. */
-export type IgnoreText = (names: readonly string[]) => Promise<string>;
+export type Walk = ReturnType<typeof walk>;
 
 export interface WalkWays {
-  /** Which rules hold; not given: those in the workspace now. */
-  readonly ignoreText?: IgnoreText | undefined;
+  /** The text of the .gitignore in a folder of the workspace; not given: what is there now. */
+  readonly ignoreText?: typeof readIgnoreText | undefined;
   /** Whether a folder is looked into at all; not given: every one is. */
   readonly enters?: ((names: readonly string[]) => boolean) | undefined;
 }
 
-/** `start` is an existing folder. */
-export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways: WalkWays = {}): Walk {
-  const { ignoreText = readIgnoreText(start.root), enters = () => true } = ways;
+export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways: WalkWays = {}) {
+  const { ignoreText = readIgnoreText, enters = () => true } = ways;
+  /** What the walk left out, known once it is over. */
   const left = { unreadableFolders: 0, isCut: false };
   let budget = maxEntries;
 
   async function rulesIn(names: readonly string[]): Promise<readonly IgnoreRule[]> {
-    return readIgnoreRules(await ignoreText(names), names.length);
+    return readIgnoreRules(await ignoreText(start.root, names), names.length);
   }
 
   async function* visit(
@@ -46,10 +39,8 @@ export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways
     const hasRules = ways.ignoreText !== undefined || entries?.some((entry) => entry.name === '.gitignore');
     const rules = hasRules ? [...inherited, ...(await rulesIn(names))] : inherited;
     for (const entry of entries ?? []) {
-      if (budget <= 0 || signal.aborted) {
-        left.isCut = true;
-        return;
-      }
+      left.isCut ||= budget <= 0 || signal.aborted;
+      if (left.isCut) return;
       budget -= 1;
       const path = [...names, entry.name];
       if (isIgnored(rules, path, entry.isDirectory())) continue;
@@ -63,10 +54,8 @@ export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways
 
   async function* begin(): AsyncGenerator<WalkedFile> {
     const names = realNames(start);
-    let rules: readonly IgnoreRule[] = [];
-    for (let depth = 0; depth < names.length; depth += 1) {
-      rules = [...rules, ...(await rulesIn(names.slice(0, depth)))];
-    }
+    const rules: IgnoreRule[] = [];
+    for (const depth of names.keys()) rules.push(...(await rulesIn(names.slice(0, depth))));
     yield* visit(names, rules);
   }
   return { files: begin(), left };
@@ -74,8 +63,8 @@ export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways
 
 async function listFolder(root: string, names: readonly string[]): Promise<Dirent[] | null> {
   try {
-    const entries = await withDirectory(join(root, ...names), (folder) =>
-      readdir(folder.self, { withFileTypes: true }),
+    const entries = await withDirectory(join(root, ...names), ({ self }) =>
+      readdir(self, { withFileTypes: true }),
     );
     return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
   } catch {
@@ -87,17 +76,15 @@ async function listFolder(root: string, names: readonly string[]): Promise<Diren
 /** A .gitignore above this size is not one. */
 const ignoreFileBytes = 100_000;
 
-/** `root` has no symbolic link in it. */
-export function readIgnoreText(root: string): IgnoreText {
-  return async (names) => {
-    try {
-      const text = await readFileAtMost(join(root, ...names, '.gitignore'), ignoreFileBytes);
-      return text?.toString('utf8') ?? '';
-    } catch {
-      // None there, or none that may be read: then it ignores nothing, and too much is seen rather than too little.
-      return '';
-    }
-  };
+/** `root` has no symbolic link in it. Empty where there is no .gitignore. */
+export async function readIgnoreText(root: string, names: readonly string[]): Promise<string> {
+  try {
+    const text = await readFileAtMost(join(root, ...names, '.gitignore'), ignoreFileBytes);
+    return text?.toString('utf8') ?? '';
+  } catch {
+    // None there, or none that may be read: then it ignores nothing, and too much is seen rather than too little.
+    return '';
+  }
 }
 
 interface IgnoreRule {
@@ -107,9 +94,6 @@ interface IgnoreRule {
   /** How many names of a path lead to the folder that holds this .gitignore. */
   readonly depth: number;
 }
-
-/** Never searched, whatever .gitignore says: they hold what nobody in the project wrote. */
-const alwaysIgnored = new Set(['.git', 'node_modules']);
 
 /**
  * .gitignore, roughly: comments, negation, folders only, anchored patterns, nested files; the last match wins. It leaves
@@ -129,6 +113,9 @@ function readIgnoreRules(text: string, depth: number): readonly IgnoreRule[] {
     return [{ pattern: compileNames(isAnchored ? names : ['**', ...names]), isNegated, onlyFolders, depth }];
   });
 }
+
+/** Never searched, whatever .gitignore says: they hold what nobody in the project wrote. */
+const alwaysIgnored = new Set(['.git', 'node_modules']);
 
 /** `names` lead from the workspace root to the entry; a folder that is ignored is not looked into at all. */
 function isIgnored(rules: readonly IgnoreRule[], names: readonly string[], isFolder: boolean): boolean {

@@ -1,8 +1,8 @@
 // The configuration as `run` takes it: what only our own agent knows (which tools and workers there are) is looked at
 // too, so that no command calls a configuration good that another one refuses (C1). It reads and starts nothing.
 import { workerTypes } from '../agent/workers/worker-types.ts';
-import type { Problem } from '../core/config/problem.ts';
-import type { PolicyResult, PolicySources } from '../engine/policy-source.ts';
+import type { Problem } from '../core/problem.ts';
+import type { PolicyResult, PolicySources } from '../engine/policy.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
 import { unknownAllowedTool } from './run-permissions.ts';

@@ -1,20 +1,17 @@
 // Starts our own agent for a command: store, model, permissions, output, Ctrl-C. The one place where a run meets
 // the process it lives in.
 
-import { dirname } from 'node:path';
 import type { AgentEvent, RunEnded } from '../agent/agent-event.ts';
 import type { ResolvedModel } from '../agent/models/resolve-model.ts';
 import { type Asking, noAsking } from '../agent/permissions/permission-gate.ts';
 import { type HumanControl, runAgent } from '../agent/run-agent.ts';
-import type { Worker } from '../agent/workers/worker.ts';
+import type { Worker } from '../agent/workers/worker-types.ts';
 import type { PermissionPolicy } from '../agent/workspace/permission.ts';
 import { fingerprintWorkspace } from '../checks/fingerprint.ts';
-import type { Policy } from '../core/config/policy.ts';
-import { makeFolder } from '../engine/make-folder.ts';
+import type { Policy } from '../core/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
-import { storePath } from '../store/state-directory.ts';
+import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import type { Io } from './io.ts';
 import { openRunOutput } from './open-run-output.ts';
 import { openPlanFileSync } from './plan-file-session.ts';
@@ -50,9 +47,7 @@ export interface AgentSession {
 
 /** Opens the user's store, and makes it if this is the first run. */
 export async function openOrCreateStore(io: Io): Promise<Store> {
-  const path = storePath(io.env);
-  makeFolder(dirname(path), 0o700);
-  return openSqliteStore({ path, clock: io.clock });
+  return openUserStore(io.env, { clock: io.clock });
 }
 
 /** What somebody who watches a run from within this process may do to it. */

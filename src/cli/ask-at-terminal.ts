@@ -3,8 +3,8 @@
 import { createInterface } from 'node:readline/promises';
 import type { PermissionChoice } from '../agent/agent-event.ts';
 import type { HumanAnswer } from '../checks/checker.ts';
+import { UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
-import { UntildoneError } from '../core/untildone-error.ts';
 import type { Io } from './io.ts';
 import { wrapPrompt } from './wrap-line.ts';
 

@@ -1,10 +1,9 @@
 // The shape of a command, and how its arguments are read. A wrong argument is a sentence, and nothing has happened
 // by then: arguments are read whole before a command runs.
 import { parseArgs } from 'node:util';
-import { closestName } from '../core/config/closest-name.ts';
-import { type FlagsResult, parseFlags } from '../core/config/flags.ts';
-import { flagName, settingPaths } from '../core/config/setting-names.ts';
-import { UntildoneError } from '../core/untildone-error.ts';
+import { UntildoneError } from '../core/error.ts';
+import { closestName } from '../core/problem.ts';
+import { type FlagsResult, flagName, parseFlags, settingPaths } from '../core/sources.ts';
 import type { Io } from './io.ts';
 import { shown } from './print.ts';
 

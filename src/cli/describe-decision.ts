@@ -1,7 +1,7 @@
 // A decision in words, and the list of rules with a mark at each: silent, answered, not asked (V6).
-import type { Decision, TextKind } from '../core/decision.ts';
-import { stopRules } from '../core/rules/stop-rules.ts';
-import { textChoices } from '../core/texts/pick-text.ts';
+import type { Decision } from '../core/decision.ts';
+import { stopRules } from '../core/rules.ts';
+import { type TextKind, texts } from '../core/texts.ts';
 
 /** `let-go (nothing-open), outcome done`; in observe mode it says that nothing was done. */
 export function describeAnswer(decision: Decision): string {
@@ -20,7 +20,7 @@ export interface MarkedRule {
   readonly mark: Mark;
 }
 
-/** Null: the reason is none of these rules (a failed delivery, or a rule of another version). */
+/** Null: the reason is none of these rules, but one of another version. */
 export function markRules(decision: Decision): readonly MarkedRule[] | null {
   const answered = stopRules.findIndex(({ name }) => name === decision.reason);
   if (answered === -1 && decision.answer !== 'continue') return null;
@@ -41,8 +41,8 @@ export interface MarkedText {
 /** Which text a continuation carried; empty for other answers. */
 export function markTexts({ textKind }: Decision): readonly MarkedText[] {
   if (textKind === null) return [];
-  const chosen = textChoices.findIndex(({ kind }) => kind === textKind);
-  return textChoices.map(({ kind }, index) => ({
+  const chosen = texts.findIndex(({ kind }) => kind === textKind);
+  return texts.map(({ kind }, index) => ({
     kind,
     mark: index < chosen ? 'does not apply' : index === chosen ? 'chosen' : 'not asked',
   }));

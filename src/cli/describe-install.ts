@@ -1,20 +1,12 @@
 // What `init` says of what it did or would do: one line per file, the difference on request, and what a person has to
 // know besides. Paths pass through `shown`: a folder may be called anything.
-import { scopeFlags } from '../hosts/install/examine-install.ts';
-import type { FileChange } from '../hosts/install/file-change.ts';
-import { backupPath } from '../hosts/install/install-record.ts';
-import type { HostInstaller, InstallRequest } from '../hosts/install/installer.ts';
-import { diffTexts } from '../hosts/install/line-diff.ts';
-import type { recordedInstalls } from '../hosts/install/plan-changes.ts';
+import { backupPath, diffTexts, type FileChange, type InstallIdentity } from '../hosts/install/changes.ts';
+import { type HostInstaller, type InstallRequest, scopeFlags } from '../hosts/install/installer.ts';
 import type { Io } from './io.ts';
 import { complain, printLines, shown } from './print.ts';
 
 /** What other scopes and projects still have, each with the command that takes it away. */
-export function reportLeft(
-  left: ReturnType<typeof recordedInstalls>,
-  here: readonly (string | null)[],
-  io: Io,
-): void {
+export function reportLeft(left: readonly InstallIdentity[], here: readonly (string | null)[], io: Io): void {
   printLines(io, [
     'Still installed:',
     ...left.flatMap(({ host, scope, project }) => [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Session } from '../core/session.ts';
+import type { Session } from '../core/state.ts';
 import { describeHost } from './describe-session.ts';
 
 function hosted(descriptor: Partial<Session['descriptor']>): Session {

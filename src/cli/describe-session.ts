@@ -1,8 +1,9 @@
 // A session in words: what it is doing, how far its plan is, how much of its limits is used (C3, C4).
 // Pure. The same values feed the text and the JSON of `status`; text made from them still has to be made safe.
-import type { Settings } from '../core/config/settings.ts';
-import { openCount, type PlanCounts, planSize, type Session } from '../core/session.ts';
-import { visibleLine } from '../core/visible-text.ts';
+
+import { visibleLine } from '../core/safe-text.ts';
+import type { Settings } from '../core/settings.ts';
+import { openCount, type PlanCounts, planSize, type Session } from '../core/state.ts';
 import { formatAge } from './describe-time.ts';
 
 export type StateName =

@@ -1,8 +1,8 @@
 // What `doctor` can say of the store: is it there, can it be opened, is it whole, and when did each host last speak.
 // It creates no store.
 import { existsSync } from 'node:fs';
-import { UntildoneError } from '../core/untildone-error.ts';
-import { broken, type Finding, ok } from '../hosts/install/finding.ts';
+import { UntildoneError } from '../core/error.ts';
+import { broken, type Finding, ok } from '../hosts/install/installer.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
 import { storePath } from '../store/state-directory.ts';
 import { noSessionsYet } from './find-session.ts';
@@ -24,17 +24,15 @@ export async function examineStore(io: Io, hosts: readonly string[]): Promise<St
   }
   try {
     const lastSeen =
-      (await withStore(io, (store) =>
-        store.read(async (reader) => {
-          const seen: Record<string, number> = {};
-          for (const host of hosts) {
-            const sessions = await reader.sessions({ host, limit: lookedAt });
-            const newest = sessions.find(({ descriptor }) => isHere(descriptor.directory, io.cwd));
-            if (newest !== undefined) seen[host] = newest.updatedAt;
-          }
-          return seen;
-        }),
-      )) ?? {};
+      (await withStore(io, async (store) => {
+        const seen: Record<string, number> = {};
+        for (const host of hosts) {
+          const sessions = await store.sessions({ host, limit: lookedAt });
+          const newest = sessions.find(({ descriptor }) => isHere(descriptor.directory, io.cwd));
+          if (newest !== undefined) seen[host] = newest.updatedAt;
+        }
+        return seen;
+      })) ?? {};
     const damage = await findDamage(path);
     const finding =
       damage === null

@@ -2,9 +2,9 @@
 // directory. It never guesses between two: an unclear word gets a sentence with the candidates.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Session } from '../core/session.ts';
-import { UntildoneError } from '../core/untildone-error.ts';
-import type { StoreReader } from '../engine/store.ts';
+import { UntildoneError } from '../core/error.ts';
+import type { Session, State } from '../core/state.ts';
+import type { Store } from '../engine/store.ts';
 import { formatAge } from './describe-time.ts';
 import type { Io } from './io.ts';
 import { shown } from './print.ts';
@@ -15,12 +15,16 @@ const namedCandidates = 5;
 
 export const noSessionsYet = 'There are no sessions yet.';
 
-export async function findSession(reader: StoreReader, word: string | null, io: Io): Promise<Session> {
-  return word === null ? mostRecent(reader, io) : byWord(reader, word, io);
+/** With its plan. */
+export async function findSession(store: Store, word: string | null, io: Io): Promise<State> {
+  const { id } = word === null ? await mostRecent(store, io) : await byWord(store, word, io);
+  const state = await store.state(id);
+  if (state === null) throw new UntildoneError('unknown-session', await unknown(store, id, io));
+  return state;
 }
 
-async function mostRecent(reader: StoreReader, io: Io): Promise<Session> {
-  const found = await sessionsHere(reader, io, recentSessions);
+async function mostRecent(store: Store, io: Io): Promise<Session> {
+  const found = await sessionsHere(store, io, recentSessions);
   // Subagents and the host's own helpers come and go beneath the session that the human sees.
   const meant = found.find(
     ({ deleted, descriptor: { kind } }) => !deleted && (kind === 'main' || kind === 'unknown'),
@@ -33,12 +37,12 @@ async function mostRecent(reader: StoreReader, io: Io): Promise<Session> {
   );
 }
 
-async function byWord(reader: StoreReader, word: string, io: Io): Promise<Session> {
-  const exact = await reader.session(word);
+async function byWord(store: Store, word: string, io: Io): Promise<Session> {
+  const exact = await store.state(word);
   if (exact !== null) return exact;
-  const candidates = word === '' ? [] : await reader.sessions({ idPrefix: word, limit: namedCandidates + 1 });
+  const candidates = word === '' ? [] : await store.sessions({ idPrefix: word, limit: namedCandidates + 1 });
   const [only] = candidates;
-  if (only === undefined) throw new UntildoneError('unknown-session', await unknown(reader, word, io));
+  if (only === undefined) throw new UntildoneError('unknown-session', await unknown(store, word, io));
   if (candidates.length === 1) return only;
   // What `status` prints here must be enough here, whatever other directories hold.
   const here = candidates.filter(({ descriptor }) =>
@@ -51,8 +55,8 @@ async function byWord(reader: StoreReader, word: string, io: Io): Promise<Sessio
   );
 }
 
-async function unknown(reader: StoreReader, word: string, io: Io): Promise<string> {
-  const recent = await reader.sessions({ limit: namedCandidates + 1 });
+async function unknown(store: Store, word: string, io: Io): Promise<string> {
+  const recent = await store.sessions({ limit: namedCandidates + 1 });
   const known = recent.length === 0 ? noSessionsYet : `The most recent ones are ${list(recent, io)}.`;
   return `No session starts with "${shown(word, 60)}". ${known}`;
 }
@@ -65,9 +69,9 @@ function list(sessions: readonly Session[], { clock }: Io): string {
 }
 
 /** Newest first: those of this directory, else of the nearest one above it in the same repository. */
-export async function sessionsHere(reader: StoreReader, { cwd }: Io, limit: number): Promise<Session[]> {
+export async function sessionsHere(store: Store, { cwd }: Io, limit: number): Promise<readonly Session[]> {
   for (const directory of projectDirectories(cwd)) {
-    const found = await reader.sessions({ directory, limit });
+    const found = await store.sessions({ directory, limit });
     if (found.length > 0) return found;
   }
   return [];

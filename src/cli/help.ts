@@ -1,5 +1,5 @@
 // The help texts: all commands at a glance, and one command in full.
-import { docsFolder } from '../hosts/install/program-files.ts';
+import { docsFolder } from '../hosts/install/files.ts';
 import type { Command } from './command.ts';
 import { type CommandRow, commandTable } from './command-table.ts';
 import { fields } from './print.ts';

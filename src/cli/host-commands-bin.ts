@@ -1,6 +1,6 @@
 // The commands that a host starts by itself, in one file that can be copied anywhere: the MCP server, the runner of
 // checks that it starts, and what the slash commands of a host's plugin show. Our own agent is not in it.
-import { UntildoneError } from '../core/untildone-error.ts';
+import { UntildoneError } from '../core/error.ts';
 import { type Command, readArguments } from './command.ts';
 import { checkRunner } from './commands/check-runner.ts';
 import { mcp } from './commands/mcp.ts';

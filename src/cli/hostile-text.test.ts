@@ -48,9 +48,12 @@ async function addHostileSession(): Promise<void> {
     ...{ type: 'check-finished', todoId: 'c', check: evil, result: 'failed', flaky: false },
     ...{ tail: evil, fingerprint: null, final: true, writes: null },
   });
-  await host.happens({ type: 'background-started', job: { id: evil, kind: 'subagent', description: evil } });
+  await host.happens({
+    type: 'wait-started',
+    wait: { kind: 'background', job: { id: evil, kind: 'subagent', description: evil } },
+  });
   await host.stops({ toolError: evil });
-  await host.happens({ type: 'background-ended', jobId: evil });
+  await host.happens({ type: 'wait-ended', wait: { kind: 'background', jobId: evil } });
   await host.happens({ type: 'model-paused', reason: evil });
   await host.stops();
 }

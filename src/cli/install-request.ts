@@ -1,12 +1,12 @@
 // What installing and examining need to know of this machine and this person, out of what a command may touch.
 import { homedir } from 'node:os';
-import { UntildoneError } from '../core/untildone-error.ts';
-import type { InstallRequest } from '../hosts/install/installer.ts';
+import { UntildoneError } from '../core/error.ts';
+import type { InstallBasis } from '../hosts/install/installer.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
 import { programVersion } from './program-version.ts';
 
-export function installBasis({ env, cwd }: Io): Omit<InstallRequest, 'scope'> {
+export function installBasis({ env, cwd }: Io): InstallBasis {
   const home = env['HOME'] || systemHome();
   return {
     ...{ env, cwd, home },

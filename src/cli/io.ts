@@ -1,7 +1,7 @@
 // What a command may touch of the process, as one value, so that tests run commands without a process.
 // A reader that went away (EPIPE) ends the output, never the work.
 
-import type { Clock } from '../engine/clock.ts';
+import type { Clock } from '../engine/host.ts';
 import { systemClock } from '../engine/system.ts';
 
 export interface Output {
@@ -16,8 +16,6 @@ export interface Io {
   /** Of standard output. */
   readonly isTTY: boolean;
   readonly clock: Clock;
-  /** The command line that starts this program again; null: it cannot be. */
-  readonly program: readonly string[] | null;
   /** A sentence that says why a human's word cannot be taken from here; null: it can. */
   whyNoHuman(): Promise<string | null>;
   /** The agent host or session of ours that this process runs beneath, in words; null: none was found. */
@@ -33,14 +31,9 @@ export function processIo(): Io {
     cwd: process.cwd(),
     isTTY: process.stdout.isTTY === true,
     clock: systemClock,
-    program: programOf(process.argv[1]),
     whyNoHuman: async () => (await import('./human-terminal.ts')).whyNoHuman(env),
     agentAbove: async () => (await import('./human-terminal.ts')).findAgentAbove(env),
   };
-}
-
-function programOf(script: string | undefined): readonly string[] | null {
-  return script === undefined ? null : [process.execPath, '--no-warnings', script];
 }
 
 function outputOf(stream: NodeJS.WriteStream): Output {

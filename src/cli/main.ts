@@ -1,7 +1,8 @@
 // The command line: finds the command, reads its arguments, runs it, and turns every failure into a sentence.
 // It decides nothing and prints no stack trace unless UNTILDONE_DEBUG asks for one.
-import { closestName } from '../core/config/closest-name.ts';
-import { UntildoneError } from '../core/untildone-error.ts';
+
+import { UntildoneError } from '../core/error.ts';
+import { closestName } from '../core/problem.ts';
 import { type Command, readArguments } from './command.ts';
 import { type CommandRow, commandTable } from './command-table.ts';
 import { commandHelp, overview } from './help.ts';

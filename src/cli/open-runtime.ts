@@ -1,31 +1,21 @@
 // Opens the store of this user and puts a runtime around it. It never creates a store: there is nothing to look at
 // or to stop before a host has written one. A broken configuration is told and does not stand in the way.
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute } from 'node:path';
-import { settingsForAgent } from '../core/config/agent-settings.ts';
-import type { Policy } from '../core/config/policy.ts';
-import { defaultSettings, type Settings } from '../core/config/settings.ts';
-import type { Session } from '../core/session.ts';
-import {
-  findUserConfigDirectory,
-  type PolicyResult,
-  type PolicySources,
-  policyProblemSentence,
-  readPolicy,
-} from '../engine/policy-source.ts';
+import type { Policy } from '../core/policy.ts';
+import { type Settings, settingsForAgent } from '../core/settings.ts';
+import type { Session } from '../core/state.ts';
+import { type PolicyResult, type PolicySources, readPolicy } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
-import type { Store, StoreReader } from '../engine/store.ts';
-import { createIdentifiers, sha256 } from '../engine/system.ts';
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import type { Store } from '../engine/store.ts';
+import { type OpenOptions, type Parts, partsOver } from '../open.ts';
+import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { storePath } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
 import { complain } from './print.ts';
 
 /** The store, to be closed by the caller; null: there is none yet, and none was made. */
 export async function openStoreIfAny(io: Io): Promise<Store | null> {
-  const path = storePath(io.env);
-  return existsSync(path) ? openSqliteStore({ path, clock: io.clock }) : null;
+  return existsSync(storePath(io.env)) ? openUserStore(io.env, { clock: io.clock }) : null;
 }
 
 /** Runs `work` over the store and closes it; null: there is no store yet, and none was made. */
@@ -45,38 +35,26 @@ export function openRuntime(
   store: Store,
   adapt: (policy: Policy) => Policy = (policy) => policy,
 ): Runtime {
-  const current = createPolicySource(io);
-  return createRuntime({
+  const parts = openParts(io, store);
+  return createRuntime({ ...parts, policy: (session) => adapt(parts.policy(session)) });
+}
+
+/** A broken configuration is told, and the defaults are used: it must not stand in the way of a command. */
+export function openParts(io: Io, store: Store, options: Partial<OpenOptions> = {}): Parts {
+  return partsOver({
     store,
     clock: io.clock,
-    identifiers: createIdentifiers(io.clock),
-    hash: sha256,
-    policy: (session) => adapt(current(session)),
+    environment: io.env,
+    whenBroken: 'defaults',
+    onProblem(sentences) {
+      for (const sentence of sentences) complain(io, `warning: ${sentence}`);
+      complain(io, 'warning: the configuration is broken, so the default settings are used here.');
+    },
     // A command is gone before a check ends, and a check that was not run has not failed. What is unverified is run
     // at the next stop attempt, by whoever holds the host.
     checker: { run: async () => {} },
+    ...options,
   });
-}
-
-/** What holds for a session now; asked for only where the store has no snapshot of what held. */
-function createPolicySource(io: Io): (session: Session) => Policy {
-  const known = new Map<string | null, Policy>();
-  return ({ descriptor }) => {
-    const directory =
-      descriptor.directory !== null && isAbsolute(descriptor.directory) ? descriptor.directory : null;
-    const policy = known.get(directory) ?? usablePolicy(io, directory);
-    known.set(directory, policy);
-    return policy;
-  };
-}
-
-/** What holds there, or, where the configuration is broken, the defaults, with a word about it. */
-export function usablePolicy(io: Io, directory: string | null): Policy {
-  const result = readPolicyFor(io, directory);
-  if (result.ok) return result.policy;
-  for (const problem of result.problems) complain(io, `warning: ${policyProblemSentence(problem)}`);
-  complain(io, 'warning: the configuration is broken, so the default settings are used here.');
-  return { settings: defaultSettings, goalChecks: [] };
 }
 
 export function readPolicyFor(
@@ -84,17 +62,17 @@ export function readPolicyFor(
   projectDirectory: string | null,
   flags?: PolicySources['flags'],
 ): PolicyResult {
-  const userConfigDirectory = findUserConfigDirectory(io.env, io.env['HOME'] ?? homedir());
-  const sources = { projectDirectory, userConfigDirectory, environment: io.env };
+  const sources = { projectDirectory, environment: io.env };
   return readPolicy(flags === undefined ? sources : { ...sources, flags });
 }
 
 /** The settings that a session's last decision was or the next one will be made with. */
-export function createSettingsReader(io: Io): (reader: StoreReader, session: Session) => Promise<Settings> {
-  const current = createPolicySource(io);
-  return async (reader, session) => {
-    const text = session.policyHash === null ? null : await reader.policy(session.policyHash);
-    const policy = text === null ? current(session) : (JSON.parse(text) as Policy);
+export function createSettingsReader(io: Io): (store: Store, session: Session) => Promise<Settings> {
+  let parts: Parts | null = null;
+  return async (store, session) => {
+    parts ??= openParts(io, store);
+    const text = session.policyHash === null ? null : await store.policy(session.policyHash);
+    const policy = text === null ? parts.policy(session) : (JSON.parse(text) as Policy);
     return settingsForAgent(policy.settings, session.agent.name);
   };
 }

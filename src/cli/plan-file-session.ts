@@ -2,17 +2,16 @@
 // the same file finds again. Such a session is never continued: nobody works in it.
 import { basename } from 'node:path';
 import type { Event } from '../core/events.ts';
-import type { Session } from '../core/session.ts';
+import type { Session } from '../core/state.ts';
 import type { Runtime } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
-import { createIdentifiers } from '../engine/system.ts';
-import { createFileMemory } from '../plan-file/file-memory.ts';
+import { createIdentifiers, sha256 } from '../engine/system.ts';
 import {
   createPlanFileSync,
   type PlanFileSync,
   type PlanFileSyncOptions,
 } from '../plan-file/plan-file-sync.ts';
-import { hashText } from '../plan-file/text-file.ts';
+import { createFileMemory } from '../plan-file/plan-text.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
 
@@ -21,7 +20,7 @@ function ownSessionId(realPath: string): string {
   const name = basename(realPath)
     .replace(/[^\w.-]+/g, '_')
     .slice(0, 60);
-  return `plan-${name}-${hashText(realPath).slice(0, 8)}`;
+  return `plan-${name}-${sha256(realPath).slice(0, 8)}`;
 }
 
 export async function openOwnSession(
@@ -31,7 +30,7 @@ export async function openOwnSession(
   realPath: string,
 ): Promise<Session> {
   const sessionId = ownSessionId(realPath);
-  const found = await store.read(async (reader) => reader.session(sessionId));
+  const found = await store.state(sessionId);
   if (found !== null) return found;
   const opened: Event = {
     type: 'session-opened',
@@ -53,7 +52,7 @@ export async function openOwnSession(
     },
     agent: null,
   };
-  return (await runtime.handle(opened)).session;
+  return (await runtime.handle(opened)).state;
 }
 
 export function openPlanFileSync(

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandBench, createCommandBench } from '../../test/support/command-bench.ts';
+import { openDatabase } from '../store/sqlite/open-database.ts';
+import { storePath } from '../store/state-directory.ts';
 
 const program = fileURLToPath(new URL('bin.ts', import.meta.url));
 
@@ -70,8 +72,8 @@ describe('as a process', () => {
 
   it('Ctrl-C ends it at once while it waits for another writer, and nothing was written', async () => {
     const store = await bench.store();
-    let release = (): void => {};
-    const held = store.transact(() => new Promise<void>((resolve) => (release = resolve)));
+    const writer = await openDatabase(storePath(bench.env));
+    writer.exec('BEGIN IMMEDIATE');
     const child = spawn(process.execPath, [program, 'stop', 'alpha'], {
       env: environment(),
       cwd: bench.project,
@@ -83,10 +85,10 @@ describe('as a process', () => {
       expect(await ended).toEqual([null, 'SIGINT']);
     } finally {
       child.kill('SIGKILL');
-      release();
-      await held;
+      writer.exec('ROLLBACK');
+      writer.close();
     }
-    const session = await store.read(async (reader) => reader.session('alpha-0001'));
+    const session = await store.state('alpha-0001');
     expect(session?.latch).toBeNull();
   });
 });

@@ -2,12 +2,11 @@
 // anything, and it stands on the defaults alone, so that the same file means the same everywhere.
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseJsonText } from '../core/config/json-text.ts';
-import { mergeSettings } from '../core/config/merge.ts';
-import { problemSentence } from '../core/config/problem.ts';
-import type { Settings } from '../core/config/settings.ts';
-import { validateConfig } from '../core/config/validate.ts';
-import { UntildoneError } from '../core/untildone-error.ts';
+import { mergeSettings, validateConfig } from '../core/config.ts';
+import { UntildoneError } from '../core/error.ts';
+import { parseJsonText } from '../core/json-text.ts';
+import { problemSentence } from '../core/problem.ts';
+import type { Settings } from '../core/settings.ts';
 import { shown } from './print.ts';
 
 /** As for the files of a configuration: more is a mistake. */

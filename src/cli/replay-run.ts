@@ -1,13 +1,14 @@
 // One run of recorded events through the engine, over a store in memory. Nothing leaves it: no host, and checks are
 // not run, since their recorded results are events themselves.
-import type { Policy } from '../core/config/policy.ts';
-import { defaultSettings, type Settings } from '../core/config/settings.ts';
+
 import type { Decision } from '../core/decision.ts';
 import type { Event } from '../core/events.ts';
-import type { Session, SessionTimer } from '../core/session.ts';
+import type { Policy } from '../core/policy.ts';
+import { defaultSettings, type Settings } from '../core/settings.ts';
+import type { Session, SessionTimer } from '../core/state.ts';
 import { createRuntime } from '../engine/runtime.ts';
 import { sha256 } from '../engine/system.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 
 export interface ReplayRun {
   /** Null before the first event. */
@@ -19,7 +20,11 @@ export interface ReplayRun {
 }
 
 /** `other` null: every event under the settings that held when it happened; `first` until the record says more. */
-export function createReplayRun(sessionId: string, other: Settings | null, first: string | null): ReplayRun {
+export async function createReplayRun(
+  sessionId: string,
+  other: Settings | null,
+  first: string | null,
+): Promise<ReplayRun> {
   let session: Session | null = null;
   let now = 0;
   let fired = 0;
@@ -30,7 +35,7 @@ export function createReplayRun(sessionId: string, other: Settings | null, first
   };
   let policy: Policy = first === null ? { settings: other ?? defaultSettings, goalChecks: [] } : held(first);
   const runtime = createRuntime({
-    store: createMemoryStore(),
+    store: await openSqliteStore({ path: ':memory:' }),
     clock: { now: () => now, wake: () => () => {} },
     identifiers: { next: () => `replay-${++fired}` },
     hash: sha256,
@@ -41,7 +46,7 @@ export function createReplayRun(sessionId: string, other: Settings | null, first
   async function handle(event: Event): Promise<Decision | null> {
     now = event.at;
     const handled = await runtime.handle(event);
-    session = handled.session;
+    session = handled.state;
     return handled.decision;
   }
 

@@ -6,7 +6,7 @@ import {
   type CommandBench,
   createCommandBench,
 } from '../../test/support/command-bench.ts';
-import type { PartialSettings } from '../core/config/settings.ts';
+import type { PartialSettings } from '../core/settings.ts';
 
 process.env['TZ'] = 'UTC';
 
@@ -144,9 +144,9 @@ describe('V6: replay', () => {
       ...{ type: 'check-finished', todoId: 't1', check: 'unit', result: 'passed', flaky: false },
       ...{ tail: null, fingerprint: null, final: true, writes: null },
     });
-    const { session: stopped } = await host.stops();
+    const { state: stopped } = await host.stops();
     const stop = stopped.finalRun?.stop ?? '';
-    const { session } = await host.happens({ type: 'final-run-ended', stop, edited: [] });
+    const { state: session } = await host.happens({ type: 'final-run-ended', stop, edited: [] });
     expect(session.settled?.outcome).toBe('done');
     expect(await replay('alpha', {})).toMatchObject({ differences: [], notReproduced: 0 });
   });

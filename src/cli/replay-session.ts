@@ -1,11 +1,12 @@
 // Decides recorded events again, twice side by side in memory: as they were, and under other settings (V6).
 // It shows where answers differ. What the agent and the host would then have done nobody knows: the recorded events
 // were shaped by the recorded answers.
-import type { Settings } from '../core/config/settings.ts';
+
 import type { Decision } from '../core/decision.ts';
-import type { Event } from '../core/events.ts';
-import type { Session, SessionTimer } from '../core/session.ts';
-import type { StoreReader } from '../engine/store.ts';
+import { type Event, parseEvent } from '../core/events.ts';
+import type { Settings } from '../core/settings.ts';
+import type { Session, SessionTimer } from '../core/state.ts';
+import type { Store } from '../engine/store.ts';
 import { createReplayRun } from './replay-run.ts';
 
 /** Events read at a time: a long session is never in memory whole. */
@@ -31,13 +32,13 @@ export interface Replay {
   readonly notReproduced: number;
 }
 
-export async function replaySession(reader: StoreReader, session: Session, other: Settings): Promise<Replay> {
-  const decisions = await reader.decisions(session.id, Number.MAX_SAFE_INTEGER);
+export async function replaySession(store: Store, session: Session, other: Settings): Promise<Replay> {
+  const decisions = await store.decisions(session.id, Number.MAX_SAFE_INTEGER);
   const record = new Map(decisions.map((stored) => [stored.eventId, stored.decision]));
   // Until the human's first message nothing but the first decision says which policy held.
-  const first = await policyText(reader, decisions.at(-1)?.policyHash ?? null);
-  const before = createReplayRun(session.id, null, first);
-  const after = createReplayRun(session.id, other, first);
+  const first = await policyText(store, decisions.at(-1)?.policyHash ?? null);
+  const before = await createReplayRun(session.id, null, first);
+  const after = await createReplayRun(session.id, other, first);
   const differences: Difference[] = [];
   let events = 0;
   let redecided = 0;
@@ -52,11 +53,11 @@ export async function replaySession(reader: StoreReader, session: Session, other
     const would = await after.fire(timer);
     compare({ event: events, type: 'timer-fired', at: timer.dueAt, was: null, would });
   };
-  for await (const event of recordedEvents(reader, session.id)) {
+  for await (const event of recordedEvents(store, session.id)) {
     await fireOwnTimer(event);
     events += 1;
     const was = record.get(event.id) ?? null;
-    const policy = await policyText(reader, event.type === 'human-spoke' ? event.policyHash : null);
+    const policy = await policyText(store, event.type === 'human-spoke' ? event.policyHash : null);
     const translated = translate(event, before.session(), after.session());
     if (!sameAnswer(was, await before.apply(event, policy))) notReproduced += 1;
     const would = await after.apply(translated, policy);
@@ -66,18 +67,22 @@ export async function replaySession(reader: StoreReader, session: Session, other
   return { events, decisions: decisions.length, redecided, differences, notReproduced };
 }
 
-async function* recordedEvents(reader: StoreReader, sessionId: string): AsyncGenerator<Event> {
+async function* recordedEvents(store: Store, sessionId: string): AsyncGenerator<Event> {
   for (let after = 0; ; ) {
-    const page = await reader.appliedEvents(sessionId, after, pageSize);
-    for (const { event } of page) yield event;
+    const page = await store.events({ sessionId, after, limit: pageSize });
+    for (const { event } of page) {
+      // Older versions had other names for some events.
+      const read = parseEvent(event);
+      yield read.ok ? read.event : event;
+    }
     const last = page.at(-1)?.applied ?? null;
     if (last === null || page.length < pageSize) return;
     after = last;
   }
 }
 
-async function policyText(reader: StoreReader, hash: string | null): Promise<string | null> {
-  return hash === null ? null : reader.policy(hash);
+async function policyText(store: Store, hash: string | null): Promise<string | null> {
+  return hash === null ? null : store.policy(hash);
 }
 
 /** A countdown that only the other settings have, or that they end first, runs out before the next recorded event. */
@@ -98,12 +103,7 @@ function translate(event: Event, before: Session | null, after: Session | null):
     if (timer === null || before?.timer?.epoch !== event.epoch) return event;
     return { ...event, epoch: timer.epoch, dueAt: timer.dueAt, at: Math.max(event.at, timer.dueAt) };
   }
-  if (
-    event.type === 'injection-sent' ||
-    event.type === 'injection-failed' ||
-    event.type === 'injection-observed' ||
-    event.type === 'injection-lost'
-  ) {
+  if (event.type === 'delivery-reported') {
     const injection = after?.injection ?? null;
     return injection !== null && before?.injection?.epoch === event.epoch
       ? { ...event, epoch: injection.epoch }

@@ -1,6 +1,7 @@
 // Turns what went wrong into one sentence and an exit code: 2 for wrong usage or configuration, else 1.
+
+import { type ErrorCode, UntildoneError } from '../core/error.ts';
 import { stripTerminalControls } from '../core/safe-text.ts';
-import { type ErrorCode, UntildoneError } from '../core/untildone-error.ts';
 import type { Io } from './io.ts';
 import { complain } from './print.ts';
 

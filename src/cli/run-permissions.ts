@@ -1,15 +1,12 @@
-// What a run may do: from the flags, the settings that are not the project's, and what the human granted for good.
-import { homedir } from 'node:os';
 import type { Asking } from '../agent/permissions/permission-gate.ts';
 import { addGrant, type GrantPlace, provenGrants } from '../agent/permissions/remembered-grants.ts';
 import type { PermissionPolicy } from '../agent/workspace/permission.ts';
 import { workspaceTools } from '../agent/workspace/workspace-tools.ts';
-import { closestName } from '../core/config/closest-name.ts';
-import { type Problem, problemSentence } from '../core/config/problem.ts';
-import type { Settings } from '../core/config/settings.ts';
-import type { Session } from '../core/session.ts';
-import { UntildoneError } from '../core/untildone-error.ts';
-import { findUserConfigDirectory } from '../engine/policy-source.ts';
+import { UntildoneError } from '../core/error.ts';
+import { closestName, type Problem, problemSentence } from '../core/problem.ts';
+import type { Settings } from '../core/settings.ts';
+import type { Session } from '../core/state.ts';
+import { findUserConfigDirectory } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
@@ -59,7 +56,7 @@ export function keepAsking(
 
 /** Where untildone keeps what it knows and what the human wants: a workspace may lie around them. */
 function ownFolders({ env }: Io): readonly string[] {
-  const config = findUserConfigDirectory(env, env['HOME'] ?? homedir());
+  const config = findUserConfigDirectory(env);
   return [stateDirectory(env), ...(config === null ? [] : [config])];
 }
 

@@ -2,18 +2,17 @@
 // policy remembers the file (V2). Everything that can be wrong with it is told before anything is started.
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import type { Policy } from '../core/config/policy.ts';
-import type { Settings } from '../core/config/settings.ts';
-import { createPathSet } from '../core/glob/path-set.ts';
-import { refuseItem } from '../core/plan/refusals.ts';
-import type { Session } from '../core/session.ts';
-import { UntildoneError } from '../core/untildone-error.ts';
-import { digestPlanFile } from '../engine/digest-file.ts';
+import { UntildoneError } from '../core/error.ts';
+import { createPathSet } from '../core/glob.ts';
+import { refuseItem } from '../core/plan.ts';
+import type { Policy } from '../core/policy.ts';
+import type { Settings } from '../core/settings.ts';
+import type { Session } from '../core/state.ts';
+import { digestFile } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
-import { parsePlanFile } from '../plan-file/parse-plan-file.ts';
-import { planChecks } from '../plan-file/plan-checks.ts';
-import { type PlanFile, problemText } from '../plan-file/plan-file.ts';
-import { errorCode, readTextFile } from '../plan-file/text-file.ts';
+import { errorCode } from '../engine/system.ts';
+import { type PlanFile, parsePlanFile, planChecks, problemText } from '../plan-file/plan-file.ts';
+import { readPlanText } from '../plan-file/plan-text.ts';
 import { shown } from './print.ts';
 
 export interface TakenPlan {
@@ -34,8 +33,8 @@ export async function takePlanFile(policy: Policy, file: string, directory: stri
   const names = relative(directory, path).split(sep);
   if (names[0] === '..' || isAbsolute(names.join(sep)))
     return fail(`lies outside this directory; the agent works in here: ${shown(directory, 200)}.`);
-  const digest = digestPlanFile(path);
-  const text = await readTextFile(path, true);
+  const digest = digestFile(path, 'plan');
+  const text = readPlanText(path, true);
   if (!text.ok) return fail(`${text.sentence}.`);
   const parsed = parsePlanFile(text.text);
   if (!parsed.ok)
@@ -93,6 +92,6 @@ export function planFileOf(policy: Policy): string | null {
 /** What the human's last message in this session froze; null: the session has heard none. */
 export async function lastPolicy(store: Store, { policyHash }: Session): Promise<Policy | null> {
   if (policyHash === null) return null;
-  const text = await store.read(async (reader) => reader.policy(policyHash));
+  const text = await store.policy(policyHash);
   return text === null ? null : (JSON.parse(text) as Policy);
 }

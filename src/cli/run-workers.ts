@@ -1,11 +1,10 @@
 // The workers of a run, from the configuration, with their models. What is wrong with them is told before anything is
 // started; what a project's file may not say about them is left out, with a word about it.
 import { resolveModel } from '../agent/models/resolve-model.ts';
-import type { Worker } from '../agent/workers/worker.ts';
-import { workerTypes } from '../agent/workers/worker-types.ts';
-import type { Origins } from '../core/config/merge.ts';
-import type { Settings } from '../core/config/settings.ts';
-import { UntildoneError } from '../core/untildone-error.ts';
+import { type Worker, workerTypes } from '../agent/workers/worker-types.ts';
+import type { Origins } from '../core/config.ts';
+import { UntildoneError } from '../core/error.ts';
+import type { Settings } from '../core/settings.ts';
 import type { Io } from './io.ts';
 import { complain } from './print.ts';
 

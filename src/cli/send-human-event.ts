@@ -1,8 +1,9 @@
 // Writes what the human did through the engine, as a host would (C3). The session is found first, so that a wrong
 // word changes nothing.
+
+import { UntildoneError } from '../core/error.ts';
 import type { Event } from '../core/events.ts';
-import type { Session } from '../core/session.ts';
-import { UntildoneError } from '../core/untildone-error.ts';
+import type { Session } from '../core/state.ts';
 import type { Handled } from '../engine/engine.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import { findSession, noSessionsYet } from './find-session.ts';
@@ -23,7 +24,7 @@ export async function sendHumanEvent(
   act: (session: Session) => HumanAct | null,
 ): Promise<{ session: Session; handled: Handled | null }> {
   const sent = await withStore(io, async (store) => {
-    const session = await store.read(async (reader) => findSession(reader, word, io));
+    const session = await findSession(store, word, io);
     const what = act(session);
     if (what === null) return { session, handled: null };
     const id = createIdentifiers(io.clock).next();
@@ -31,7 +32,7 @@ export async function sendHumanEvent(
     const handled = await openRuntime(io, store).handle(event);
     // What the event set going must be on the record before the store is closed.
     await handled.checks;
-    return { session: handled.session, handled };
+    return { session: handled.state, handled };
   });
   if (sent === null) throw new UntildoneError('unknown-session', noSessionsYet);
   return sent;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MessageKind, MessageRow } from '../engine/transcript.ts';
+import type { MessageKind, MessageRow } from '../engine/host.ts';
 import { transcriptEntries } from './transcript-entries.ts';
 
 let sequence = 0;

@@ -1,6 +1,6 @@
 // What our own agent or one of its workers said and did, as data that people and programs can read. What the system
 // said to the model, and what was held back, is left out unless it is asked for (I7).
-import type { MessageKind, MessageRow } from '../engine/transcript.ts';
+import type { MessageKind, MessageRow } from '../engine/host.ts';
 
 export interface TranscriptEntry {
   readonly at: number;

@@ -1,8 +1,8 @@
 // The workers of our own agent, as commands show them: read off the ledger of the plan that they worked on, which
 // says who got which todo and how it ended. Their own sessions stand below the session that the human sees.
 import type { WorkerResult } from '../core/events.ts';
-import type { Session } from '../core/session.ts';
-import type { StoreReader } from '../engine/store.ts';
+import type { Session } from '../core/state.ts';
+import type { Store } from '../engine/store.ts';
 
 export interface WorkerView {
   readonly id: string;
@@ -16,10 +16,10 @@ export interface WorkerView {
 }
 
 /** Of the session's present plan, oldest first. */
-export async function readWorkers(reader: StoreReader, { planId }: Session): Promise<WorkerView[]> {
-  const titles = new Map((await reader.todosOfPlan(planId)).map(({ id, title }) => [id, title]));
+export async function readWorkers(store: Store, { planId }: Session): Promise<WorkerView[]> {
+  const titles = new Map((await store.todos({ planId })).map(({ id, title }) => [id, title]));
   const workers = new Map<string, WorkerView>();
-  for (const { change, detail, todoId, at } of await reader.ledger(planId)) {
+  for (const { change, detail, todoId, at } of await store.ledger(planId)) {
     const id = detail['worker'];
     if (typeof id !== 'string') continue;
     if (change === 'delegated') {

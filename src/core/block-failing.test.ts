@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCoreDriver, type DriverOptions, textOf } from '../../test/properties/core-driver.ts';
+import { countPlan } from './state.ts';
 
 function planned(
   options: DriverOptions = {},
@@ -19,7 +20,7 @@ describe('stopping after a tool error', () => {
     const once = driver.stops({ toolError });
     expect(once.decision?.textKind).toBe('tool-error');
     expect(textOf(once)).toContain('“ENOENT: no such file”');
-    expect(driver.session.toolErrorTodo).toBe(first);
+    expect(driver.state.toolErrorTodo).toBe(first);
     const twice = driver.stops({ toolError });
     expect(driver.todo(first)).toMatchObject({
       status: 'blocked',
@@ -29,7 +30,7 @@ describe('stopping after a tool error', () => {
     expect(driver.ledger).toContain('blocked');
     expect(twice.decision).toMatchObject({ answer: 'continue', textKind: 'standard' });
     expect(textOf(twice)).toContain('“write the docs”');
-    expect(driver.session.toolErrorTodo).toBeNull();
+    expect(driver.state.toolErrorTodo).toBeNull();
   });
 
   it('P12: the last one that fails twice ends the turn as blocked', () => {
@@ -56,9 +57,9 @@ describe('stopping after a tool error', () => {
   it('P12: a stop without an error that only waited starts anew too', () => {
     const { driver, first } = planned({}, 'a');
     driver.stops({ toolError });
-    driver.happens({ type: 'permission-asked', requestId: 'r1' });
+    driver.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'r1' } });
     expect(driver.stops().decision?.answer).toBe('wait');
-    driver.happens({ type: 'permission-answered', requestId: 'r1', granted: true });
+    driver.happens({ type: 'wait-ended', wait: { kind: 'permission', requestId: 'r1', granted: true } });
     expect(driver.stops({ toolError }).decision?.textKind).toBe('tool-error');
     expect(driver.todo(first).status).toBe('pending');
   });
@@ -69,7 +70,7 @@ describe('stopping after a tool error', () => {
     expect(limited.driver.stops({ toolError }).decision?.reason).toBe('stagnant');
     expect(limited.driver.todo(limited.first).status).toBe('pending');
     const observed = planned({ settings: { mode: 'observe' } }, 'a');
-    observed.driver.session = { ...observed.driver.session, toolErrorTodo: observed.first };
+    observed.driver.state = { ...observed.driver.state, toolErrorTodo: observed.first };
     observed.driver.stops({ toolError });
     expect(observed.driver.todo(observed.first).status).toBe('pending');
   });
@@ -82,7 +83,12 @@ describe('stopping after a tool error', () => {
     expect(driver.todo(first)).toMatchObject({ status: 'blocked', droppedAt: null });
     expect(twice.decision?.textKind).toBe('dropped-todos');
     expect(textOf(twice)).toContain('still open: “gone too”.');
-    expect(driver.session.counts).toMatchObject({ blocked: 1, pending: 2, dropped: 1, unnamedDrops: 0 });
+    expect(countPlan(driver.state.plan)).toMatchObject({
+      blocked: 1,
+      pending: 2,
+      dropped: 1,
+      unnamedDrops: 0,
+    });
   });
 
   it('P31: a failed check that is set aside makes room for the next failed one in the text', () => {

@@ -7,6 +7,7 @@ import {
   injectionOf,
   textOf,
 } from '../../test/properties/core-driver.ts';
+import { countPlan } from './state.ts';
 
 function planned(titles: readonly string[], options: DriverOptions = {}) {
   const driver = createCoreDriver(options);
@@ -18,7 +19,7 @@ function planned(titles: readonly string[], options: DriverOptions = {}) {
 describe('a continuation', () => {
   it('P1 G6: names the next todo, is counted three times over, and raises the epoch', () => {
     const { driver } = planned(['write the parser', 'write the tests']);
-    const { epoch } = driver.session;
+    const { epoch } = driver.state;
     const stopped = driver.stops();
     expect(answerOf(stopped)).toMatchObject({
       answer: 'continue',
@@ -37,7 +38,7 @@ describe('a continuation', () => {
       epoch: epoch + 1,
       inputs: { open: 2, stagnant: 0, continuations: 0, total: 0, next: 'write the parser' },
     });
-    expect(driver.session).toMatchObject({
+    expect(driver.state).toMatchObject({
       epoch: epoch + 1,
       counters: { stagnant: 1, continuations: 1, total: 1 },
       lastContinuationAt: driver.now,
@@ -53,7 +54,7 @@ describe('a continuation', () => {
     const { driver } = planned(['write the parser']);
     expect([1, 2, 3].map(() => driver.stops().decision?.level)).toEqual([1, 2, 3]);
     expect(driver.stops().decision).toMatchObject({ reason: 'stagnant', outcome: 'stagnant' });
-    expect(driver.session.counters.total).toBe(3);
+    expect(driver.state.counters.total).toBe(3);
   });
 
   it('G6: the second limit ends an agent that only makes weak progress, the ceiling ends any', () => {
@@ -80,7 +81,7 @@ describe('a continuation', () => {
     const step = driver.stopsFully();
     expect(injectionOf(step)).toEqual({
       type: 'inject',
-      epoch: driver.session.epoch,
+      epoch: driver.state.epoch,
       text: expect.any(String),
     });
     expect(answerOf(step)).toBeNull();
@@ -89,7 +90,7 @@ describe('a continuation', () => {
   it('C2: observing records what would have been said and does nothing', () => {
     for (const mode of ['asked', 'told'] as const) {
       const { driver } = planned(['a'], { settings: { mode: 'observe' }, descriptor: { mode } });
-      const { epoch, counters } = driver.session;
+      const { epoch, counters } = driver.state;
       const step = driver.stops();
       expect(step.decision).toMatchObject({
         answer: 'continue',
@@ -102,8 +103,8 @@ describe('a continuation', () => {
           ? []
           : [{ type: 'answer', answer: 'let-go', epoch, text: null, message: null, dueAt: null }],
       );
-      expect(driver.session).toMatchObject({ epoch, counters, injection: null, lastContinuationAt: null });
-      expect(driver.session.turn?.ended).toBe(true);
+      expect(driver.state).toMatchObject({ epoch, counters, injection: null, lastContinuationAt: null });
+      expect(driver.state.turn?.ended).toBe(true);
     }
   });
 });
@@ -116,21 +117,21 @@ describe('dropped todos', () => {
     const stopped = driver.stops();
     expect(stopped.decision?.textKind).toBe('dropped-todos');
     expect(textOf(stopped)).toContain('still open: “hard one”.');
-    expect(driver.session.counts).toMatchObject({ dropped: 1, unnamedDrops: 0 });
+    expect(countPlan(driver.state.plan)).toMatchObject({ dropped: 1, unnamedDrops: 0 });
     expect(driver.todos().find(({ title }) => title === 'hard one')).toMatchObject({
       droppedNamedAt: driver.now,
     });
     expect(driver.stops().decision?.textKind).toBe('standard');
     driver.writes({ content: 'easy', status: 'completed' }, { content: 'last', status: 'completed' });
     expect(driver.stops().decision).toMatchObject({ answer: 'let-go', outcome: 'claimed' });
-    expect(driver.session.counts.unexplained).toBe(1);
+    expect(countPlan(driver.state.plan).unexplained).toBe(1);
   });
 
   it('P3: one that is put back is dropped no more', () => {
     const { driver } = planned(['easy', 'hard one']);
     driver.writes('easy');
     driver.writes('easy', 'hard one');
-    expect(driver.session.counts).toMatchObject({ dropped: 0, unnamedDrops: 0 });
+    expect(countPlan(driver.state.plan)).toMatchObject({ dropped: 0, unnamedDrops: 0 });
     expect(driver.stops().decision?.textKind).toBe('standard');
   });
 });
@@ -167,7 +168,7 @@ describe('bulk claims', () => {
     const { driver, ids } = planned(['a', 'b', 'c']);
     completeAll(driver, ids);
     driver.updates(ids[0] ?? '', { status: 'in_progress' });
-    expect(driver.session.counts).toMatchObject({ idleClaims: 2, idleEnds: 0 });
+    expect(countPlan(driver.state.plan)).toMatchObject({ idleClaims: 2, idleEnds: 0 });
     expect(driver.stops().decision?.textKind).toBe('standard');
   });
 
@@ -187,9 +188,9 @@ describe('bulk claims', () => {
     completeAll(driver, ids.slice(0, 3));
     for (const id of ids.slice(3)) driver.updates(id, { status: 'blocked', reason: 'too hard' });
     expect(textOf(driver.stops())).toContain('3 todos were marked completed');
-    expect(driver.session.challenged).toEqual({ claims: true, ends: false });
+    expect(driver.state.challenged).toEqual({ claims: true, ends: false });
     expect(textOf(driver.stops())).toContain('3 todos were blocked or cancelled although nothing was tried');
-    expect(driver.session.challenged).toEqual({ claims: true, ends: true });
+    expect(driver.state.challenged).toEqual({ claims: true, ends: true });
     expect(driver.stops().decision).toMatchObject({ reason: 'all-blocked', outcome: 'blocked' });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endsInQuestion } from './ends-in-question.ts';
+import { endsInQuestion } from './safe-text.ts';
 
 describe('a text that ends in a question', () => {
   it.each([

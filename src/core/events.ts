@@ -1,397 +1,431 @@
-// Everything that can happen to a session, as data. Time and ids come inside the event, so that decide() needs
-// neither a clock nor randomness. Adapters translate hosts' payloads into these; nothing here knows a host.
-import type {
-  HostCapReached,
-  InjectionFailed,
-  InjectionLost,
-  InjectionObserved,
-  InjectionSent,
-  TimerFired,
-} from './delivery-events.ts';
-import type { EventBase } from './event-base.ts';
-import type { Actor, Priority, TodoStatus } from './todo.ts';
+// Everything that can happen to a session, as one table: the types of events and their reader come from it.
+// Time and ids come inside the event, so that decide() needs neither a clock nor randomness. Adapters translate hosts'
+// payloads into these; nothing here knows a host. The reader judges shape and size, never whether a plan is good.
+import { didYouMean, excerpt } from './problem.ts';
+import {
+  choice,
+  flag,
+  type Infer,
+  identifier,
+  integer,
+  isObject,
+  type Kind,
+  list as listOf,
+  nullable,
+  number,
+  object,
+  optional,
+  read,
+  taken,
+  text as textOf,
+  type Values,
+  variant,
+} from './schema.ts';
+import { actors, priorities, todoStatuses } from './todo.ts';
 
-export type HostMode = 'asked' | 'told';
+/** In UTF-16 units, roughly a megabyte: a message, an error, the tail of a check. */
+const longestText = 1_048_576;
+const text = textOf(longestText);
+
+/** Five times the largest plan that is allowed by default, so that the plan's own limit speaks first. */
+function list<T>(of: Kind<T>): Kind<readonly T[]> {
+  return listOf(of, 100_000);
+}
+
+/** Up to the last moment that a Date can hold; later ones cannot be shown. */
+const moment: Kind<number> = {
+  ...number(Number.MIN_VALUE, 8_640_000_000_000_000),
+  expected: 'a time in milliseconds since 1970',
+};
+
+/**
+ * The title of one todo of a list. A bad title costs its todo, not the list (T6), so that everything is read:
+ * what is no text becomes the empty title, and an endless one is cut where it is still too long.
+ */
+const listedTitle = taken((value) => (typeof value === 'string' ? value.slice(0, longestText) : ''));
+
+/** A status or priority of one todo: an unknown word, or what is no word, costs its todo as well (T6). */
+const listedWord = optional(
+  taken((value) => (typeof value === 'string' ? value.slice(0, 200) : excerpt(value))),
+);
+
+const hostMode = choice('asked', 'told');
 /** `other`: a session of the host that is neither main nor subagent (titles, summaries …). */
-export type SessionKind = 'main' | 'subagent' | 'other' | 'unknown';
-export type Knowledge = 'yes' | 'no' | 'unknown';
-
-/** What an adapter knows about a session and its host. */
-export interface SessionDescriptor {
-  readonly host: string;
-  /** Which running instance of the host this session lives in; timers and outbox belong to its owner. */
-  readonly instance: string;
-  readonly mode: HostMode;
-  readonly kind: SessionKind;
-  readonly parentId: string | null;
-  readonly directory: string | null;
-  /** Nobody sits at a terminal: an unanswered question ends `paused` instead of waiting. */
-  readonly headless: boolean;
-  /** A told host that is gone if it is not answered at once: no countdown, no minimum interval. */
-  readonly immediate: boolean;
-  /** The host has no agents without write access, so that "unknown" need not be treated as read-only (G4). */
-  readonly everyAgentWrites: boolean;
-  /** The host reports tool calls; without them idle claims cannot be told from honest ones. */
-  readonly seesTools: boolean;
-  /** Names under which the model can call these tools here; null: it cannot, and texts must not name them. */
-  readonly tools: {
-    readonly pause: string | null;
-    readonly verify: string | null;
-    /** Hands a todo to the worker that it is for; absent: there are no workers here. */
-    readonly delegate?: string | undefined;
-  };
-}
-
-export interface AgentDescriptor {
-  readonly name: string | null;
-  readonly canWrite: Knowledge;
-  readonly model: string | null;
-  readonly variant: string | null;
-}
-
-export interface NewTodo {
-  readonly id: string;
-  readonly title: string;
-  readonly context?: string | undefined;
-  readonly completionCriteria?: string | undefined;
-  readonly agentType?: string | undefined;
-  readonly priority?: string | undefined;
-  /** 1-based position in the plan; default: at the end. */
-  readonly order?: number | undefined;
-  readonly checks?: readonly string[] | undefined;
-  readonly hostKey?: string | undefined;
-  readonly status?: string | undefined;
-}
-
-export interface WrittenTodo {
-  /** Our id or the host's; unknown ids fall back to the title. */
-  readonly id?: string | undefined;
-  readonly content: string;
-  readonly status?: string | undefined;
-  readonly priority?: string | undefined;
-  readonly reason?: string | undefined;
-  /** The id a new row gets if nothing matches. */
-  readonly freshId: string;
-}
-
-export interface TodoChanges {
-  readonly status?: TodoStatus | undefined;
-  readonly reason?: string | undefined;
-  readonly title?: string | undefined;
-  readonly context?: string | undefined;
-  readonly completionCriteria?: string | undefined;
-  readonly priority?: Priority | undefined;
-  readonly agentType?: string | undefined;
-}
-
-export type ToolAccess = 'read' | 'write' | 'todo' | 'unknown';
-export type JobKind = 'shell' | 'subagent';
-
-export interface Job {
-  readonly id: string;
-  readonly kind: JobKind;
-  readonly description: string;
-}
-
+const sessionKind = choice('main', 'subagent', 'other', 'unknown');
+const knowledge = choice('yes', 'no', 'unknown');
+const access = choice('read', 'write', 'todo', 'unknown');
+const actor = choice(...actors);
 /** How the model's last step ended. Only `normal`, `length` and `empty` may be continued (G2). */
-export type StopEnd =
-  | 'normal'
-  | 'length'
-  | 'empty'
-  | 'error'
-  | 'cancelled'
-  | 'refusal'
-  | 'content-filter'
-  | 'iteration-budget';
+const stopEnd = choice(
+  'normal',
+  'length',
+  'empty',
+  'error',
+  'cancelled',
+  'refusal',
+  'content-filter',
+  'iteration-budget',
+);
 
-export interface SessionOpened extends EventBase {
-  readonly type: 'session-opened';
-  readonly descriptor: SessionDescriptor;
-  readonly agent: AgentDescriptor | null;
-}
-/** The host process or window went away; the session itself can come back. */
-export interface SessionClosed extends EventBase {
-  readonly type: 'session-closed';
-}
-export interface SessionDeleted extends EventBase {
-  readonly type: 'session-deleted';
-}
-export interface HumanSpoke extends EventBase {
-  readonly type: 'human-spoke';
-  readonly messageId: string | null;
-  readonly text: string | null;
-  /** Becomes the turn's id if this message starts one. */
-  readonly turnId: string;
-  readonly agent: AgentDescriptor | null;
-  /** Workspace fingerprint at this moment, where one was taken: the baseline for progress. */
-  readonly fingerprint: string | null;
-  /** Filled in by the engine: the policy snapshot that is valid from here on (V2). */
-  readonly policyHash: string | null;
-  /** True: said while our own agent works; its loop takes the words up between two steps (T3). */
-  readonly queued?: boolean | undefined;
-}
-/** Words that were queued stand in the conversation now. */
-export interface WordsJoined extends EventBase {
-  readonly type: 'words-joined';
-  readonly messageId: string;
-}
-export interface HumanAborted extends EventBase {
-  readonly type: 'human-aborted';
-  readonly how: string;
-}
-export interface HumanPaused extends EventBase {
-  readonly type: 'human-paused';
-  readonly reason: string | null;
-}
-export interface HumanResumed extends EventBase {
-  readonly type: 'human-resumed';
-}
-export interface ModelPaused extends EventBase {
-  readonly type: 'model-paused';
-  readonly reason: string;
-}
-/** The host is doing something: it turned busy, or an assistant message appeared. */
-export interface ActivitySeen extends EventBase {
-  readonly type: 'activity-seen';
-}
-export interface ToolStarted extends EventBase {
-  readonly type: 'tool-started';
-  readonly tool: string;
-  readonly access: ToolAccess;
-  /** The permission request that this call waited for; from here on the call has begun. */
-  readonly requestId?: string | undefined;
-}
-export interface ToolEnded extends EventBase {
-  readonly type: 'tool-ended';
-  readonly tool: string;
-  readonly access: ToolAccess;
-  /** The error's text when the call failed. */
-  readonly error: string | null;
-}
-export interface TodosCreated extends EventBase {
-  readonly type: 'todos-created';
-  readonly actor: Actor;
-  readonly items: readonly NewTodo[];
-}
-export interface PlanWritten extends EventBase {
-  readonly type: 'plan-written';
-  readonly actor: Actor;
-  readonly items: readonly WrittenTodo[];
-}
-export interface TodoUpdated extends EventBase {
-  readonly type: 'todo-updated';
-  readonly actor: Actor;
-  readonly todoId: string;
-  readonly changes: TodoChanges;
-}
-export interface TodoCompleted extends EventBase {
-  readonly type: 'todo-completed';
-  readonly actor: Actor;
-  readonly todoId: string;
-  readonly status: 'completed' | 'cancelled';
-  readonly outcome: string;
-}
 /** How a worker's work on a todo ended. `interrupted`: by the human or by a crash, which is nobody's failure. */
 export const workerResults = ['done', 'failed', 'timed-out', 'refused', 'interrupted'] as const;
-export type WorkerResult = (typeof workerResults)[number];
 
-/** The agent hands a todo to a worker and waits for it (S4). */
-export interface DelegationStarted extends EventBase {
-  readonly type: 'delegation-started';
-  readonly todoId: string;
-  /** The session of the worker. */
-  readonly workerId: string;
-  readonly agentType: string;
-  /** The call by which it was delegated: after a crash its result is found by it. */
-  readonly callId: string;
-}
-export interface DelegationEnded extends EventBase {
-  readonly type: 'delegation-ended';
-  readonly workerId: string;
-  readonly result: WorkerResult;
-  readonly sentence: string;
-}
-export interface CheckStarted extends EventBase {
-  readonly type: 'check-started';
-  /** null: a check of the goal. */
-  readonly todoId: string | null;
-  readonly check: string;
-}
-export interface CheckFinished extends EventBase {
-  readonly type: 'check-finished';
-  readonly todoId: string | null;
-  readonly check: string;
-  /** waiting: only a human can answer it, and none has. */
-  readonly result: 'passed' | 'failed' | 'waiting';
-  /** It failed first and passed when run once more: at best `claimed`. */
-  readonly flaky: boolean;
-  readonly tail: string | null;
-  /** State of the check's files; null: unknown, or not the same before and after. */
-  readonly fingerprint: string | null;
-  /** It ran while the agent had stopped. */
-  readonly final: boolean;
-  /** Calls of writing tools that had ended when it was asked for; null: one was running. */
-  readonly writes: number | null;
-}
-/** Someone wants the results of what is claimed or running (M8). */
-export interface VerificationAsked extends EventBase {
-  readonly type: 'verification-asked';
-  /** null: all of them. */
-  readonly todoId: string | null;
-}
-/** Every check of a stop attempt has been looked at, those that had gone stale too (V2). */
-export interface FinalRunEnded extends EventBase {
-  readonly type: 'final-run-ended';
-  readonly stop: string;
-  /** Files that say what is checked and were changed since the human's message: that counts from the next one. */
-  readonly edited: readonly string[];
-}
-/** The rows of the plan and its ledger do not agree (V4). */
-export interface RecordBroken extends EventBase {
-  readonly type: 'record-broken';
-  readonly sentence: string;
-}
-/** An asked host's deadline came before the checks ended. */
-export interface ChecksOverdue extends EventBase {
-  readonly type: 'checks-overdue';
-}
-export interface WorkspaceSeen extends EventBase {
-  readonly type: 'workspace-seen';
-  readonly fingerprint: string;
-}
-export interface StopAttempted extends EventBase {
-  readonly type: 'stop-attempted';
-  readonly end: StopEnd;
-  /** The final text ends in a question to the human (G11). */
-  readonly question: boolean;
-  readonly fingerprint: string | null;
-  /** Background work the host listed with the stop; null: it does not say, our own count holds. */
-  readonly background: readonly Job[] | null;
-  /** The last tool call before the stop failed with this error (P12). */
-  readonly toolError: string | null;
-}
-export interface RecoveryStarted extends EventBase {
-  readonly type: 'recovery-started';
-}
-export interface RecoveryEnded extends EventBase {
-  readonly type: 'recovery-ended';
-}
-export interface CompactionStarted extends EventBase {
-  readonly type: 'compaction-started';
-}
-export interface CompactionEnded extends EventBase {
-  readonly type: 'compaction-ended';
-  /** False when the context could not be made smaller. */
-  readonly shrunk: boolean;
-}
-/** What a permission would allow: asked for by our own agent, which tells the model the answer itself. */
-export interface PermissionSubject {
-  readonly callId: string;
-  readonly tool: string;
-  /** The command or the path, as the human is shown it. */
-  readonly subject: string;
-  /** What a lasting answer would cover. */
-  readonly pattern: string;
-}
 /** `withdrawn`: nobody waits for the answer any more. */
 export const permissionAnswers = ['once', 'session', 'always', 'no', 'withdrawn'] as const;
+
+/** What an adapter knows about a session and its host. */
+const descriptor = object({
+  host: identifier,
+  /** Which running instance of the host this session lives in; timers and outbox belong to its owner. */
+  instance: identifier,
+  mode: hostMode,
+  kind: sessionKind,
+  parentId: nullable(identifier),
+  directory: nullable(text),
+  /** Nobody sits at a terminal: an unanswered question ends `paused` instead of waiting. */
+  headless: flag,
+  /** A told host that is gone if it is not answered at once: no countdown, no minimum interval. */
+  immediate: flag,
+  /** The host has no agents without write access, so that "unknown" need not be treated as read-only (G4). */
+  everyAgentWrites: flag,
+  /** The host reports tool calls; without them idle claims cannot be told from honest ones. */
+  seesTools: flag,
+  /** Names under which the model can call these tools here; null: it cannot, and texts must not name them. */
+  tools: object({
+    pause: nullable(identifier),
+    verify: nullable(identifier),
+    /** Hands a todo to the worker that it is for; absent: there are no workers here. */
+    delegate: optional(identifier),
+  }),
+});
+
+const agentDescriptor = object({
+  name: nullable(identifier),
+  canWrite: knowledge,
+  model: nullable(identifier),
+  variant: nullable(identifier),
+});
+const agent = nullable(agentDescriptor);
+
+const newTodo = object({
+  id: identifier,
+  title: listedTitle,
+  context: optional(text),
+  completionCriteria: optional(text),
+  agentType: optional(text),
+  priority: listedWord,
+  /** 1-based position in the plan; default: at the end. */
+  order: optional(integer(1)),
+  checks: optional(list(identifier)),
+  hostKey: optional(identifier),
+  status: listedWord,
+});
+
+const writtenTodo = object({
+  /** Our id or the host's; unknown ids fall back to the title. */
+  id: optional(identifier),
+  content: listedTitle,
+  status: listedWord,
+  priority: listedWord,
+  reason: optional(text),
+  /** The id a new row gets if nothing matches. */
+  freshId: identifier,
+});
+
+const changes = object({
+  status: optional(choice(...todoStatuses)),
+  reason: optional(text),
+  title: optional(text),
+  context: optional(text),
+  completionCriteria: optional(text),
+  priority: optional(choice(...priorities)),
+  agentType: optional(text),
+});
+
+const job = object({ id: identifier, kind: choice('shell', 'subagent'), description: text });
+
+/** What a permission would allow: asked for by our own agent, which tells the model the answer itself. */
+const permissionSubject = object({
+  callId: identifier,
+  tool: identifier,
+  /** The command or the path, as the human is shown it. */
+  subject: text,
+  /** What a lasting answer would cover. */
+  pattern: text,
+});
+
+const startedWait = variant('kind', {
+  recovery: {},
+  compaction: {},
+  permission: {
+    requestId: identifier,
+    /** Absent: a host asks, and knows itself what for. */
+    about: optional(permissionSubject),
+  },
+  question: { requestId: identifier },
+  background: { job },
+});
+
+const endedWait = variant('kind', {
+  recovery: {},
+  compaction: {
+    /** False when the context could not be made smaller. */
+    shrunk: flag,
+  },
+  permission: {
+    requestId: identifier,
+    granted: flag,
+    /** For how long it was said; absent: a host's answer. */
+    remembered: optional(choice(...permissionAnswers)),
+  },
+  question: { requestId: identifier, rejected: flag },
+  background: { jobId: identifier },
+});
+
+/** The engine's mark beside a fingerprint: this session has seen this state of the workspace before. */
+const known = optional(flag);
+/** null: a check of the goal. */
+const todoOrGoal = nullable(identifier);
+const fingerprint = nullable(identifier);
+const epoch = integer(0);
+const count = integer(0);
+
+/** What an event says about where a host's turn stands. */
+export const sourceKinds = ['prompt', 'work', 'stop', 'failure', 'open', 'side', 'list', 'gate'] as const;
+
+const base = {
+  /** Unique; an event with a known id is applied once, however often it is delivered. */
+  id: identifier,
+  sessionId: identifier,
+  /** Milliseconds since 1970, taken when it happened. */
+  at: moment,
+  source: optional(object({ kind: choice(...sourceKinds), promptId: nullable(identifier) })),
+};
+
+const eventTable = {
+  'session-opened': {
+    descriptor,
+    agent,
+    /** Our own agent takes its session up again: the process that ran it before is gone. */
+    resumed: optional(flag),
+  },
+  /** The host process or window went away; the session itself can come back. */
+  'session-closed': {},
+  'session-deleted': {},
+  'human-spoke': {
+    messageId: nullable(identifier),
+    text: nullable(text),
+    /** Becomes the turn's id if this message starts one. */
+    turnId: identifier,
+    agent,
+    /** Workspace fingerprint at this moment, where one was taken: the baseline for progress. */
+    fingerprint,
+    known,
+    /** Filled in by the engine: the policy snapshot that is valid from here on (V2). */
+    policyHash: nullable(identifier),
+    /** True: said while our own agent works; its loop takes the words up between two steps (T3). */
+    queued: optional(flag),
+  },
+  /** Words that were queued stand in the conversation now. */
+  'words-joined': { messageId: identifier },
+  'human-aborted': { how: text },
+  'human-paused': { reason: nullable(text) },
+  'human-resumed': {},
+  'model-paused': { reason: text },
+  /** The host is doing something: it turned busy, or an assistant message appeared. */
+  'activity-seen': {},
+  'tool-started': {
+    tool: identifier,
+    access,
+    /** The permission request that this call waited for; from here on the call has begun. */
+    requestId: optional(identifier),
+  },
+  'tool-ended': {
+    tool: identifier,
+    access,
+    /** The error's text when the call failed. */
+    error: nullable(text),
+  },
+  'todos-created': { actor, items: list(newTodo) },
+  'plan-written': { actor, items: list(writtenTodo) },
+  'todo-updated': { actor, todoId: identifier, changes },
+  'todo-completed': { actor, todoId: identifier, status: choice('completed', 'cancelled'), outcome: text },
+  /** The agent hands a todo to a worker and waits for it (S4). */
+  'delegation-started': {
+    todoId: identifier,
+    /** The session of the worker. */
+    workerId: identifier,
+    agentType: identifier,
+    /** The call by which it was delegated: after a crash its result is found by it. */
+    callId: identifier,
+  },
+  'delegation-ended': { workerId: identifier, result: choice(...workerResults), sentence: text },
+  'check-started': { todoId: todoOrGoal, check: identifier },
+  'check-finished': {
+    todoId: todoOrGoal,
+    check: identifier,
+    /** waiting: only a human can answer it, and none has. */
+    result: choice('passed', 'failed', 'waiting'),
+    /** It failed first and passed when run once more: at best `claimed`. */
+    flaky: flag,
+    tail: nullable(text),
+    /** State of the check's files; null: unknown, or not the same before and after. */
+    fingerprint,
+    /** It ran while the agent had stopped. */
+    final: flag,
+    /** Calls of writing tools that had ended when it was asked for; null: one was running. */
+    writes: nullable(count),
+  },
+  /** Someone wants the results of what is claimed or running (M8). */
+  'verification-asked': {
+    /** null: all of them. */
+    todoId: nullable(identifier),
+  },
+  /** Every check of a stop attempt has been looked at, those that had gone stale too (V2). */
+  'final-run-ended': {
+    stop: identifier,
+    /** Files that say what is checked and were changed since the human's message: that counts from the next one. */
+    edited: list(text),
+  },
+  /** The rows of the plan and its ledger do not agree (V4). */
+  'record-broken': { sentence: text },
+  /** An asked host's deadline came before the checks ended. */
+  'checks-overdue': {},
+  'workspace-seen': { fingerprint: identifier, known },
+  'stop-attempted': {
+    end: stopEnd,
+    /** The final text ends in a question to the human (G11). */
+    question: flag,
+    fingerprint,
+    known,
+    /** Background work the host listed with the stop; null: it does not say, our own count holds. */
+    background: nullable(list(job)),
+    /** The last tool call before the stop failed with this error (P12). */
+    toolError: nullable(text),
+  },
+  /** Something began that must end before a stop attempt can be answered (G3). */
+  'wait-started': { wait: startedWait },
+  'wait-ended': { wait: endedWait },
+  'error-occurred': {
+    kind: choice('rate-limit', 'overload', 'overflow', 'other'),
+    /** What makes two errors the same error. */
+    signature: text,
+    message: text,
+    retryAt: nullable(moment),
+  },
+  /** The host takes no further continuation of this turn, whatever we answer: its own limit was reached (V8). */
+  'host-cap-reached': { cap: count },
+  'loop-alarmed': { pattern: text },
+  'usage-reported': {
+    inputTokens: count,
+    outputTokens: count,
+    cost: nullable(number(0)),
+    contextTokens: nullable(count),
+    contextLimit: nullable(count),
+  },
+  'timer-fired': { epoch, dueAt: moment },
+  /** What became of a continuation on its way into a told host (design: "Delivery"). */
+  'delivery-reported': {
+    epoch,
+    /** lost: it was on its way when the process ended, and after the restart the host does not show it. */
+    news: choice('sent', 'failed', 'observed', 'lost'),
+    /** Why it failed. */
+    error: nullable(text),
+  },
+} as const;
+
+type Table = typeof eventTable;
+export type EventType = keyof Table;
+export type EventBase = Values<typeof base>;
+export type EventOf<Type extends EventType> = {
+  [T in Type]: EventBase & { readonly type: T } & Values<Table[T]>;
+}[Type];
+export type Event = EventOf<EventType>;
+
+type WithoutSender<E> = E extends Event ? Omit<E, keyof EventBase | 'actor'> : never;
+/** A change of the plan, without what its sender fills in. */
+export type PlanChange = WithoutSender<
+  EventOf<'todos-created' | 'plan-written' | 'todo-updated' | 'todo-completed'>
+>;
+
+export type SourceKind = (typeof sourceKinds)[number];
+export type HostMode = Infer<typeof hostMode>;
+export type SessionKind = Infer<typeof sessionKind>;
+export type Knowledge = Infer<typeof knowledge>;
+export type ToolAccess = Infer<typeof access>;
+export type StopEnd = Infer<typeof stopEnd>;
+export type WorkerResult = (typeof workerResults)[number];
 export type PermissionAnswer = (typeof permissionAnswers)[number];
+export type SessionDescriptor = Infer<typeof descriptor>;
+export type AgentDescriptor = Infer<typeof agentDescriptor>;
+export type NewTodo = Infer<typeof newTodo>;
+export type WrittenTodo = Infer<typeof writtenTodo>;
+export type TodoChanges = Infer<typeof changes>;
+export type Job = Infer<typeof job>;
+export type PermissionSubject = Infer<typeof permissionSubject>;
 
-export interface PermissionAsked extends EventBase {
-  readonly type: 'permission-asked';
-  readonly requestId: string;
-  /** Absent: a host asks, and knows itself what for. */
-  readonly about?: PermissionSubject | undefined;
-}
-export interface PermissionAnswered extends EventBase {
-  readonly type: 'permission-answered';
-  readonly requestId: string;
-  readonly granted: boolean;
-  /** For how long it was said; absent: a host's answer. */
-  readonly remembered?: PermissionAnswer | undefined;
-}
-export interface QuestionAsked extends EventBase {
-  readonly type: 'question-asked';
-  readonly requestId: string;
-}
-export interface QuestionAnswered extends EventBase {
-  readonly type: 'question-answered';
-  readonly requestId: string;
-  readonly rejected: boolean;
-}
-export interface BackgroundStarted extends EventBase {
-  readonly type: 'background-started';
-  readonly job: Job;
-}
-export interface BackgroundEnded extends EventBase {
-  readonly type: 'background-ended';
-  readonly jobId: string;
-}
-export interface ErrorOccurred extends EventBase {
-  readonly type: 'error-occurred';
-  readonly kind: 'rate-limit' | 'overload' | 'overflow' | 'other';
-  /** What makes two errors the same error. */
-  readonly signature: string;
-  readonly message: string;
-  readonly retryAt: number | null;
-}
-export interface LoopAlarmed extends EventBase {
-  readonly type: 'loop-alarmed';
-  readonly pattern: string;
-}
-export interface UsageReported extends EventBase {
-  readonly type: 'usage-reported';
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cost: number | null;
-  readonly contextTokens: number | null;
-  readonly contextLimit: number | null;
-}
-export type Event =
-  | SessionOpened
-  | SessionClosed
-  | SessionDeleted
-  | HumanSpoke
-  | WordsJoined
-  | HumanAborted
-  | HumanPaused
-  | HumanResumed
-  | ModelPaused
-  | ActivitySeen
-  | ToolStarted
-  | ToolEnded
-  | TodosCreated
-  | PlanWritten
-  | TodoUpdated
-  | TodoCompleted
-  | DelegationStarted
-  | DelegationEnded
-  | CheckStarted
-  | CheckFinished
-  | VerificationAsked
-  | FinalRunEnded
-  | RecordBroken
-  | ChecksOverdue
-  | WorkspaceSeen
-  | StopAttempted
-  | RecoveryStarted
-  | RecoveryEnded
-  | CompactionStarted
-  | CompactionEnded
-  | PermissionAsked
-  | PermissionAnswered
-  | QuestionAsked
-  | QuestionAnswered
-  | BackgroundStarted
-  | BackgroundEnded
-  | ErrorOccurred
-  | HostCapReached
-  | LoopAlarmed
-  | UsageReported
-  | TimerFired
-  | InjectionSent
-  | InjectionFailed
-  | InjectionObserved
-  | InjectionLost;
+export type ParsedEvent =
+  | { readonly ok: true; readonly event: Event }
+  | { readonly ok: false; readonly sentence: string };
 
-export type EventType = Event['type'];
+const kinds = new Map(
+  Object.entries(eventTable).map(([type, fields]) => [type, object({ ...base, ...fields })]),
+);
+
+/** Makes an Event of anything: a line of an inbox, a plugin's object, a test's. Keys it does not know are left behind. */
+export function parseEvent(value: unknown): ParsedEvent {
+  try {
+    if (!isObject(value)) return refuse(`An event must be an object, got ${excerpt(value)}.`);
+    const type = Object.hasOwn(value, 'type') ? value['type'] : undefined;
+    if (typeof type !== 'string') return refuse(`The type of an event must be a text, got ${excerpt(type)}.`);
+    return Object.hasOwn(formerTypes, type) ? parseFormer(type, value) : parseFields(type, value);
+  } catch {
+    // Only a getter or proxy of the value can throw here: it is refused like any other value that cannot be read.
+    return refuse('An event must be plain data, and this one cannot be read.');
+  }
+}
+
+function parseFields(type: string, value: unknown): ParsedEvent {
+  const kind = kinds.get(type);
+  if (kind === undefined) {
+    const sentence = didYouMean(`There is no event of the type ${excerpt(type)}`, type, [...kinds.keys()]);
+    return refuse(sentence.endsWith('?') ? sentence : `${sentence}.`);
+  }
+  const fields = read<object>(kind, value, 1);
+  if (fields.ok) {
+    // The kind was chosen by the type and made from its row of the table.
+    return { ok: true, event: { type: type as EventType, ...fields.value } as Event };
+  }
+  const [problem] = fields.problems;
+  return refuse(`This ${type} event is not valid: ${problem?.path} ${problem?.message}.`);
+}
+
+function refuse(sentence: string): ParsedEvent {
+  return { ok: false, sentence };
+}
+
+/** Types that 0.1.0 recorded: which type they are now, and by which word they are told apart there. */
+const formerTypes: Readonly<
+  Record<string, readonly ['wait-started' | 'wait-ended' | 'delivery-reported', string]>
+> = {
+  'recovery-started': ['wait-started', 'recovery'],
+  'recovery-ended': ['wait-ended', 'recovery'],
+  'compaction-started': ['wait-started', 'compaction'],
+  'compaction-ended': ['wait-ended', 'compaction'],
+  'permission-asked': ['wait-started', 'permission'],
+  'permission-answered': ['wait-ended', 'permission'],
+  'question-asked': ['wait-started', 'question'],
+  'question-answered': ['wait-ended', 'question'],
+  'background-started': ['wait-started', 'background'],
+  'background-ended': ['wait-ended', 'background'],
+  'injection-sent': ['delivery-reported', 'sent'],
+  'injection-failed': ['delivery-reported', 'failed'],
+  'injection-observed': ['delivery-reported', 'observed'],
+  'injection-lost': ['delivery-reported', 'lost'],
+};
+
+function parseFormer(former: string, value: Record<string, unknown>): ParsedEvent {
+  const [type, word] = formerTypes[former] ?? ['wait-started', former];
+  const told = type === 'delivery-reported' ? { news: word } : { wait: { ...value, kind: word } };
+  return parseFields(type, { ...value, ...told });
+}

@@ -1,6 +1,6 @@
 // The ledger: every plan change, appended with actor, time and the hash of the one before (V4).
-// Finds damage and naive edits. It cannot find an edit by someone who rebuilds the whole chain.
-import type { Actor } from './todo.ts';
+// Finds damage and naive edits of the chain and of the todos. It cannot find an edit by someone who rebuilds it all.
+import type { Actor, Todo } from './todo.ts';
 
 export type LedgerChange =
   | 'created'
@@ -102,4 +102,44 @@ export function verifyLedger(entries: Iterable<LedgerEntry>, hash: HashFunction)
 
 function broken(brokenAt: number, sentence: string): LedgerReport {
   return { intact: false, brokenAt, sentence };
+}
+
+/** What an outcome depends on, noted with each change of a todo. A running check is still a claim. */
+export function todoState(todo: Todo): string {
+  const verification = todo.verification === 'running' ? 'claimed' : todo.verification;
+  const proofs = todo.evidence.map(
+    ({ check, fingerprint, flaky }) =>
+      `${check} on ${fingerprint ?? 'unknown files'}${flaky ? ', flaky' : ''}`,
+  );
+  const unexplained = todo.status === 'cancelled' && todo.reason === null ? ['unexplained'] : [];
+  const idle = todo.idleEnd ? ['idle'] : [];
+  return [todo.status, verification, ...unexplained, ...idle, ...todo.checks, ...proofs].join(' ');
+}
+
+/**
+ * Does the plan, as it was loaded, agree with its ledger? Finds todos that were changed, added or removed behind the
+ * ledger's back. What does not fit, in words; null: all of it does.
+ */
+export function findDamage(
+  entries: readonly LedgerEntry[],
+  plan: readonly Todo[],
+  hash: HashFunction,
+): string | null {
+  const chain = verifyLedger(entries, hash);
+  if (!chain.intact) return `in its ledger, ${chain.sentence}`;
+  const noted = new Map<string, unknown>();
+  for (const { todoId, change, detail } of entries) {
+    if (todoId === null || detail['state'] === undefined) continue;
+    // A todo that was put into the store by hand gets entries too once it is worked on; only its beginning is missing.
+    if (!noted.has(todoId) && change !== 'created')
+      return `todo ${todoId} is on its ledger without having been created`;
+    // An edit between two honest changes would be written into the ledger as if it had been one of them.
+    const was = detail['was'];
+    if (was !== undefined && was !== noted.get(todoId))
+      return `todo ${todoId} was changed between two entries of its ledger`;
+    noted.set(todoId, detail['state']);
+  }
+  if (noted.size !== plan.length) return `its ledger knows ${noted.size} todos, and there are ${plan.length}`;
+  const changed = plan.find((todo) => noted.get(todo.id) !== todoState(todo));
+  return changed === undefined ? null : `todo ${changed.id} is not as its ledger says`;
 }

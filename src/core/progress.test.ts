@@ -20,7 +20,7 @@ describe('finals', () => {
     driver.stops();
     driver.stops();
     driver.completes(first);
-    expect(driver.session.counters).toEqual(counters(0, 0, 2));
+    expect(driver.state.counters).toEqual(counters(0, 0, 2));
   });
 
   it('G7: when a todo was first finished is never forgotten', () => {
@@ -41,7 +41,7 @@ describe('finals', () => {
       driver.updates(first, { status: 'pending' });
       driver.updates(first, { status: 'in_progress' });
     }
-    expect(driver.session.settled?.reason).toBe('stagnant');
+    expect(driver.state.settled?.reason).toBe('stagnant');
     expect(stops).toBeLessThan(12);
   });
 
@@ -54,15 +54,15 @@ describe('finals', () => {
     driver.updates(ids[3] ?? '', { priority: 'high' });
     driver.works('todo');
     driver.works('read');
-    expect(driver.session.counters).toEqual(counters(1, 1, 1));
-    expect(driver.session.progress.planMoved).toBe(true);
+    expect(driver.state.counters).toEqual(counters(1, 1, 1));
+    expect(driver.state.progress.planMoved).toBe(true);
   });
 
   it('P4: a duplicate write is not progress', () => {
     const { driver } = planned(['a', 'b']);
     driver.stops();
     driver.writes('a', 'b');
-    expect(driver.session.counters.stagnant).toBe(1);
+    expect(driver.state.counters.stagnant).toBe(1);
     expect(driver.ledger).toContain('duplicate-write');
   });
 
@@ -72,11 +72,11 @@ describe('finals', () => {
     driver.stops();
     const [idle] = driver.plans('trivial');
     driver.completes(idle ?? '');
-    expect(driver.session.counters.continuations).toBe(2);
+    expect(driver.state.counters.continuations).toBe(2);
     const [worked] = driver.plans('real');
     driver.works('read');
     driver.completes(worked ?? '');
-    expect(driver.session.counters.continuations).toBe(0);
+    expect(driver.state.counters.continuations).toBe(0);
   });
 
   it('P6: work that comes after its completion does not make it count', () => {
@@ -87,7 +87,7 @@ describe('finals', () => {
     driver.works();
     driver.updates(idle ?? '', { context: 'a note' });
     expect(driver.todo(idle ?? '').finalAt).toBeNull();
-    expect(driver.session.counters.continuations).toBe(1);
+    expect(driver.state.counters.continuations).toBe(1);
   });
 
   it('P6: todos of the first plan count without any call: what the agent thought up front is its plan', () => {
@@ -103,11 +103,11 @@ describe('the workspace', () => {
     driver.stops({ fingerprint: 'tree-1' });
     driver.works();
     driver.stops({ fingerprint: 'tree-2' });
-    expect(driver.session.counters).toEqual(counters(1, 2, 2));
+    expect(driver.state.counters).toEqual(counters(1, 2, 2));
     driver.works();
     driver.happens({ type: 'workspace-seen', fingerprint: 'tree-3' });
-    expect(driver.session.counters).toEqual(counters(0, 2, 2));
-    expect(driver.session.work.trees).toBe(2);
+    expect(driver.state.counters).toEqual(counters(0, 2, 2));
+    expect(driver.state.work.trees).toBe(2);
   });
 
   it('G7: the first tree is the baseline', () => {
@@ -115,8 +115,8 @@ describe('the workspace', () => {
     driver.stops();
     driver.works();
     driver.happens({ type: 'workspace-seen', fingerprint: 'tree-1' });
-    expect(driver.session.counters.stagnant).toBe(1);
-    expect(driver.session.work.trees).toBe(0);
+    expect(driver.state.counters.stagnant).toBe(1);
+    expect(driver.state.work.trees).toBe(0);
   });
 
   it('G7: a tree without a call that can write is somebody else at work', () => {
@@ -124,12 +124,12 @@ describe('the workspace', () => {
     driver.stops({ fingerprint: 'tree-1' });
     driver.works('read');
     driver.happens({ type: 'workspace-seen', fingerprint: 'tree-2' });
-    expect(driver.session.counters.stagnant).toBe(1);
+    expect(driver.state.counters.stagnant).toBe(1);
     driver.works();
     driver.happens({ type: 'workspace-seen', fingerprint: 'tree-3' });
     driver.stops();
     driver.happens({ type: 'workspace-seen', fingerprint: 'tree-4' });
-    expect(driver.session.counters.stagnant, 'the call before tree-3 is used up').toBe(1);
+    expect(driver.state.counters.stagnant, 'the call before tree-3 is used up').toBe(1);
   });
 
   it('G7: a tree that was seen before is no progress, in whatever order they come back', () => {
@@ -141,8 +141,8 @@ describe('the workspace', () => {
       driver.works();
       driver.stops({ fingerprint });
     }
-    expect(driver.session.counters.stagnant).toBe(4);
-    expect([...driver.holder.fingerprints]).toEqual(['tree-1', 'tree-2']);
+    expect(driver.state.counters.stagnant).toBe(4);
+    expect(driver.state.work.trees).toBe(1);
   });
 
   it('G7: a call that changed nothing is still good for the tree that comes later', () => {
@@ -151,7 +151,7 @@ describe('the workspace', () => {
     driver.works();
     driver.stops({ fingerprint: 'tree-1' });
     driver.happens({ type: 'workspace-seen', fingerprint: 'tree-2' });
-    expect(driver.session.counters.stagnant).toBe(0);
+    expect(driver.state.counters.stagnant).toBe(0);
   });
 });
 
@@ -162,7 +162,7 @@ describe('weak changes', () => {
     const stagnant = [1, 2, 3, 4].map(() => {
       driver.works();
       driver.stops();
-      return driver.session.counters.stagnant;
+      return driver.state.counters.stagnant;
     });
     expect(stagnant).toEqual([1, 1, 2, 3]);
   });
@@ -172,7 +172,7 @@ describe('weak changes', () => {
     driver.stops({ fingerprint: 'tree-1' });
     driver.works();
     driver.stops();
-    expect(driver.session.counters.stagnant).toBe(2);
+    expect(driver.state.counters.stagnant).toBe(2);
   });
 
   it('G7: adding todos, starting one and claiming a checked one count, at most twice in a row', () => {
@@ -180,13 +180,13 @@ describe('weak changes', () => {
     driver.says();
     driver.stops();
     driver.updates(first, { status: 'in_progress' });
-    expect(driver.session.counters.stagnant).toBe(0);
+    expect(driver.state.counters.stagnant).toBe(0);
     driver.stops();
     const [checked] = driver.plans({ title: 'b', checks: ['own'] });
-    expect(driver.session.counters.stagnant).toBe(0);
+    expect(driver.state.counters.stagnant).toBe(0);
     driver.stops();
     driver.completes(checked ?? '');
-    expect(driver.session.counters.stagnant).toBe(1);
+    expect(driver.state.counters.stagnant).toBe(1);
   });
 
   it('G7: claiming a checked todo for the first time is weak progress, claiming it again is none', () => {
@@ -196,7 +196,7 @@ describe('weak changes', () => {
     driver.says();
     driver.stops();
     driver.completes(checked ?? '');
-    expect(driver.session.counters).toEqual(counters(0, 1, 1));
+    expect(driver.state.counters).toEqual(counters(0, 1, 1));
     driver.happens({
       type: 'check-finished',
       todoId: checked ?? '',
@@ -210,7 +210,7 @@ describe('weak changes', () => {
     });
     driver.stops();
     driver.completes(checked ?? '');
-    expect(driver.session.counters.stagnant).toBe(1);
+    expect(driver.state.counters.stagnant).toBe(1);
   });
 
   it('G7: many between two continuations count as one, and strong progress allows two more', () => {
@@ -218,17 +218,17 @@ describe('weak changes', () => {
     driver.says();
     driver.plans('c');
     driver.plans('d');
-    expect(driver.session.progress.weakInRow).toBe(1);
+    expect(driver.state.progress.weakInRow).toBe(1);
     driver.stops();
     driver.plans('e');
     driver.stops();
     driver.plans('f');
-    expect(driver.session.counters.stagnant).toBe(1);
+    expect(driver.state.counters.stagnant).toBe(1);
     driver.completes(first);
-    expect(driver.session.progress.weakInRow).toBe(0);
+    expect(driver.state.progress.weakInRow).toBe(0);
     driver.stops();
     driver.plans('g');
-    expect(driver.session.counters.stagnant).toBe(0);
+    expect(driver.state.counters.stagnant).toBe(0);
   });
 
   it('P32: what one session does never moves the counters of another', () => {
@@ -236,6 +236,6 @@ describe('weak changes', () => {
     const other = planned(['a']);
     one.driver.stops();
     other.driver.completes(other.first);
-    expect(one.driver.session.counters).toEqual(counters(1, 1, 1));
+    expect(one.driver.state.counters).toEqual(counters(1, 1, 1));
   });
 });

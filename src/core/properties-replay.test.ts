@@ -4,13 +4,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCoreDriver, textOf } from '../../test/properties/core-driver.ts';
 import { assertLives, propertyRuns, propertySeed } from '../../test/properties/property-runs.ts';
-import { createRowHolder } from '../../test/properties/row-holder.ts';
 import { setupOf } from '../../test/properties/run-sequence.ts';
+import { createSeenTrees } from '../../test/properties/seen-trees.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
 import type { Event, HostMode } from './events.ts';
-import { needs } from './needs.ts';
-import { createSession } from './session.ts';
+import { createState } from './state.ts';
 
 const modes: readonly HostMode[] = ['asked', 'told'];
 const modeOf = (number: number): HostMode => modes[number % 2] ?? 'asked';
@@ -33,21 +32,15 @@ describe('a life that is lived again', minutes, () => {
       propertyRuns(300),
       (number) => setupOf(number, modeOf(number)),
       (life, { policy }) => {
-        const holder = createRowHolder();
         const decisions: Decision[] = [];
-        let session = createSession('session-1', life.events[0]?.at ?? 0);
+        let state = createState('session-1', life.events[0]?.at ?? 0);
         for (const event of life.events) {
-          const recorded = deepFreeze(throughJson(event));
-          const rows = deepFreeze(throughJson(holder.rows(session, needs(session, recorded))));
-          const step = decide(deepFreeze(session), rows, recorded, policy);
-          holder.save(throughJson(step.rowChanges));
-          session = throughJson(step.session);
+          const step = decide(deepFreeze(state), deepFreeze(throughJson(event)), policy);
+          state = throughJson(step.state);
           if (step.decision !== null) decisions.push(step.decision);
         }
-        expect(isDeepStrictEqual(session, life.session), 'the same session').toBe(true);
+        expect(isDeepStrictEqual(state, throughJson(life.state)), 'the same state').toBe(true);
         expect(isDeepStrictEqual(decisions, life.decisions), 'the same decisions').toBe(true);
-        const planId = session.planId;
-        expect(isDeepStrictEqual(holder.plan(planId), life.holder.plan(planId)), 'the same rows').toBe(true);
       },
     );
   });
@@ -56,7 +49,7 @@ describe('a life that is lived again', minutes, () => {
     assertLives(
       propertyRuns(500),
       (number) => setupOf(number, modeOf(number)),
-      ({ session }) => expect(JSON.stringify(session).length).toBeLessThan(12_000),
+      ({ state }) => expect(JSON.stringify({ ...state, plan: [] }).length).toBeLessThan(12_000),
     );
     const driver = createCoreDriver({ settings: { maxContinuations: 10_000 } });
     driver.says();
@@ -64,7 +57,7 @@ describe('a life that is lived again', minutes, () => {
       driver.plans(...Array.from({ length: count }, (_, index) => `${count} ${index}`));
       driver.works();
       driver.stops();
-      return JSON.stringify(driver.session).length;
+      return JSON.stringify({ ...driver.state, plan: [] }).length;
     });
     expect(Math.abs((sizes[1] ?? 0) - (sizes[0] ?? 0))).toBeLessThan(100);
   });
@@ -94,23 +87,18 @@ describe('strange events', minutes, () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 40 }), orders, (number, order) => {
         const { policy } = setupOf(number, modeOf(number));
-        const holder = createRowHolder();
-        let session = createSession('session-1', 0);
+        const trees = createSeenTrees();
+        let state = createState('session-1', 0);
         for (const place of order) {
-          const event = events[place % events.length] as Event;
-          const step = decide(session, holder.rows(session, needs(session, event)), event, policy);
-          holder.save(step.rowChanges);
-          session = step.session;
+          state = decide(state, trees.stamp(events[place % events.length] as Event), policy).state;
+          trees.remember(state);
         }
       }),
       { numRuns: propertyRuns(1000), ...propertySeed },
     );
     const unknown = { type: 'coffee-spilled', id: 'x', sessionId: 's', at: 0 } as unknown as Event;
     const { policy } = setupOf(0, 'told');
-    const session = createSession('s', 0);
-    expect(() =>
-      decide(session, createRowHolder().rows(session, needs(session, unknown)), unknown, policy),
-    ).toThrow(
+    expect(() => decide(createState('s', 0), unknown, policy)).toThrow(
       expect.objectContaining({ code: 'unknown-event', message: expect.stringContaining('coffee-spilled') }),
     );
   });
@@ -158,11 +146,11 @@ describe('an honest agent', minutes, () => {
           expect(step.decision?.answer, `stop ${index}`).toBe(isLast ? 'let-go' : 'continue');
           if (!isLast) expect(textOf(step)).toContain(`“todo ${index + 1}”`);
         });
-        expect(driver.session.settled).toMatchObject({
+        expect(driver.state.settled).toMatchObject({
           reason: 'nothing-open',
           outcome: checked ? 'done' : 'claimed',
         });
-        expect(driver.session.counters.total).toBe(todos - 1);
+        expect(driver.state.counters.total).toBe(todos - 1);
       }),
       { numRuns: propertyRuns(300), ...propertySeed },
     );
@@ -178,14 +166,14 @@ describe('an honest agent', minutes, () => {
         driver.completes(id);
         driver.stopsFully();
       }
-      expect(driver.session.settled?.reason).toBe('nothing-open');
-      expect(driver.session.counters.total).toBe(499);
+      expect(driver.state.settled?.reason).toBe('nothing-open');
+      expect(driver.state.counters.total).toBe(499);
     }
   });
 });
 
 function endsRun(driver: ReturnType<typeof createCoreDriver>) {
-  const stop = driver.session.finalRun?.stop ?? '';
+  const stop = driver.state.finalRun?.stop ?? '';
   return driver.happens({ type: 'final-run-ended', stop, edited: [] });
 }
 

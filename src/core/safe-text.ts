@@ -1,5 +1,5 @@
-// Makes hostile text safe to show: in a terminal, on one line, inside a prompt, in a line of JSON.
-// Pure. It never judges what a text means; it only takes away the power to act on the reader.
+// Makes hostile text safe to show: in a terminal, on one line, inside a prompt, in a line of JSON, to a human who
+// approves it. It never judges what a text means; it only takes away the power to act on the reader.
 
 const stringSequence =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes
@@ -74,4 +74,73 @@ export function escapeJsonLine(json: string): string {
 
 function escapeCodeUnit(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * File names are chosen by strangers: a name with a newline could pose as a second result. Plain names are shown as they
+ * are, others as JSON strings: reading the string back gives the exact name, so that a model can still use it.
+ */
+export function displayName(name: string): string {
+  const plain =
+    stripTerminalControls(name) === name &&
+    !/[\n\t\u2028\u2029"'`<>\\\p{Surrogate}]|^[\s-]|\s$|^$/u.test(name);
+  if (plain) return name;
+  return escapeJsonLine(JSON.stringify(name)).replace(/[<>]/gu, (bracket) =>
+    bracket === '<' ? '\\u003c' : '\\u003e',
+  );
+}
+
+/** Controls, marks that reorder, letters without a shape, spaces that are not the space, halves of characters. */
+const hidden =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/u;
+const allHidden = new RegExp(hidden, 'gu');
+const hiddenInLines = new RegExp(`(?!\\n)${hidden.source}`, 'gu');
+
+const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** For all that a human is asked to approve. Line breaks hide nothing where each line stands on its own. */
+export function hasHidden(text: string): boolean {
+  return text.search(hiddenInLines) !== -1;
+}
+
+/** Nothing is taken away, so that what is read is what will be done: a line break is shown as `\n`, an escape as `\x1b`, a mark that reorders as `\u202e`. */
+export function visibleLine(text: string): string {
+  return text.replace(allHidden, escaped);
+}
+
+/** The same, line by line. */
+export function visibleLines(text: string): string[] {
+  return text.split('\n').map(visibleLine);
+}
+
+/** For a terminal that reads nothing else: every other letter is named, since a guess would be another command. */
+export function asciiOnly(text: string): string {
+  return text.replace(/[^\p{ASCII}]/gu, escaped);
+}
+
+function escaped(character: string): string {
+  const name = names[character];
+  if (name !== undefined) return name;
+  const code = character.codePointAt(0) ?? 0;
+  if (code <= 0xff) return `\\x${code.toString(16).padStart(2, '0')}`;
+  return code <= 0xffff ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`;
+}
+
+/** Question marks of the scripts that have their own, and the particles that close a question where none is written. */
+const questionEnd =
+  /(?:[?\uff1f\u061f\u055e\u037e\u2047\u2048]|(?:ます|です|しょう|ません)か[。.]?|[吗嗎][。.]?)$/u;
+/** What may follow the mark: quotes, brackets, emphasis, emoji, an exclamation mark ("really?!"). */
+const trailing = /(?:[\s"'”’»)\]}*_~!！」』）]|\p{Extended_Pictographic}|\u{fe0f}|\u{200d})+$/u;
+
+/** The end decides, and reading more of a long text would cost time for nothing. */
+const tailLength = 500;
+
+/**
+ * Whether a final text ends by asking the human something (G11). Punctuation only: what a sentence means is not judged,
+ * and a question inside code or in the middle of a text is none.
+ */
+export function endsInQuestion(text: string): boolean {
+  const tail = text.slice(-tailLength).trimEnd();
+  if (tail.endsWith('```')) return false;
+  return questionEnd.test(tail.replace(trailing, ''));
 }

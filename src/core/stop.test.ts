@@ -41,7 +41,7 @@ describe('letting go', () => {
     driver.plans('a');
     driver.happens({ type: 'activity-seen' });
     driver.stops({ end: 'refusal' });
-    expect(driver.session).toMatchObject({
+    expect(driver.state).toMatchObject({
       settled: { outcome: 'failed', reason: 'refused', at: driver.now },
       turn: { ended: true },
       activeSinceAnswer: false,
@@ -56,29 +56,29 @@ describe('letting go', () => {
     const step = driver.stops();
     expect(step.decision).toMatchObject({ answer: 'let-go', reason: 'disabled', outcome: null });
     expect(answerOf(step)).toMatchObject({ answer: 'let-go', text: null, message: null });
-    expect(driver.session.settled).toBeNull();
+    expect(driver.state.settled).toBeNull();
   });
 
   it('C2: observing settles, parks, notifies and schedules nothing, whatever the rule', () => {
     const driver = createCoreDriver({ ...told, settings: { mode: 'observe' } });
     driver.says();
     driver.plans('a');
-    driver.happens({ type: 'recovery-started' });
+    driver.happens({ type: 'wait-started', wait: { kind: 'recovery' } });
     expect(driver.stops()).toMatchObject({
       decision: { reason: 'recovering', observed: true },
       commands: [],
     });
-    driver.happens({ type: 'recovery-ended' });
+    driver.happens({ type: 'wait-ended', wait: { kind: 'recovery' } });
     driver.happens({ type: 'model-paused', reason: 'x' });
     expect(driver.stops()).toMatchObject({
       decision: { reason: 'paused-by-model', observed: true },
       commands: [],
     });
-    expect(driver.session).toMatchObject({ settled: null, parked: null, timer: null, lastStop: null });
+    expect(driver.state).toMatchObject({ settled: null, parked: null, timer: null, lastStop: null });
     const asked = createCoreDriver({ settings: { mode: 'observe' } });
     asked.says();
     asked.plans('a');
-    asked.happens({ type: 'recovery-started' });
+    asked.happens({ type: 'wait-started', wait: { kind: 'recovery' } });
     expect(answerOf(asked.stops())).toMatchObject({ answer: 'let-go', message: null });
   });
 
@@ -97,13 +97,13 @@ describe('waiting', () => {
     driver.says();
     driver.plans('a', 'b', 'c');
     expect(driver.stops().decision?.sentence).toBe('Resuming in 5 s.');
-    const { timer } = driver.session;
+    const { timer } = driver.state;
     driver.now += 3000;
     expect(driver.stops().commands, 'toasts are not the business of the state').toEqual([]);
-    expect(driver.session.timer).toEqual(timer);
+    expect(driver.state.timer).toEqual(timer);
     driver.happens({ type: 'activity-seen' });
     driver.stops();
-    expect(driver.session.timer?.dueAt).toBe(driver.now + 5000);
+    expect(driver.state.timer?.dueAt).toBe(driver.now + 5000);
   });
 
   it('P18: a told host that waits for background work has a timer for its end', () => {
@@ -111,10 +111,10 @@ describe('waiting', () => {
     driver.says();
     driver.plans('a');
     driver.stops({ background: [{ id: 'job-1', kind: 'subagent', description: 'explore' }] });
-    expect(driver.session.timer).toMatchObject({ purpose: 'due', dueAt: driver.now + 30 * 60_000 });
-    expect(driver.session.backgroundSince).toBe(driver.now);
+    expect(driver.state.timer).toMatchObject({ purpose: 'due', dueAt: driver.now + 30 * 60_000 });
+    expect(driver.state.backgroundSince).toBe(driver.now);
     driver.fires();
-    expect(driver.session.counters.total).toBe(1);
+    expect(driver.state.counters.total).toBe(1);
   });
 
   it('V6: a decision keeps what its rule looked at', () => {
@@ -125,7 +125,7 @@ describe('waiting', () => {
       reason: 'not-yet',
       inputs: { at: driver.now, dueAt: driver.now + 2000 },
       dueAt: driver.now + 2000,
-      epoch: driver.session.epoch,
+      epoch: driver.state.epoch,
     });
   });
 });

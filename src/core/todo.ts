@@ -1,5 +1,5 @@
 // A todo: one item of a plan, as core sees it and stores keep it (T1, T2).
-// Types and the predicates on one row only; changing rows is the business of plan/.
+// Types and what can be told from one todo alone; changing todos is the business of plan.ts.
 
 export const todoStatuses = ['pending', 'in_progress', 'completed', 'cancelled', 'blocked'] as const;
 export type TodoStatus = (typeof todoStatuses)[number];
@@ -7,7 +7,7 @@ export type TodoStatus = (typeof todoStatuses)[number];
 export const priorities = ['high', 'medium', 'low'] as const;
 export type Priority = (typeof priorities)[number];
 
-/** `stale` is derived from fingerprints when it is asked for; a row never stores it. */
+/** `stale` is derived from fingerprints when it is asked for; a todo never stores it. */
 export type Verification = 'none' | 'claimed' | 'running' | 'passed' | 'failed';
 
 /** Who made a change. Checks and challenges hold agents to account, never humans. */
@@ -37,7 +37,7 @@ export interface Todo {
   readonly agentType: string | null;
   readonly status: TodoStatus;
   readonly priority: Priority;
-  /** Gapped rank: inserting touches one row. The tools show 1-based positions instead. */
+  /** Gapped rank, rising along the plan: inserting touches one todo. The tools show 1-based positions instead. */
   readonly order: number;
   readonly outcome: string | null;
   /** Why it is blocked or cancelled. A cancelled todo without one is "cancelled-unexplained". */
@@ -72,6 +72,33 @@ export interface Todo {
   readonly idleEnd: boolean;
 }
 
+/** What a todo is as long as nobody says otherwise (T6): pending, medium priority, nothing verified. */
+export const plainTodo = {
+  hostKey: null,
+  context: null,
+  completionCriteria: null,
+  agentType: null,
+  status: 'pending',
+  priority: 'medium',
+  outcome: null,
+  reason: null,
+  attempts: 0,
+  verification: 'none',
+  checks: [],
+  failureTail: null,
+  evidence: [],
+  droppedAt: null,
+  droppedNamedAt: null,
+  startedAt: null,
+  completedAt: null,
+  finalAt: null,
+  passedAt: null,
+  late: false,
+  createdWork: 0,
+  createdTrees: 0,
+  idleEnd: false,
+} as const satisfies Partial<Todo>;
+
 export function isOpen(todo: Todo): boolean {
   return todo.status === 'pending' || todo.status === 'in_progress';
 }
@@ -85,23 +112,29 @@ export function isDropped(todo: Todo): boolean {
   return isOpen(todo) && todo.droppedAt !== null;
 }
 
-const statusWords: Readonly<Record<string, TodoStatus>> = {
-  pending: 'pending',
-  todo: 'pending',
-  open: 'pending',
-  not_started: 'pending',
-  in_progress: 'in_progress',
-  inprogress: 'in_progress',
-  active: 'in_progress',
-  doing: 'in_progress',
-  completed: 'completed',
-  complete: 'completed',
-  done: 'completed',
-  cancelled: 'cancelled',
-  canceled: 'cancelled',
-  deleted: 'cancelled',
-  removed: 'cancelled',
-  blocked: 'blocked',
+/** Dropped, and no continuation has named it yet. */
+export function isUnnamedDrop(todo: Todo): boolean {
+  return isDropped(todo) && todo.droppedNamedAt === null;
+}
+
+/** Completed, with checks of its own that have not passed. */
+export function isUnverified(todo: Todo): boolean {
+  return todo.status === 'completed' && todo.checks.length > 0 && todo.verification !== 'passed';
+}
+
+/** The checks of a todo that have not passed since it was claimed. */
+export function checksOf(todo: Todo): { readonly todoId: string; readonly check: string }[] {
+  return todo.checks
+    .filter((id) => !todo.evidence.some(({ check }) => check === id))
+    .map((check) => ({ todoId: todo.id, check }));
+}
+
+const statusWords: Readonly<Record<TodoStatus, readonly string[]>> = {
+  pending: ['pending', 'todo', 'open', 'not_started'],
+  in_progress: ['in_progress', 'inprogress', 'active', 'doing'],
+  completed: ['completed', 'complete', 'done'],
+  cancelled: ['cancelled', 'canceled', 'deleted', 'removed'],
+  blocked: ['blocked'],
 };
 
 /** Hosts' words for a status, mapped to ours (T2); null when the word is unknown. */
@@ -109,8 +142,8 @@ export function statusFromWord(word: string): TodoStatus | null {
   const key = word
     .trim()
     .toLowerCase()
-    .replace(/[\s-]+/g, '_');
-  return Object.hasOwn(statusWords, key) ? (statusWords[key] ?? null) : null;
+    .replaceAll(/[\s-]+/g, '_');
+  return todoStatuses.find((status) => statusWords[status].includes(key)) ?? null;
 }
 
 /** Two titles with the same key are the same todo: letter case, spacing, list markers and end punctuation do not matter. */

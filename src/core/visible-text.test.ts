@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asciiOnly, hasHidden, visibleLine, visibleLines } from './visible-text.ts';
+import { asciiOnly, hasHidden, visibleLine, visibleLines } from './safe-text.ts';
 
 const hiding = 'echo ok \u001b]0; touch HIDDEN; echo \u0007';
 

@@ -1,10 +1,10 @@
 // Delivery on its own: one row of the outbox, one host, and what becomes of them.
 import { describe, expect, it } from 'vitest';
+import { save } from '../../test/contracts/dump.ts';
 import { anOutboxRow, aSession } from '../../test/support/builders.ts';
-import type { Event } from '../core/events.ts';
-import type { Session } from '../core/session.ts';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
+import type { Session } from '../core/state.ts';
 import { createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { createDelivery } from './delivery.ts';
 import type { Handled } from './engine.ts';
 import type { ToldHost } from './host.ts';
@@ -22,12 +22,10 @@ async function setUp(
   session: Partial<Session> = {},
 ) {
   const store = createMemoryStore();
-  await store.transact(async (transaction) => {
-    await transaction.saveSession(aSession({ epoch: 1, ...session }));
-    await transaction.saveOutbox(anOutboxRow(row));
-  });
+  await save(store, { state: aSession({ epoch: 1, ...session }), outbox: [anOutboxRow(row)] });
+
   const sent: string[] = [];
-  const events: Event['type'][] = [];
+  const events: string[] = [];
   const host: ToldHost = {
     async inject({ key }) {
       sent.push(key);
@@ -45,11 +43,12 @@ async function setUp(
     host,
     trace: () => {},
     handle: async (event) => {
-      events.push(event.type);
+      events.push(event.type === 'delivery-reported' ? event.news : event.type);
       return {} as Handled;
     },
   });
-  const readRow = (epoch: number) => store.read(async (reader) => reader.outboxRow('session-1', epoch));
+  const readRow = async (epoch: number) =>
+    (await store.outbox({ sessionId: 'session-1' })).find((found) => found.epoch === epoch) ?? null;
   return { delivery, sent, events, row: readRow };
 }
 
@@ -58,7 +57,7 @@ describe('sending', () => {
     const { delivery, sent, events } = await setUp();
     await Promise.all([delivery.send('session-1', 1), delivery.send('session-1', 1)]);
     expect(sent).toEqual(['session-1:1']);
-    expect(events).toEqual(['injection-sent']);
+    expect(events).toEqual(['sent']);
   });
 
   it('V5: what was observed, given up or never written is not sent', async () => {
@@ -93,7 +92,7 @@ describe('after a restart', () => {
   it('V5: what was intended and is not shown by the host is lost; the core says whether it is sent again', async () => {
     const { delivery, sent, events } = await setUp({ state: 'intended' }, { idle: false });
     await delivery.recover('instance-1');
-    expect(events).toEqual(['injection-lost']);
+    expect(events).toEqual(['lost']);
     expect(sent, 'not without being asked').toEqual([]);
   });
 
@@ -109,7 +108,7 @@ describe('after a restart', () => {
       const { delivery, sent, events } = await setUp({ state }, { found: 'present' });
       await delivery.recover('instance-1');
       expect(sent).toEqual([]);
-      expect(events).toEqual(['injection-observed']);
+      expect(events).toEqual(['observed']);
     }
   });
 
@@ -119,10 +118,10 @@ describe('after a restart', () => {
     expect(busy.events).toEqual([]);
     const idle = await setUp({ state: 'sent' }, { idle: true });
     await idle.delivery.recover('instance-1');
-    expect(idle.events).toEqual(['injection-lost']);
+    expect(idle.events).toEqual(['lost']);
     const absent = await setUp({ state: 'sent' }, { found: 'absent', idle: false });
     await absent.delivery.recover('instance-1');
-    expect(absent.events).toEqual(['injection-lost']);
+    expect(absent.events).toEqual(['lost']);
   });
 
   it('V5: the answer to an asked host, and what belongs to another instance, is left alone', async () => {

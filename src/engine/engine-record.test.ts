@@ -1,9 +1,9 @@
 // What the engine writes down beside the session, and what it asks of the record before it acts.
 import { describe, expect, it } from 'vitest';
-import { defaultSettings, type Settings } from '../core/config/settings.ts';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
+import { defaultSettings, type Settings } from '../core/settings.ts';
 import { createScriptedHost, type ScriptedHostOptions } from '../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
 import type { EnginePoint } from './engine.ts';
 import type { Store } from './store.ts';
 import { sha256 } from './system.ts';
@@ -39,7 +39,7 @@ describe('the record', () => {
     const stagnant: number[] = [];
     for (const fingerprint of ['tree-1', 'tree-2', 'tree-1', 'tree-2']) {
       await host.works();
-      stagnant.push((await host.stops({ fingerprint })).session.counters.stagnant);
+      stagnant.push((await host.stops({ fingerprint })).state.counters.stagnant);
     }
     expect(stagnant).toEqual([1, 1, 2, 3]);
   });
@@ -47,10 +47,10 @@ describe('the record', () => {
   it('G8: usage is written down with its turn', async () => {
     const { host, store } = setUp();
     await host.open();
-    const { session } = await host.says('build it');
+    const { state: session } = await host.says('build it');
     const usage = { inputTokens: 100, outputTokens: 20, cost: 0.5 };
     await host.happens({ type: 'usage-reported', ...usage, contextTokens: null, contextLimit: null });
-    const rows = await store.read(async (reader) => reader.usage(host.sessionId));
+    const rows = await store.usage(host.sessionId);
     expect(rows).toMatchObject([{ ...usage, sessionId: host.sessionId, turnId: session.turn?.id }]);
   });
 
@@ -68,8 +68,8 @@ describe('the record', () => {
     await host.stops();
     const later = await host.stops();
     expect(later.decision?.answer).toBe('continue');
-    expect(later.session.policyHash).not.toBe(held.session.policyHash);
-    const text = await store.read(async (reader) => reader.policy(held.session.policyHash ?? ''));
+    expect(later.state.policyHash).not.toBe(held.state.policyHash);
+    const text = await store.policy(held.state.policyHash ?? '');
     expect(JSON.parse(text ?? '{}')).toMatchObject({ settings: { maxStagnant: 1 } });
   });
 });
@@ -92,7 +92,7 @@ describe('before a text is sent', () => {
     armed = true;
     await setup.host.stops();
     await Promise.all(acts);
-    const rows = await setup.store.read(async (reader) => reader.outbox(setup.host.sessionId));
+    const rows = await setup.store.outbox({ sessionId: setup.host.sessionId });
     return { injected: setup.host.injected, states: rows.map(({ state }) => state) };
   }
 
@@ -111,16 +111,15 @@ describe('before a text is sent', () => {
   for (const hold of ['latch', 'pause', 'deleted'] as const) {
     it(`G4: a session that is held (${hold}) gets nothing, even if its epoch did not move`, async () => {
       const { injected } = await interrupted(({ store, host }) =>
-        store.transact(async (transaction) => {
-          const session = await transaction.session(host.sessionId);
-          if (session === null) throw new Error('the session is missing');
-          const at = session.updatedAt;
+        store.step(host.sessionId, {}, ({ state }) => {
+          if (state === null) throw new Error('the session is missing');
+          const at = state.updatedAt;
           const held = {
-            latch: { ...session, latch: { how: 'escape', at } },
-            pause: { ...session, pause: { by: 'human' as const, reason: null, at } },
-            deleted: { ...session, deleted: true },
+            latch: { latch: { how: 'escape', at } },
+            pause: { pause: { by: 'human' as const, reason: null, at } },
+            deleted: { deleted: true },
           };
-          await transaction.saveSession(held[hold]);
+          return { result: null, state: { ...state, ...held[hold] } };
         }),
       );
       expect(injected).toEqual([]);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { defaultSettings } from '../core/config/settings.ts';
-import type { CheckFinished } from '../core/events.ts';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
+import type { EventOf } from '../core/events.ts';
+import { defaultSettings } from '../core/settings.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
 import type { Checker } from './host.ts';
 import { createRuntime } from './runtime.ts';
 import { sha256 } from './system.ts';
@@ -16,7 +16,7 @@ it('V1: a failure that is folded together with another result is the answer to t
     async run(_session, { checks, stop }, report) {
       if (stop === null) return;
       const results = checks.map(
-        ({ todoId, check }, index): CheckFinished => ({
+        ({ todoId, check }, index): EventOf<'check-finished'> => ({
           ...base(),
           at: clock.now() + index,
           type: 'check-finished',
@@ -31,9 +31,8 @@ it('V1: a failure that is folded together with another result is the answer to t
         }),
       );
       // The runner is quicker than whoever waits: all results are in the inbox before the first is reported.
-      await store.transact(async (transaction) => {
-        for (const result of results) await transaction.addEvent(result);
-      });
+      for (const result of results) await store.append([result]);
+
       for (const result of results) await report(result);
       await report({ ...base(), type: 'final-run-ended', stop, edited: [] });
     },

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { isHolderAlive, processHolder } from './process-holder.ts';
+import { isHolderAlive, processHolder } from './system.ts';
 
 describe('the holder of a lease', () => {
   it('V5: this process is alive', () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings, type Settings } from '../core/config/settings.ts';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
+import { defaultSettings, type Settings } from '../core/settings.ts';
+import { countPlan } from '../core/state.ts';
 import { createScriptedHost, type ScriptedHostOptions } from '../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
 import type { Engine } from './engine.ts';
 import type { Checker } from './host.ts';
 import type { Store } from './store.ts';
@@ -91,7 +92,7 @@ describe('the runtime with an asked host', () => {
     const ids = await host.plans('write the parser', 'write the tests');
     await host.works();
     for (const id of ids) await host.completes(id);
-    const { answer, session } = await host.stops();
+    const { answer, state: session } = await host.stops();
     expect(answer?.answer).toBe('let-go');
     expect(session.settled?.outcome).toBe('claimed');
     expect(session.counters.total).toBe(0);
@@ -108,7 +109,7 @@ describe('the runtime with an asked host', () => {
       expect((await host.stops()).answer?.answer).toBe('continue');
     }
     await host.completes(ids.at(-1) ?? '');
-    expect((await host.stops()).session.settled?.outcome).toBe('claimed');
+    expect((await host.stops()).state.settled?.outcome).toBe('claimed');
   });
 
   it('G7: three reminders without progress, each firmer, then the turn ends stagnant', async () => {
@@ -132,7 +133,7 @@ describe('the runtime with an asked host', () => {
     await host.completes(ids[0] ?? '');
     const stop = stopAttempt(host.sessionId, clock.now());
     const handled = await host.runtime.ask(stop, clock.now() + 10_000);
-    expect(handled.session.settled?.outcome).toBe('done');
+    expect(handled.state.settled?.outcome).toBe('done');
     expect(handled.answer?.answer).toBe('let-go');
   });
 
@@ -150,7 +151,7 @@ describe('the runtime with an asked host', () => {
     const handled = await asking;
     expect(handled.decision?.textKind).toBe('checks-running');
     expect(handled.answer?.text).toContain('todo_verify');
-    expect(handled.session.counters).toEqual({ stagnant: 0, continuations: 0, total: 1 });
+    expect(handled.state.counters).toEqual({ stagnant: 0, continuations: 0, total: 1 });
   });
 
   it('G4: after an abort nothing is continued until the human speaks', async () => {
@@ -183,10 +184,10 @@ describe('the runtime with an asked host', () => {
     expect((await host.runtime.handle(event)).applied).toBe(true);
     const again = await host.runtime.handle(event);
     expect(again.applied).toBe(false);
-    expect(again.session.counts.pending).toBe(1);
+    expect(countPlan(again.state.plan).pending).toBe(1);
   });
 
-  it('V5: events that wait in the inbox are folded, in the order of their time, before the stop is decided', async () => {
+  it('V5: events that wait in the inbox are folded, in the order of their arrival, before the stop is decided', async () => {
     const { host, clock } = setUp();
     await host.open();
     await host.says('build it');
@@ -195,26 +196,28 @@ describe('the runtime with an asked host', () => {
     const base = { sessionId: host.sessionId, actor: 'agent' as const };
     await host.runtime.append({
       ...base,
-      type: 'todo-completed',
-      id: 'second',
-      at: at + 20,
-      todoId: 'todo-1',
-      status: 'completed',
-      outcome: 'done',
-    });
-    await host.runtime.append({
-      ...base,
       type: 'todos-created',
       id: 'first',
-      at: at + 10,
+      at: at + 20,
       items: [
         { id: 'todo-1', title: 'write the parser' },
         { id: 'todo-2', title: 'write the tests' },
       ],
     });
-    const { session, answer } = await host.stops();
-    expect(session.counts).toMatchObject({ completed: 1, pending: 1 });
+    await host.runtime.append({
+      ...base,
+      type: 'todo-completed',
+      id: 'second',
+      at: at + 10,
+      todoId: 'todo-1',
+      status: 'completed',
+      outcome: 'done',
+    });
+    const { state: session, answer } = await host.stops();
+    expect(countPlan(session.plan)).toMatchObject({ completed: 1, pending: 1 });
     expect(answer?.text).toContain('write the tests');
+    const [done] = session.plan;
+    expect(done?.completedAt, 'what says that it is older happened when the one before it did').toBe(at + 20);
   });
 });
 
@@ -275,7 +278,7 @@ describe('the runtime with a told host', () => {
   it('G9: a send that fails three times ends the turn as failed', async () => {
     const { host, clock, store } = await idleWithOpenTodo({ takes: () => false });
     await clock.advance(60_000);
-    const session = await store.read(async (reader) => reader.session(host.sessionId));
+    const session = await store.state(host.sessionId);
     expect(session?.settled).toMatchObject({ outcome: 'failed', reason: 'delivery-failed' });
     expect(host.injected).toHaveLength(0);
   });
@@ -314,7 +317,7 @@ describe('the runtime with a told host', () => {
       policy: () => ({ settings: defaultSettings, goalChecks: [] }),
     });
     await second.open();
-    const rows = await store.read(async (reader) => reader.outbox(host.sessionId));
+    const rows = await store.outbox({ sessionId: host.sessionId });
     expect(rows.map(({ instance, state }) => ({ instance, state }))).toEqual([
       { instance: 'another', state: 'intended' },
     ]);
@@ -326,7 +329,7 @@ describe('the runtime with a told host', () => {
     await clock.advance(11 * 60_000);
     await host.runtime.attach();
     await clock.advance(1);
-    const session = await store.read(async (reader) => reader.session(host.sessionId));
+    const session = await store.state(host.sessionId);
     expect(host.injected).toHaveLength(0);
     expect(session?.settled).toMatchObject({ outcome: 'paused', reason: 'timer-expired' });
   });
@@ -353,11 +356,11 @@ describe('the runtime with a told host', () => {
     await host.runtime.attach();
     await host.says('build it');
     await host.plans('write the parser');
-    await host.happens({ type: 'permission-asked', requestId: 'p1' });
+    await host.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'p1' } });
     expect((await host.stops()).decision?.reason).toBe('permission-pending');
     await clock.advance(3_600_000);
     expect(host.injected).toHaveLength(0);
-    await host.happens({ type: 'permission-answered', requestId: 'p1', granted: true });
+    await host.happens({ type: 'wait-ended', wait: { kind: 'permission', requestId: 'p1', granted: true } });
     await clock.advance(3000);
     expect(host.injected).toHaveLength(1);
   });
@@ -373,7 +376,7 @@ describe('the runtime with a told host', () => {
     await host.happens({ type: 'human-resumed' });
     await clock.advance(3000);
     expect(host.injected).toHaveLength(2);
-    const session = await store.read(async (reader) => reader.session(host.sessionId));
+    const session = await store.state(host.sessionId);
     expect(session?.counters.total).toBe(2);
   });
 });
@@ -451,7 +454,7 @@ describe('checks that several processes hear of', () => {
     expect(ended, 'the first one still runs').toBe(false);
     finish[0]?.();
     await both;
-    const todos = await store.read(async (reader) => reader.todosOfPlan(host.sessionId));
+    const todos = await store.todos({ planId: host.sessionId });
     expect(todos.map(({ verification }) => verification)).toEqual(['passed', 'passed']);
   });
 });

@@ -2,9 +2,8 @@
 import type { Event } from '../core/events.ts';
 import { createDelivery } from './delivery.ts';
 import { createEngine, type Engine, type EngineOptions, type Handled } from './engine.ts';
-import type { ToldHost } from './host.ts';
-import { isHolderAlive, processHolder } from './process-holder.ts';
 import type { Store } from './store.ts';
+import { processHolder } from './system.ts';
 import { createTimers } from './timers.ts';
 
 export interface RuntimeOptions extends EngineOptions {
@@ -36,7 +35,6 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     host,
     instance: options.instance ?? 'unattached',
     holder: processHolder(identifiers.next()),
-    isAlive: isHolderAlive,
     onAttached: async () => {
       if (options.instance !== undefined) await delivery.recover(options.instance);
     },
@@ -45,8 +43,9 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   });
   const engine = createEngine(options, {
     inject: (sessionId, epoch) => delivery.send(sessionId, epoch),
-    notify: (session, notice) => tell(host, session, notice),
-    timerChanged: (session) => timers.changed(session.timer?.dueAt ?? null),
+    // A toast that cannot be shown changes nothing: the decision is on the record.
+    notify: async (state, notice) => host?.notify(state, notice).catch(() => {}),
+    timerChanged: (state) => timers.changed(state.timer?.dueAt ?? null),
   });
 
   async function ask(event: Event, deadlineAt: number): Promise<Handled> {
@@ -64,23 +63,12 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     return overdue.decision === null ? first : overdue;
   }
 
-  function beforeDeadline(
-    checks: Promise<Handled | null>,
-    deadlineAt: number,
-  ): Promise<Handled | null | 'late'> {
-    return new Promise((resolve, reject) => {
-      const cancel = clock.wake(deadlineAt, () => resolve('late'));
-      checks.then(
-        (handled) => {
-          cancel();
-          resolve(handled);
-        },
-        (error: unknown) => {
-          cancel();
-          reject(error);
-        },
-      );
+  function beforeDeadline<T>(checks: Promise<T>, deadlineAt: number): Promise<T | 'late'> {
+    let cancel = (): void => {};
+    const late = new Promise<'late'>((resolve) => {
+      cancel = clock.wake(deadlineAt, () => resolve('late'));
     });
+    return Promise.race([checks, late]).finally(() => cancel());
   }
 
   return {
@@ -100,29 +88,13 @@ function unlessWaiting(handled: Handled | null): Handled | null {
 
 /** Another process, or another event, folded the last result and decided this stop attempt: its answer is ours. */
 async function answeredElsewhere(store: Store, first: Handled): Promise<Handled> {
-  return store.read(async (reader) => {
-    const session = await reader.session(first.session.id);
-    const [last] = await reader.decisions(first.session.id, 1);
-    if (session === null || last === undefined) return first;
-    const { decision } = last;
-    const text = decision.answer === 'continue' ? await reader.outboxRow(session.id, decision.epoch) : null;
-    const answer: Handled['answer'] = {
-      type: 'answer',
-      answer: decision.answer,
-      epoch: decision.epoch,
-      text: text?.text ?? null,
-      message: decision.answer === 'let-go' && decision.outcome !== 'done' ? decision.sentence : null,
-      dueAt: decision.dueAt,
-    };
-    return { ...first, session, decision, answer, checks: null };
-  });
-}
-
-async function tell(
-  host: ToldHost | undefined,
-  session: Parameters<ToldHost['notify']>[0],
-  notice: Parameters<ToldHost['notify']>[1],
-): Promise<void> {
-  // A toast that cannot be shown changes nothing: the decision is on the record.
-  await host?.notify(session, notice).catch(() => {});
+  const state = await store.state(first.state.id);
+  const [last] = await store.decisions(first.state.id, 1);
+  if (state === null || last === undefined) return first;
+  const { answer, epoch, outcome, sentence, dueAt } = last.decision;
+  const rows = answer === 'continue' ? await store.outbox({ sessionId: state.id }) : [];
+  const text = rows.find((row) => row.epoch === epoch)?.text ?? null;
+  const message = answer === 'let-go' && outcome !== 'done' ? sentence : null;
+  const given = { type: 'answer', answer, epoch, text, message, dueAt } as const;
+  return { ...first, state, decision: last.decision, answer: given, checks: null };
 }

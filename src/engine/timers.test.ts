@@ -1,10 +1,10 @@
 // Timers through the runtime: what is looked at once more at the moment of acting, and what is void by then.
 import { describe, expect, it } from 'vitest';
 import { anEvent } from '../../test/support/builders.ts';
-import { defaultSettings } from '../core/config/settings.ts';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
 import type { Event } from '../core/events.ts';
+import { defaultSettings } from '../core/settings.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
 import type { ToldHost } from './host.ts';
 import { createRuntime } from './runtime.ts';
 import { sha256 } from './system.ts';
@@ -48,7 +48,7 @@ describe('a countdown that ends', () => {
     const { clock, store, injected } = await inCountdown(async () => anEvent.planWritten({ items }));
     await clock.advance(3000);
     expect(injected).toEqual([]);
-    const session = await store.read(async (reader) => reader.session('session-1'));
+    const session = await store.state('session-1');
     expect(session?.settled?.reason).toBe('nothing-open');
   });
 
@@ -61,12 +61,12 @@ describe('a countdown that ends', () => {
   it('V5: a row that outlived its timer is put away and fires nothing, again and again', async () => {
     const { clock, store, runtime, injected } = await inCountdown(async () => null);
     const timer = { purpose: 'due', dueAt: clock.now() + 1000, epoch: 99 } as const;
-    await store.transact(async (transaction) => transaction.saveTimer('session-1', 'instance-1', timer));
+    await store.step('session-1', {}, () => ({ result: null, timer }));
     await clock.advance(1000);
     expect(await runtime.fireDue()).toBe(1);
     expect(injected).toEqual([]);
     expect(await runtime.fireDue()).toBe(0);
-    const due = await store.read(async (reader) => reader.dueTimers('instance-1', clock.now(), 10));
+    const due = (await store.timers('instance-1', clock.now(), 10)).due;
     expect(due).toEqual([]);
     await clock.advance(2000);
     expect(injected, 'the real one still comes').toHaveLength(1);

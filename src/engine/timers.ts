@@ -1,42 +1,29 @@
 // Timers that survive restarts. One wake-up for the earliest due timer of this host instance, never one per idle
 // session and never a scan: the cost follows the sessions that are due. Only the holder of the lease acts.
 import type { Event } from '../core/events.ts';
-import type { Clock } from './clock.ts';
 import type { Handled } from './engine.ts';
 import type { ToldHost } from './host.ts';
-import type { DueTimer, Store } from './store.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import type { DueTimer } from './store.ts';
+import { isHolderAlive } from './system.ts';
 
 /** A dead process holds its lease this long; a live one renews it three times as often. */
 const leaseMs = 30_000;
 /** Due timers taken at once: bounded memory, however many are due. */
 const batchSize = 200;
 
-export interface TimersOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface TimersOptions extends Pick<RuntimeOptions, 'store' | 'clock'> {
   readonly host: ToldHost | undefined;
   readonly instance: string;
   readonly holder: string;
   readonly handle: (event: Event) => Promise<Handled>;
   /** A failure while nobody waits for an answer: recorded by the caller, the next wake-up tries again. */
   readonly onError: (error: unknown) => void;
-  /** Is the process behind this holder still there? False lets a new process take over at once after a crash. */
-  readonly isAlive: (holder: string) => boolean;
   /** Each time the lease comes to us, from nobody or from a dead process. */
   readonly onAttached: () => Promise<void>;
 }
 
-export interface Timers {
-  /** Takes the lease and starts waking up. False: another process is attached to this instance. */
-  attach(): Promise<boolean>;
-  /** A session's timer changed: wake up earlier if needed. */
-  changed(dueAt: number | null): void;
-  /** Fires everything that is due now. */
-  fireDue(): Promise<number>;
-  detach(): Promise<void>;
-}
-
-export function createTimers(options: TimersOptions): Timers {
+export function createTimers(options: TimersOptions) {
   const { store, clock, host, instance, holder, handle } = options;
   let cancelWake: (() => void) | null = null;
   let wakeAt = Number.POSITIVE_INFINITY;
@@ -47,12 +34,14 @@ export function createTimers(options: TimersOptions): Timers {
   async function takeLease(): Promise<boolean> {
     const now = clock.now();
     const hadIt = leaseUntil > now;
-    const taken = await store.transact(async (tx) => {
-      const other = await tx.leaseHolder(instance);
-      if (other !== null && other !== holder && !options.isAlive(other))
-        await tx.releaseLease(instance, other);
-      return tx.takeLease(instance, holder, now, now + leaseMs);
-    });
+    const take = () => store.lease(instance, holder, now, now + leaseMs);
+    let held = await take();
+    // The process behind it is gone: a new one takes over at once, and need not wait until the lease runs out.
+    if (held !== null && held !== holder && !isHolderAlive(held)) {
+      await store.lease(instance, held, now, null);
+      held = await take();
+    }
+    const taken = held === holder;
     leaseUntil = taken ? now + leaseMs : 0;
     if (taken && !hadIt) await options.onAttached();
     return taken;
@@ -74,6 +63,11 @@ export function createTimers(options: TimersOptions): Timers {
     });
   }
 
+  async function wakeForNext(): Promise<void> {
+    const { nextAt } = await store.timers(instance, 0, 0);
+    wake(nextAt ?? Number.POSITIVE_INFINITY);
+  }
+
   function fireDue(): Promise<number> {
     firing ??= fireAll().finally(() => {
       firing = null;
@@ -89,24 +83,22 @@ export function createTimers(options: TimersOptions): Timers {
     let fired = 0;
     for (;;) {
       const now = clock.now();
-      const due = await store.read(async (reader) => reader.dueTimers(instance, now, batchSize));
+      const { due } = await store.timers(instance, now, batchSize);
       for (const timer of due) await fire(timer);
       fired += due.length;
       if (due.length < batchSize) break;
     }
-    const next = await store.read(async (reader) => reader.nextTimerAt(instance));
-    wake(next ?? Number.POSITIVE_INFINITY);
+    await wakeForNext();
     return fired;
   }
 
   /** The host's own list is read again at the moment of acting, not from memory (G5). */
   async function fire(timer: DueTimer): Promise<void> {
     const { sessionId, epoch, dueAt } = timer;
-    const session = await store.read(async (reader) => reader.session(sessionId));
-    const current = session?.timer ?? null;
-    if (session === null || current?.epoch !== epoch || current.dueAt !== dueAt) {
+    const session = await store.state(sessionId);
+    if (session === null || session.timer?.epoch !== epoch || session.timer.dueAt !== dueAt) {
       // The row outlived its session's timer: void. Writing what the session says keeps it from being due for ever.
-      await store.transact(async (tx) => tx.saveTimer(sessionId, instance, current));
+      await store.step(sessionId, {}, ({ state }) => ({ result: null, timer: state?.timer ?? null }));
       return;
     }
     if (timer.purpose === 'due' && host !== undefined) {
@@ -120,26 +112,29 @@ export function createTimers(options: TimersOptions): Timers {
   }
 
   return {
-    async attach() {
+    /** Takes the lease and starts waking up. False: another process is attached to this instance. */
+    async attach(): Promise<boolean> {
       attached = true;
       const taken = await takeLease();
       if (!taken) {
         wake(clock.now() + leaseMs);
         return false;
       }
-      wake((await store.read(async (reader) => reader.nextTimerAt(instance))) ?? Number.POSITIVE_INFINITY);
+      await wakeForNext();
       return true;
     },
-    changed(dueAt) {
+    /** A session's timer changed: wake up earlier if needed. */
+    changed(dueAt: number | null): void {
       if (dueAt !== null) wake(dueAt);
     },
+    /** Fires everything that is due now. */
     fireDue,
-    async detach() {
+    async detach(): Promise<void> {
       attached = false;
       cancelWake?.();
       wakeAt = Number.POSITIVE_INFINITY;
       await firing;
-      await store.transact(async (tx) => tx.releaseLease(instance, holder));
+      await store.lease(instance, holder, clock.now(), null);
     },
   };
 }

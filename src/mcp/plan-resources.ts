@@ -1,36 +1,22 @@
-// What a client can read without calling a tool: the plan as Markdown and as JSON, and the outcome. It only reads, and
-// it shows the session that the server works in at that moment.
+// What a client can read without calling a tool: the plan as Markdown and as JSON, and the outcome; and the watch that
+// tells subscribers when one of them changed, also when another process changed it (a hook settles the outcome).
+// It only reads, and it shows the session that the server works in at that moment.
 import { oneLine } from '../core/safe-text.ts';
-import { noCounts, openCount, planSize, type Session } from '../core/session.ts';
-import type { Store, StoreReader } from '../engine/store.ts';
+import { countPlan, openCount, planSize, type State } from '../core/state.ts';
+import type { Clock } from '../engine/host.ts';
 import { formatPlan } from '../plan-file/format-plan.ts';
 import { remaining, shownNote, summarise, viewTodo } from '../tools/todo-view.ts';
-import type { ServerSession } from './server-session.ts';
 
-export interface PlanResource {
-  readonly name: string;
-  readonly uri: string;
-  readonly title: string;
-  readonly description: string;
-  readonly mimeType: string;
-  /** The text as it is now; session null: no call was made yet. */
-  read(reader: StoreReader, session: Session | null): Promise<string>;
-  /** Another value means that the text may have changed. */
-  version(reader: StoreReader, session: Session | null): Promise<string>;
-}
-
-export const planResources: readonly PlanResource[] = [
+/** What each one reads as now; null: no call was made yet. */
+export const planResources = [
   {
     name: 'plan',
     uri: 'untildone://plan',
     title: 'The plan',
     description: 'The todos of this session as a Markdown task list. Cancelled todos are left out.',
     mimeType: 'text/markdown',
-    read: async (reader, session) => {
-      const todos = session === null ? [] : await reader.todosOfPlan(session.planId);
-      return `# Plan\n\n${progressLine(session)}\n\n${formatPlan(todos)}`.trimEnd();
-    },
-    version: planVersion,
+    read: (state: State | null) =>
+      `# Plan\n\n${progressLine(state)}\n\n${formatPlan(state?.plan ?? [])}`.trimEnd(),
   },
   {
     name: 'plan-json',
@@ -38,13 +24,8 @@ export const planResources: readonly PlanResource[] = [
     title: 'The plan as JSON',
     description: 'Every todo of this session with all its fields, and how many are in which state.',
     mimeType: 'application/json',
-    read: async (reader, session) => {
-      const rows = session === null ? [] : await reader.todosOfPlan(session.planId);
-      const todos =
-        session === null ? [] : rows.map((todo, index) => viewTodo({ todo, position: index + 1 }, session));
-      return json({ ...head(session), summary: summarise(session ?? { counts: noCounts }), todos });
-    },
-    version: planVersion,
+    read: (state: State | null) =>
+      json(state, { todos: state?.plan.map((todo) => viewTodo(todo, state)) ?? [] }),
   },
   {
     name: 'outcome',
@@ -53,55 +34,84 @@ export const planResources: readonly PlanResource[] = [
     description:
       'How the turn settled (done, claimed, blocked, stagnant, exhausted, paused, aborted, failed); null while it has not.',
     mimeType: 'application/json',
-    read: async (_reader, session) => json(outcome(session)),
-    version: async (_reader, session) => JSON.stringify(outcome(session)),
+    read: (state: State | null) =>
+      json(state, {
+        outcome: state?.settled?.outcome ?? null,
+        reason: state?.settled?.reason ?? null,
+        settledAt: state?.settled?.at ?? null,
+        paused: state?.pause ? { by: state.pause.by, reason: shownNote(state.pause.reason) } : null,
+        remaining: remaining(state),
+      }),
   },
 ];
 
-/** Runs `work` over the session that the server works in. */
-export async function withSession<T>(
-  store: Store,
-  serverSession: ServerSession,
-  work: (reader: StoreReader, session: Session | null) => Promise<T>,
-): Promise<T> {
-  const place = await serverSession.find();
-  return store.read(async (reader) => work(reader, place && (await reader.session(place.sessionId))));
+function json(state: State | null, fields: object): string {
+  const host = state === null ? null : oneLine(state.descriptor.host, 60);
+  const summary = summarise(state?.plan ?? []);
+  return JSON.stringify({ session: state?.id ?? null, host, summary, ...fields }, null, 2);
 }
 
-function json(value: unknown): string {
-  return JSON.stringify(value, null, 2);
+function progressLine(state: State | null): string {
+  const counts = countPlan(state?.plan ?? []);
+  if (planSize(counts) === 0) return 'There are no todos yet.';
+  const stuck = counts.blocked === 0 ? '' : `, ${counts.blocked} blocked`;
+  return `${counts.completed} of ${planSize(counts)} completed, ${openCount(counts)} open${stuck}.`;
 }
 
-function progressLine(session: Session | null): string {
-  if (session === null || planSize(session.counts) === 0) return 'There are no todos yet.';
-  const { completed, blocked } = session.counts;
-  const stuck = blocked === 0 ? '' : `, ${blocked} blocked`;
-  return `${completed} of ${planSize(session.counts)} completed, ${openCount(session.counts)} open${stuck}.`;
-}
+/** A human who watches a plan does not notice two seconds; a read of two rows costs nothing in that time. */
+const lookEveryMs = 2000;
 
-function head(session: Session | null) {
+/** Tells which resources changed: after a call of ours at once, else within two seconds, once somebody read one. */
+export function createResourceWatch(
+  clock: Clock,
+  stateNow: () => Promise<State | null>,
+  tell: (uri: string) => Promise<void>,
+) {
+  let known: ReadonlyMap<string, string> | null = null;
+  let cancel: (() => void) | null = null;
+  let queue: Promise<void> = Promise.resolve();
+  let ended = false;
+
+  async function versions(): Promise<ReadonlyMap<string, string>> {
+    const state = await stateNow();
+    return new Map(planResources.map(({ uri, read }) => [uri, read(state)]));
+  }
+
+  function arm(): void {
+    if (ended) return;
+    // Safe: a look that failed is made again at the next one.
+    cancel = clock.wake(clock.now() + lookEveryMs, () => void look().then(arm, arm));
+  }
+
+  /** One after the other: two calls at once must not tell of the same change twice. */
+  function look(): Promise<void> {
+    const looked = queue.then(async () => {
+      if (ended) return;
+      const before = known;
+      const now = before && (await versions());
+      known = now;
+      for (const { uri } of planResources)
+        if (now === null || before?.get(uri) !== now.get(uri)) await tell(uri);
+    });
+    // Safe: whoever asked gets the failure; the next look begins anew.
+    queue = looked.catch(() => {});
+    return looked;
+  }
+
   return {
-    session: session?.id ?? null,
-    host: session === null ? null : oneLine(session.descriptor.host, 60),
+    /** Somebody reads or subscribes: from now on changes are looked for. */
+    async begin(): Promise<void> {
+      if (known !== null) return;
+      const now = await versions();
+      // Of two who begin at once the first one counts.
+      known ??= now;
+      if (cancel === null) arm();
+    },
+    /** After a call of ours. */
+    look,
+    end(): void {
+      ended = true;
+      cancel?.();
+    },
   };
-}
-
-function outcome(session: Session | null) {
-  const { settled = null, pause = null } = session ?? {};
-  return {
-    ...head(session),
-    outcome: settled?.outcome ?? null,
-    reason: settled?.reason ?? null,
-    settledAt: settled?.at ?? null,
-    paused: pause === null ? null : { by: pause.by, reason: shownNote(pause.reason) },
-    remaining: session === null ? 0 : remaining(session),
-    summary: summarise(session ?? { counts: noCounts }),
-  };
-}
-
-/** Every change of a plan is in its ledger, so that the last entry stands for the whole list. */
-async function planVersion(reader: StoreReader, session: Session | null): Promise<string> {
-  if (session === null) return '';
-  const last = await reader.lastLedgerEntry(session.planId);
-  return `${session.planId} ${last?.hash ?? ''}`;
 }

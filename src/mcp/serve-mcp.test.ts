@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startProcess, startWithin, type WireClient } from '../../test/support/wire-client.ts';
-import type { Policy } from '../core/config/policy.ts';
-import { defaultSettings, type Settings } from '../core/config/settings.ts';
+import type { Policy } from '../core/policy.ts';
+import { defaultSettings, type Settings } from '../core/settings.ts';
+import { countPlan } from '../core/state.ts';
 import { createRuntime } from '../engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../engine/system.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { todoToolsFor } from '../tools/todo-tools.ts';
-import { bindReceipt } from './bind-receipt.ts';
+import { bindReceipt } from './receipts.ts';
 
 let home: string;
 let cwd: string;
@@ -189,12 +190,12 @@ describe('the MCP server', () => {
     await call('create_todo', { items: [{ title: 'A' }] });
     expect(await end()).toBe(0);
     const store = await openStore();
-    const [session] = await store.read(async (reader) => reader.sessions({ host: 'mcp', limit: 5 }));
+    const [session] = await store.sessions({ host: 'mcp', limit: 5 });
     expect(session).toMatchObject({
       descriptor: { host: 'mcp', directory: realpathSync(cwd) },
       agent: { name: 'wire test' },
-      counts: { pending: 1 },
     });
+    expect((await store.state(session?.id ?? ''))?.plan).toMatchObject([{ status: 'pending' }]);
     await store.close();
   });
 
@@ -244,8 +245,8 @@ describe('the MCP server', () => {
     await bindReceipt(store, engine, { receipt, sessionId: 'host-1', at: Date.now() });
     const { id } = JSON.parse(words).created[0];
     expect((await call('complete_todo', { todoId: id, outcome: 'Done.' })).ok).toBe(true);
-    const session = await store.read(async (reader) => reader.session('host-1'));
-    expect(session?.counts).toMatchObject({ completed: 1, pending: 0 });
+    const state = await store.state('host-1');
+    expect(countPlan(state?.plan ?? [])).toMatchObject({ completed: 1, pending: 0 });
     await store.close();
   });
 

@@ -1,29 +1,26 @@
-// Runs the MCP server over standard input and output until the client closes its end. Nothing but the protocol is
-// written to standard output; what cannot be told to the client goes to `complain`.
+// The todo tools and the plan as an MCP server over standard input and output, until the client closes its end. Names,
+// descriptions and schemas are those of src/tools, and each tool reads its own input. What only a human may do (approve,
+// resume) is not offered. Nothing but the protocol is written to standard output; the rest goes to `complain`.
 import type { Readable, Writable } from 'node:stream';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { Policy } from '../core/config/policy.ts';
-import type { Clock } from '../engine/clock.ts';
-import type { Checker } from '../engine/host.ts';
-import { createRuntime } from '../engine/runtime.ts';
-import type { Store } from '../engine/store.ts';
-import { createIdentifiers, sha256 } from '../engine/system.ts';
+import {
+  CLIENT_INFO_META_KEY,
+  fromJsonSchema,
+  type JsonSchemaType,
+  type JsonSchemaValidator,
+  McpServer,
+  ResourceNotFoundError,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { oneLine } from '../core/safe-text.ts';
+import { isObject } from '../core/schema.ts';
 import type { TodoTool } from '../tools/todo-tool.ts';
-import { createCall, createServerId, type TodoCaller } from './call-todo-tool.ts';
-import { EndingTransport } from './ending-transport.ts';
-import { createTodoMcpServer, type TodoMcpServer } from './mcp-server.ts';
-import { planResources, withSession } from './plan-resources.ts';
-import { createResourceWatch } from './resource-watch.ts';
-import { createServerSession } from './server-session.ts';
+import { createTodoCaller, type TodoCallerOptions } from './calls.ts';
+import { createResourceWatch, planResources } from './plan-resources.ts';
 
-export interface ServeMcpOptions {
-  readonly openStore: () => Promise<Store>;
-  readonly clock: Clock;
-  /** What holds in the directory that the server was started in. Must not throw. */
-  readonly policy: () => Policy;
+export interface ServeMcpOptions extends Pick<TodoCallerOptions, 'clock' | 'directory'> {
   /** `ended`: the client is gone, and nobody waits for results any more. */
-  readonly checker: (store: Store, ended: AbortSignal) => Checker;
-  readonly directory: string;
+  readonly open: (ended: AbortSignal) => ReturnType<TodoCallerOptions['open']>;
   readonly version: string;
   /** What is offered; a host with todo tools of its own wants only some. */
   readonly tools: readonly TodoTool[];
@@ -33,99 +30,116 @@ export interface ServeMcpOptions {
 }
 
 export async function serveMcp(options: ServeMcpOptions): Promise<void> {
-  const { clock, complain } = options;
+  const { tools, clock } = options;
   const ending = new AbortController();
+  let underWay: Promise<unknown> = Promise.resolve();
   let client: string | null = null;
-  let opened: Promise<TodoCaller> | null = null;
-  const busy = new Set<Promise<unknown>>();
-  let current: TodoMcpServer | null = null;
+  let tellChange: (uri: string) => Promise<void> = async () => {};
+  const open = () => options.open(ending.signal);
+  const caller = createTodoCaller({ ...options, open, client: () => client });
+  const watch = createResourceWatch(clock, caller.state, (uri) => tellChange(uri));
 
-  function caller(): Promise<TodoCaller> {
-    opened ??= openCaller(options, () => client, ending.signal).catch((error: unknown) => {
-      // Safe: nothing is open yet, and the next call tries again.
-      opened = null;
-      throw error;
-    });
-    return opened;
+  /** @param after is done with it, whether it failed or not. What is under way is waited for at the end. */
+  function during<T>(work: Promise<T>, after: () => Promise<void>): Promise<T> {
+    // Safe: a client that was not told of a change reads the resource again when it wants to.
+    const all = work.finally(() => after().catch(() => null));
+    underWay = Promise.allSettled([underWay, all]).then(() => null);
+    return all;
   }
 
-  async function look<T>(work: Parameters<typeof withSession<T>>[2]): Promise<T> {
-    const { store, session } = await caller();
-    return withSession(store, session, work);
-  }
-
-  const call = createCall(caller);
-  const watch = createResourceWatch(
-    clock,
-    planResources.map(({ uri }) => uri),
-    () =>
-      look(async (reader, session) => {
-        const versions = new Map<string, string>();
-        for (const { uri, version } of planResources) versions.set(uri, await version(reader, session));
-        return versions;
-      }),
-    async (uri) => current?.resourceChanged(uri),
-  );
-
-  function during<T>(work: Promise<T>): Promise<T> {
-    const settled: Promise<unknown> = work.then(
-      () => busy.delete(settled),
-      () => busy.delete(settled),
+  function createServer({ era }: { readonly era: 'legacy' | 'modern' }): McpServer {
+    const server = new McpServer(
+      { name: 'untildone', version: options.version },
+      {
+        capabilities: { tools: { listChanged: false }, resources: { listChanged: false, subscribe: true } },
+        instructions: instructionsFor(tools),
+        jsonSchemaValidator: readByTheTool,
+      },
     );
-    busy.add(settled);
-    return work;
+    for (const tool of tools) {
+      const { name, description } = tool;
+      const inputSchema = fromJsonSchema(tool.inputSchema as unknown as JsonSchemaType, readByTheTool);
+      const shown = { description, inputSchema, annotations: annotationsOf(name) };
+      server.registerTool(name, shown, async (input, { mcpReq }) => {
+        client = clientName(server, mcpReq.envelope) ?? client;
+        const { ok, text } = await during(caller.call(tool, input), watch.look);
+        return { content: [{ type: 'text', text }], ...(ok ? {} : { isError: true }) };
+      });
+    }
+    for (const { name, uri, title, description, mimeType, read } of planResources) {
+      server.registerResource(name, uri, { title, description, mimeType }, async () => {
+        const text = await during(caller.state().then(read), watch.begin);
+        return { contents: [{ uri, mimeType, text }] };
+      });
+    }
+    const subscribed = era === 'legacy' ? keepSubscriptions(server, watch.begin) : null;
+    tellChange = async (uri) => {
+      if (subscribed === null || subscribed.has(uri)) await server.server.sendResourceUpdated({ uri });
+    };
+    return server;
   }
 
-  const transport = new EndingTransport(options.input, options.output);
-  serveStdio(
-    ({ era }) => {
-      current = createTodoMcpServer({
-        version: options.version,
-        tools: options.tools,
-        era,
-        onSubscribe: () => watch.begin(),
-        // Safe: whoever reads has the text; that it changed is told after the next look that works.
-        read: (resource) => during(look(resource.read).finally(() => watch.begin().catch(() => null))),
-        call: (tool, input, name) => {
-          client = name ?? client;
-          // Safe: a client that was not told of a change reads the resource again when it wants to.
-          return during(call(tool, input).finally(() => watch.look().catch(() => null)));
-        },
-      });
-      return current.server;
-    },
-    { transport, onerror: (error) => complain(`On the MCP connection: ${error.message}`) },
-  );
-  await transport.ended;
+  const transport = new StdioServerTransport(options.input, options.output);
+  /** Whichever side ends the connection. */
+  const ended = new Promise<void>((resolve) => {
+    const close = transport.close.bind(transport);
+    transport.close = () => close().then(resolve);
+  });
+  const onerror = ({ message }: Error): void => options.complain(`On the MCP connection: ${message}`);
+  serveStdio(createServer, { transport, onerror });
+  await ended;
   watch.end();
   ending.abort();
   // A call that was under way is one transaction: it is let to its end before the store is closed.
-  await Promise.all(busy);
-  // Safe: a store that could not be opened need not be closed.
-  const last = await (opened as Promise<TodoCaller> | null)?.catch(() => null);
-  if (last == null) return;
-  // Safe: the plan is kept; that this process went away is a remark.
-  await last.session.close().catch(() => null);
-  await last.store.close();
+  await underWay;
+  await caller.close();
 }
 
-async function openCaller(
-  options: ServeMcpOptions,
-  client: () => string | null,
-  ended: AbortSignal,
-): Promise<TodoCaller> {
-  const { clock, directory } = options;
-  const store = await options.openStore();
-  const identifiers = createIdentifiers(clock);
-  const engine = createRuntime({
-    store,
-    clock,
-    identifiers,
-    hash: sha256,
-    policy: () => options.policy(),
-    checker: options.checker(store, ended),
+/** What the client tells the model about the server; it names no tool that is not offered. */
+function instructionsFor(tools: readonly TodoTool[]): string {
+  const has = (name: string): boolean => tools.some((tool) => tool.name === name);
+  const plan =
+    'Keep your plan in these todo tools. Work of three or more steps: plan it first with create_todo, work on one todo at a time, and call complete_todo right after each. ';
+  const pause = ' If only a human can help, call todo_pause.';
+  const ends = `Do not end your turn while todos are open.${has('todo_pause') ? pause : ''}`;
+  const receipt = 'The receipt line of a result is for the system: ignore it.';
+  return `${has('create_todo') && has('complete_todo') ? plan : ''}${ends} ${receipt}`;
+}
+
+/** Every input is let through to the tool, which says in a sentence what is wrong, item by item (T6). */
+const readByTheTool = {
+  getValidator<T>(): JsonSchemaValidator<T> {
+    return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
+  },
+};
+
+/** For the human before a tool runs. Nothing is destructive: rows are never deleted, and every change is in the ledger. */
+function annotationsOf(tool: string): ToolAnnotations {
+  const readOnlyHint = tool === 'list_todo' || tool === 'todo_read';
+  // Of all others a second call with the same input adds nothing to the first.
+  const idempotentHint = tool !== 'create_todo';
+  return { readOnlyHint, destructiveHint: false, idempotentHint, openWorldHint: false };
+}
+
+/** Of clients that begin with `initialize`; those of the protocol of 2026-07-28 are kept by the transport. */
+function keepSubscriptions({ server }: McpServer, onSubscribe: () => Promise<void>): ReadonlySet<string> {
+  const uris = new Set<string>();
+  server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
+    if (!planResources.some((resource) => resource.uri === uri)) throw new ResourceNotFoundError(uri);
+    uris.add(uri);
+    await onSubscribe();
+    return {};
   });
-  const server = createServerId();
-  const session = createServerSession({ store, engine, clock, identifiers, server, directory, client });
-  return { store, engine, clock, server, session };
+  server.setRequestHandler('resources/unsubscribe', async ({ params: { uri } }) => {
+    uris.delete(uri);
+    return {};
+  });
+  return uris;
+}
+
+/** As the client calls itself; one line, since people see it in the list of sessions. */
+function clientName({ server }: McpServer, envelope: unknown): string | null {
+  const said: unknown = isObject(envelope) ? envelope[CLIENT_INFO_META_KEY] : server.getClientVersion();
+  const name = isObject(said) ? said['name'] : null;
+  return typeof name === 'string' && name.trim() !== '' ? oneLine(name, 60) : null;
 }

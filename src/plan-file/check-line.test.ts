@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatCheckLine, readCheckLine, shellCheck } from './check-line.ts';
+import { formatCheckLine, readCheckLine, shellCheck } from './line-text.ts';
 
 describe('check lines', () => {
   it.each([

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { aTodo } from '../../test/support/builders.ts';
 import { priorities, type Todo } from '../core/todo.ts';
 import { formatPlan } from './format-plan.ts';
-import { parsePlanFile } from './parse-plan-file.ts';
+import { parsePlanFile } from './plan-file.ts';
 
 describe('a plan as a task list', () => {
   it('T1: writes boxes, priorities, reasons, criteria and checks, and nests what stands below another todo', () => {

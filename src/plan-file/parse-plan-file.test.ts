@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parsePlanFile } from './parse-plan-file.ts';
-import type { PlanFile, PlanFileProblem } from './plan-file.ts';
+import { type PlanFile, type PlanFileProblem, parsePlanFile } from './plan-file.ts';
 
 function plan(...lines: string[]): PlanFile {
   const result = parsePlanFile(lines.join('\n'));

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { knownDocument, soup } from '../../test/support/document-cases.ts';
-import { digestPlanFile } from '../engine/digest-file.ts';
-import { parsePlanFile } from './parse-plan-file.ts';
-import { writeBoxes } from './write-boxes.ts';
+import { digestFile } from '../engine/policy.ts';
+import { writeBoxes } from './format-plan.ts';
+import { parsePlanFile } from './plan-file.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function digest(text: string): string | null {
   const path = join(folder, 'PLAN.md');
   writeFileSync(path, text);
-  return digestPlanFile(path);
+  return digestFile(path, 'plan');
 }
 
 const anyDocument = fc.oneof(
@@ -31,10 +31,8 @@ describe('what a plan file held at the human’s message', () => {
       fc.property(anyDocument, fc.boolean(), (text, ticks) => {
         const parsed = parsePlanFile(text);
         if (!parsed.ok) return;
-        const statuses = parsed.plan.items.map(
-          (_item, index) => [index, ticks ? 'completed' : 'pending'] as const,
-        );
-        expect(digest(writeBoxes(text, parsed.plan, new Map(statuses)))).toBe(digest(text));
+        const boxes = parsed.plan.items.map(() => ticks);
+        expect(digest(writeBoxes(text, parsed.plan, boxes))).toBe(digest(text));
       }),
       { numRuns: 300 },
     );
@@ -51,8 +49,8 @@ describe('what a plan file held at the human’s message', () => {
     ]) {
       expect(digest(other)).not.toBe(digest(text));
     }
-    expect(digestPlanFile(join(folder, 'none.md'))).toBeNull();
-    expect(digestPlanFile(folder)).toBeNull();
+    expect(digestFile(join(folder, 'none.md'), 'plan')).toBeNull();
+    expect(digestFile(folder, 'plan')).toBeNull();
   });
 
   it('V2: is taken within a second of a line made of nothing but marks', () => {

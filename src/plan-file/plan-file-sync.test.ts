@@ -2,12 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { createSyncBench, type SyncBench } from '../../test/support/sync-bench.ts';
 import type { Checker } from '../engine/host.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
-import { createFileMemory } from './file-memory.ts';
-import type { PlanFileSyncOptions } from './plan-file-sync.ts';
-import type { SyncReport } from './sync-report.ts';
+import type { PlanFileSyncOptions, SyncReport } from './plan-file-sync.ts';
+import { createFileMemory } from './plan-text.ts';
 
 let folder: string;
 let path: string;
@@ -313,7 +312,7 @@ describe('plan → file', () => {
     write('- [ ] One', '- [ ] Two');
     let edits = 0;
     const bench = open({
-      beforeReplace: async () => {
+      beforeReplace: () => {
         edits += 1;
         if (edits === 1) write('A new first line.', '', '- [ ] Two', '- [ ] One', '- [ ] New');
       },
@@ -328,7 +327,7 @@ describe('plan → file', () => {
     write('- [ ] One');
     let edits = 0;
     const bench = open({
-      beforeReplace: async () => {
+      beforeReplace: () => {
         edits += 1;
         write(`${edits}`, '', '- [ ] One');
       },

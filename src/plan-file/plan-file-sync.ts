@@ -1,188 +1,171 @@
 // Keeps a plan file and a plan in step: what people change in the file becomes events of the actor `file`, what
 // happens to the todos is written back into the boxes and nowhere else. It watches nothing: call sync() as often as
 // you like. Its own writing is known by its hash, so that it never answers itself.
-import { basename } from 'node:path';
-import { isDropped, type Todo } from '../core/todo.ts';
+import type { PlanChange } from '../core/events.ts';
+import { createState, type State } from '../core/state.ts';
+import { isDropped } from '../core/todo.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Clock } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
-import { boxStatuses } from './box-statuses.ts';
-import { compareItems } from './compare-items.ts';
-import { createTransientMemory, type KnownFile, type PlanFileMemory } from './known-file.ts';
-import { parsePlanFile } from './parse-plan-file.ts';
-import { type PlanFile, type PlanFileProblem, problemText } from './plan-file.ts';
-import { type Sender, sendChanges } from './send-changes.ts';
-import { addTotals, noTotals, type SyncReport, type SyncTotals } from './sync-report.ts';
-import { hashText, readTextFile, replaceTextFile } from './text-file.ts';
-import { boxFor, writeBoxes } from './write-boxes.ts';
+import { sha256 } from '../engine/system.ts';
+import {
+  type CompareOptions,
+  compareItems,
+  type KnownFile,
+  type Reading,
+  wantedBoxes,
+} from './compare-items.ts';
+import { writeBoxes } from './format-plan.ts';
+import { type PlanFile, type PlanFileProblem, parsePlanFile, problemText } from './plan-file.ts';
+import { type PlanFileMemory, type ReplaceOptions, readPlanText, replacePlanText } from './plan-text.ts';
 
-export interface PlanFileSyncOptions extends Sender {
-  readonly path: string;
-  /** The path is a real one: what is reached through a link later is neither read nor written. */
-  readonly pinned?: boolean;
-  readonly store: Pick<Store, 'read'>;
-  /**
-   * V3: which checks may be put on new todos. At a human's import all that stand in the file; while an agent works
-   * only those of the snapshot that the human's last message took, since the agent can edit the file.
-   */
-  readonly isAllowed: (check: string) => boolean;
+export interface PlanFileSyncOptions extends CompareOptions, ReplaceOptions {
+  readonly engine: Pick<Engine, 'handle'>;
+  readonly store: Pick<Store, 'state'>;
+  readonly sessionId: string;
+  readonly clock: Pick<Clock, 'now'>;
   /** Default: nothing is kept beyond this object. */
   readonly memory?: PlanFileMemory;
-  /** Called when a write-back is ready and the file was not looked at again yet; tests edit the file here. */
-  readonly beforeReplace?: () => Promise<void>;
 }
 
-export interface PlanFileSync {
-  /** File → plan. */
-  pull(): Promise<SyncReport>;
-  /** Plan → boxes. Boxes that somebody changed since the last reading are left to the next pull. */
-  push(): Promise<SyncReport>;
-  /** Both, in this order. Calls take turns. */
-  sync(): Promise<SyncReport>;
-  /**
-   * Like sync, before a stop attempt: a todo that was named as dropped, and whose line is still missing, was left out
-   * again (V4). Not settled while the agent still works: it may be about to put the line back.
-   */
-  settle(): Promise<SyncReport>;
-}
+/**
+ * What became of one exchange between a plan file and a plan: nothing yet. `refused`: changes of the file that the plan
+ * did not take; each has its sentence among the notices. `boxes`: those that were ticked or emptied in the file.
+ */
+export const noTotals = {
+  ...{ created: 0, changed: 0, dropped: 0, refused: 0, boxes: 0 },
+  notices: [] as readonly string[],
+  /** Settles when the checks of the claims that were made here are reported. */
+  checks: Promise.resolve(),
+};
+type Totals = typeof noTotals & { readonly notices: string[] };
+
+/** `withoutLine`: todos of the plan that no line stands for, cancelled ones aside. */
+export type SyncReport =
+  | ({ readonly ok: true; readonly plan: PlanFile; readonly withoutLine: number } & Readonly<typeof noTotals>)
+  | { readonly ok: false; readonly problems: readonly PlanFileProblem[] };
 
 /** Somebody who writes the file more often than this within one call is left to the next one. */
 const mostAttempts = 5;
+const givenUp = 'The file keeps changing; its boxes are written next time.';
 
-interface Reading {
-  readonly text: string;
-  readonly hash: string;
-  readonly plan: PlanFile;
-}
+export type PlanFileSync = ReturnType<typeof createPlanFileSync>;
 
-interface StoredPlan {
-  readonly planId: string;
-  readonly todos: readonly Todo[];
-}
-
-export function createPlanFileSync(options: PlanFileSyncOptions): PlanFileSync {
-  const { path, store, sessionId, identifiers, isAllowed, pinned = false } = options;
-  const memory = options.memory ?? createTransientMemory();
+export function createPlanFileSync(options: PlanFileSyncOptions) {
+  const { path, store, sessionId, identifiers, clock, memory } = options;
   let known: KnownFile | null | undefined;
   let parsed: Reading | null = null;
   let last: Promise<unknown> = Promise.resolve();
 
-  const readStored = (): Promise<StoredPlan> =>
-    store.read(async (reader) => {
-      const planId = (await reader.session(sessionId))?.planId ?? sessionId;
-      return { planId, todos: await reader.todosOfPlan(planId) };
-    });
+  const readState = async (): Promise<State> =>
+    (await store.state(sessionId)) ?? createState(sessionId, clock.now());
 
-  async function read(): Promise<Reading | readonly PlanFileProblem[]> {
-    const file = await readTextFile(path, pinned);
+  function readFile(): Reading | readonly PlanFileProblem[] {
+    const file = readPlanText(path, options.pinned);
     if (!file.ok) return [{ line: null, sentence: `the file ${file.sentence}` }];
-    if (parsed?.hash === file.hash) return parsed;
+    const hash = sha256(file.text);
+    if (parsed?.hash === hash) return parsed;
     const result = parsePlanFile(file.text);
     if (!result.ok) return result.problems;
-    parsed = { text: file.text, hash: file.hash, plan: result.plan };
+    parsed = { text: file.text, hash, plan: result.plan };
     return parsed;
   }
 
   /** The last reading; one of another plan (a new turn began) says nothing about this one. */
-  async function lastReading(hash: string, planId: string): Promise<KnownFile | null> {
+  async function lastReading({ hash }: Reading, { planId }: State): Promise<KnownFile | null> {
     if (known === undefined) {
-      const kept = await memory.load();
+      const kept = (await memory?.load()) ?? [];
       known = kept.find((candidate) => candidate.hash === hash) ?? kept.at(-1) ?? null;
     }
     return known?.planId === planId ? known : null;
   }
 
-  async function pull(
-    { hash, plan }: Reading,
-    { planId, todos }: StoredPlan,
-    settles: boolean,
-  ): Promise<SyncTotals> {
-    const base = await lastReading(hash, planId);
-    if (base?.hash === hash && !(settles && isLeftOutAgain(base, todos))) return noTotals;
-    const { changes, items, removed, notices } = compareItems(plan.items, {
-      known: base,
-      plan: todos,
-      isAllowed,
-      nextId: () => identifiers.next(),
-      fileName: basename(path),
-    });
-    const { refused, ...sent } = await sendChanges(options, changes);
-    known = { planId, hash, items, removed };
-    await memory.save([known]);
-    const warnings = plan.warnings.map(problemText);
-    const sentences = [...warnings, ...notices.map(problemText), ...refused];
-    return { ...sent, refused: refused.length, boxes: 0, notices: sentences };
+  /** False: the file has nothing new to say. */
+  async function pull(reading: Reading, state: State, settles: boolean, totals: Totals): Promise<boolean> {
+    const { hash, plan } = reading;
+    const base = await lastReading(reading, state);
+    if (base?.hash === hash && !(settles && isLeftOutAgain(base, state))) return false;
+    const { changes, items, removed, notices } = compareItems(plan.items, base, state.plan, options);
+    totals.notices.push(...[...plan.warnings, ...notices].map(problemText));
+    for (const change of changes) await send(change, totals);
+    known = { planId: state.planId, hash, items, removed };
+    await memory?.save([known]);
+    return true;
   }
 
-  /** null: the file changed under our hands and nothing was written. */
-  async function push(reading: Reading, { planId, todos }: StoredPlan): Promise<SyncTotals | null> {
+  /** As an event of the actor `file`; what the plan refuses becomes a notice. */
+  async function send(change: PlanChange, totals: Totals): Promise<void> {
+    const base = { id: identifiers.next(), sessionId, at: clock.now(), actor: 'file' } as const;
+    const { reply, checks } = await options.engine.handle({ ...change, ...base });
+    const isDrop = change.type === 'todo-updated' && change.changes.status === 'cancelled';
+    totals.created += reply?.created.length ?? 0;
+    totals[isDrop ? 'dropped' : 'changed'] += reply?.changed.length ?? 0;
+    totals.refused += reply?.refused.length ?? 0;
+    totals.notices.push(...(reply?.refused ?? []).map(({ sentence }) => sentence));
+    // Safe to go on without them: a check that was not reported is run again at the next stop attempt.
+    const ended = Promise.resolve(checks).catch(() => null);
+    totals.checks = Promise.all([totals.checks, ended]).then(() => undefined);
+  }
+
+  /** False: the file changed under our hands and nothing was written. */
+  async function push(reading: Reading, base: KnownFile | null, boxes: boolean[], totals: Totals) {
     const { text, hash, plan } = reading;
-    const base = await lastReading(hash, planId);
-    const { statuses } = boxStatuses(plan.items, hash, base, todos);
-    const wanted = plan.items.map(({ checked }, index) => boxFor(statuses.get(index)) ?? checked);
-    const written = writeBoxes(text, plan, statuses);
-    if (written === text) return noTotals;
+    const written = writeBoxes(text, plan, boxes);
+    if (written === text) return true;
     // Written over a change that was not pulled yet, the last reading stays what the next pull compares with.
-    const next = base?.hash === hash ? ticked(base, hashText(written), wanted) : null;
+    const pulled = base?.hash === hash ? base : null;
+    const items = pulled?.items.map((item, index) => ({ ...item, checked: boxes[index] ?? item.checked }));
+    const next = pulled && items && { ...pulled, hash: sha256(written), items };
     // What was intended is kept first: after a crash the file itself tells whether it was written.
-    if (next !== null && base !== null) await memory.save([next, base]);
-    const replaced = await replaceTextFile(path, hash, written, { before: options.beforeReplace, pinned });
-    if (replaced === 'replaced' && next !== null) known = next;
-    if (next !== null && known) await memory.save([known]);
-    if (replaced === 'changed-meanwhile') return null;
-    if (replaced !== 'replaced') return { ...noTotals, notices: [`The file ${replaced.sentence}.`] };
-    const boxes = plan.items.filter(({ checked }, index) => checked !== wanted[index]).length;
-    return { ...noTotals, boxes };
+    if (pulled && next) await memory?.save([next, pulled]);
+    const replaced = replacePlanText(path, text, written, options);
+    if (replaced === 'replaced') {
+      totals.boxes += plan.items.filter(({ checked }, index) => checked !== boxes[index]).length;
+      known = next ?? known;
+    } else if (replaced !== 'changed-meanwhile') totals.notices.push(`The file ${replaced.sentence}.`);
+    if (next && known) await memory?.save([known]);
+    return replaced !== 'changed-meanwhile';
   }
 
-  async function run({ pulls, pushes, settles = false }: Direction): Promise<SyncReport> {
-    let totals = noTotals;
+  async function run(direction: 'pull' | 'push' | 'sync' | 'settle'): Promise<SyncReport> {
+    const totals: Totals = { ...noTotals, notices: [] };
     for (let attempt = 1; ; attempt += 1) {
-      const reading = await read();
+      const reading = readFile();
       if (!('plan' in reading)) return { ok: false, problems: reading };
-      const before = await readStored();
-      const pulled = pulls ? await pull(reading, before, settles) : noTotals;
-      totals = addTotals(totals, pulled);
+      const before = await readState();
+      const pulled = direction !== 'push' && (await pull(reading, before, direction === 'settle', totals));
       // A plan of thousands of todos is not read twice for nothing: this happens after every step.
-      const stored = pulled === noTotals ? before : await readStored();
-      const pushed = pushes ? await push(reading, stored) : noTotals;
-      if (pushed === null && attempt < mostAttempts) continue;
-      const base = await lastReading(reading.hash, stored.planId);
-      const { withoutLine } = boxStatuses(reading.plan.items, reading.hash, base, stored.todos);
-      return { ok: true, plan: reading.plan, withoutLine, ...addTotals(totals, pushed ?? givenUp) };
+      const state = pulled ? await readState() : before;
+      const base = await lastReading(reading, state);
+      const { boxes, withoutLine } = wantedBoxes(reading, base, state.plan);
+      const isOver = direction === 'pull' || (await push(reading, base, boxes, totals));
+      if (!isOver && attempt < mostAttempts) continue;
+      if (!isOver) totals.notices.push(givenUp);
+      return { ok: true, plan: reading.plan, withoutLine, ...totals };
     }
   }
 
-  function inTurn(direction: Direction): Promise<SyncReport> {
+  const inTurn = (direction: Parameters<typeof run>[0]) => (): Promise<SyncReport> => {
     const result = last.then(() => run(direction));
     // Whoever made that call gets its failure; the next one starts afresh.
     last = result.catch(() => null);
     return result;
-  }
-
+  };
   return {
-    pull: () => inTurn({ pulls: true, pushes: false }),
-    push: () => inTurn({ pulls: false, pushes: true }),
-    sync: () => inTurn({ pulls: true, pushes: true }),
-    settle: () => inTurn({ pulls: true, pushes: true, settles: true }),
+    /** File → plan. */
+    pull: inTurn('pull'),
+    /** Plan → boxes. Boxes that somebody changed since the last reading are left to the next pull. */
+    push: inTurn('push'),
+    sync: inTurn('sync'),
+    /**
+     * Like sync, before a stop attempt: a todo that was named as dropped, and whose line is still missing, was left out
+     * again (V4). Not settled while the agent still works: it may be about to put the line back.
+     */
+    settle: inTurn('settle'),
   };
 }
 
-interface Direction {
-  readonly pulls: boolean;
-  readonly pushes: boolean;
-  readonly settles?: boolean;
-}
-
-function isLeftOutAgain({ removed }: KnownFile, todos: readonly Todo[]): boolean {
+function isLeftOutAgain({ removed }: KnownFile, { plan }: State): boolean {
   const missing = new Set(removed);
-  return todos.some((todo) => missing.has(todo.id) && isDropped(todo) && todo.droppedNamedAt !== null);
-}
-
-const givenUp: SyncTotals = {
-  ...noTotals,
-  notices: ['The file keeps changing; its boxes are written next time.'],
-};
-
-function ticked(base: KnownFile, hash: string, boxes: readonly boolean[]): KnownFile {
-  const items = base.items.map((item, index) => ({ ...item, checked: boxes[index] ?? item.checked }));
-  return { ...base, hash, items };
+  return plan.some((todo) => missing.has(todo.id) && isDropped(todo) && todo.droppedNamedAt !== null);
 }

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { knownDocument, soup } from '../../test/support/document-cases.ts';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { createSyncBench } from '../../test/support/sync-bench.ts';
 import { type TodoStatus, todoStatuses } from '../core/todo.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
-import { parsePlanFile } from './parse-plan-file.ts';
-import type { PlanFile } from './plan-file.ts';
-import { boxFor, writeBoxes } from './write-boxes.ts';
+import { boxFor, writeBoxes } from './format-plan.ts';
+import { type PlanFile, parsePlanFile } from './plan-file.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -58,22 +57,15 @@ describe('plan files, over random documents', () => {
           const result = parsePlanFile(text);
           if (!result.ok) return;
           const { plan } = result;
-          const same = new Map(
-            plan.items.map(({ checked }, index) => [index, checked ? 'completed' : 'pending'] as const),
-          );
+          const boxes = (statuses: readonly TodoStatus[]): boolean[] =>
+            plan.items.map(({ checked }, index) => boxFor(statuses[index] ?? 'cancelled') ?? checked);
+          const same = boxes(plan.items.map(({ checked }) => (checked ? 'completed' : 'pending')));
           expect(writeBoxes(text, plan, same)).toBe(text);
-          const other = new Map(
-            plan.items.map((_, index): [number, TodoStatus] => [
-              index,
-              words[index % words.length] ?? 'pending',
-            ]),
-          );
+          const other = boxes(plan.items.map((_, index) => words[index % words.length] ?? 'pending'));
           const written = writeBoxes(text, plan, other);
           expect(withoutBoxes(written, plan)).toBe(withoutBoxes(text, plan));
           const again = parsed(written);
-          expect(again.items.map(({ checked }) => checked)).toEqual(
-            plan.items.map(({ checked }, index) => boxFor(other.get(index)) ?? checked),
-          );
+          expect(again.items.map(({ checked }) => checked)).toEqual(other);
           expect(again.items.map(({ title, boxOffset }) => [title, boxOffset])).toEqual(
             plan.items.map(({ title, boxOffset }) => [title, boxOffset]),
           );

@@ -1,7 +1,7 @@
 // A host without a model: tests and examples say what happens in it, one call per happening, and it drives a real
 // runtime over a real store. Asked or told; told ones keep the injected messages so that delivery can be looked up.
 
-import type { AgentDescriptor, Event, HostMode, SessionDescriptor, StopAttempted } from '../core/events.ts';
+import type { AgentDescriptor, Event, EventOf, HostMode, SessionDescriptor } from '../core/events.ts';
 import type { Handled } from '../engine/engine.ts';
 import type { OutgoingText, ToldHost } from '../engine/host.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../engine/runtime.ts';
@@ -34,7 +34,9 @@ export interface ScriptedHost {
   plans(...titles: string[]): Promise<readonly string[]>;
   completes(todoId: string, outcome?: string): Promise<Handled>;
   works(tool?: string): Promise<void>;
-  stops(overrides?: Partial<Omit<StopAttempted, 'type' | 'id' | 'sessionId' | 'at'>>): Promise<Handled>;
+  stops(
+    overrides?: Partial<Omit<EventOf<'stop-attempted'>, 'type' | 'id' | 'sessionId' | 'at'>>,
+  ): Promise<Handled>;
   happens(happening: Happening): Promise<Handled>;
 }
 

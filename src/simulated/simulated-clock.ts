@@ -1,5 +1,5 @@
 // A clock that moves only when told to. Wake-ups run in order of their time, never in real time.
-import type { Clock, Identifiers } from '../engine/clock.ts';
+import type { Clock, Identifiers } from '../engine/host.ts';
 
 export interface SimulatedClock extends Clock {
   /** Moves on, running every wake-up that falls due, and lets their promises settle. */

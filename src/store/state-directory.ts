@@ -1,5 +1,6 @@
 // Where untildone keeps what it knows: one directory per user, for all hosts on the machine (V7).
 // It only names the place; whoever opens a store creates it.
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 
@@ -21,4 +22,14 @@ export function stateDirectory(environment: StateEnvironment): string {
 /** The database file inside the state directory. */
 export function storePath(environment: StateEnvironment): string {
   return join(stateDirectory(environment), 'untildone.db');
+}
+
+/**
+ * For programs that are started often: what they load from now on comes out of Node's cache of compiled code. It lies beside
+ * the programs, so that it goes with them; the state directory itself is made private by who writes it.
+ */
+export function useCompiledCode(environment: StateEnvironment): void {
+  const state = stateDirectory(environment);
+  if (!existsSync(state)) return;
+  process.getBuiltinModule('node:module').enableCompileCache(join(state, 'bin', 'compiled'));
 }

@@ -1,15 +1,17 @@
-// The shape of every todo tool: a plain object that knows no host, no framework and no model library.
-// What a model can get wrong is answered with a value; only a broken store throws. Which session is meant comes
-// from the context, never from the model (M7).
+// The shape of every todo tool: a plain object that knows no host, no framework and no model library. What a model can
+// get wrong is answered with a value; only a broken store throws. Which session is meant comes from the context, never
+// from the model (M7).
+import { type JsonSchema, jsonSchema } from '../core/json-schema.ts';
+import { type Fields, object, type Values } from '../core/schema.ts';
 import type { Actor } from '../core/todo.ts';
-import type { Clock, Identifiers } from '../engine/clock.ts';
+import { readInput } from '../core/tool-input.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Clock, Identifiers } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
-import { type InputOf, type ObjectSchema, readInput } from './input-schema.ts';
 
 export interface ToolCallContext {
   readonly engine: Pick<Engine, 'handle'>;
-  readonly store: Pick<Store, 'read'>;
+  readonly store: Pick<Store, 'state'>;
   readonly sessionId: string;
   readonly actor: Actor;
   readonly clock: Pick<Clock, 'now'>;
@@ -22,13 +24,11 @@ export interface ToolCallContext {
   readonly resolveCheck?: (proposal: string) => string | null;
 }
 
-/** Plain data: what a host hands to the model as JSON. */
-export type ToolOutput = Readonly<Record<string, unknown>>;
-
 export type ToolResult =
   | {
       readonly ok: true;
-      readonly output: ToolOutput;
+      /** Plain data: what a host hands to the model as JSON. */
+      readonly output: Readonly<Record<string, unknown>>;
       readonly notices: readonly string[];
       /** A whole-list write that changed nothing (I5). */
       readonly duplicate?: boolean;
@@ -38,30 +38,25 @@ export type ToolResult =
 export interface TodoTool {
   readonly name: string;
   readonly description: string;
-  readonly inputSchema: ObjectSchema;
+  readonly inputSchema: JsonSchema;
   call(input: unknown, context: ToolCallContext): Promise<ToolResult>;
 }
 
-/** A tool from its schema: the literal that the model sees is the one that its input is checked against. */
-export function defineTodoTool<const Schema extends ObjectSchema>(tool: {
-  readonly name: string;
-  readonly description: string;
-  readonly inputSchema: Schema;
-  readonly run: (input: InputOf<Schema>, context: ToolCallContext) => Promise<ToolResult>;
-}): TodoTool {
-  const { name, description, inputSchema, run } = tool;
+interface Definition<F extends Fields> extends Pick<TodoTool, 'name' | 'description'> {
+  readonly input: F;
+  readonly run: (input: Values<F>, context: ToolCallContext) => Promise<ToolResult>;
+}
+
+const forWorkers = 'Workers do not change the plan; report back to the agent that sent you.';
+
+/** A tool from its table of fields: what the model sees is what its input is read against. */
+export function defineTodoTool<const F extends Fields>({ input, run, ...tool }: Definition<F>): TodoTool {
   return {
-    name,
-    description,
-    inputSchema,
-    async call(input, context) {
-      if (context.actor === 'worker') {
-        return failed(
-          'not-for-workers',
-          'Workers do not change the plan; report back to the agent that sent you.',
-        );
-      }
-      const read = readInput(inputSchema, input);
+    ...tool,
+    inputSchema: jsonSchema(object(input)),
+    async call(value, context) {
+      if (context.actor === 'worker') return failed('not-for-workers', forWorkers);
+      const read = readInput(input, value);
       return read.ok ? run(read.input, context) : failed('invalid-input', read.message);
     },
   };
@@ -72,6 +67,6 @@ export function failed(code: string, message: string): ToolResult {
 }
 
 /** Notices stand in the output too: some hosts show the model nothing else. */
-export function succeeded(output: ToolOutput, notices: readonly string[] = []): ToolResult {
-  return { ok: true, output: notices.length === 0 ? output : { ...output, notices }, notices };
+export function succeeded(output: object, notices: readonly string[] = []): ToolResult {
+  return { ok: true, output: notices.length === 0 ? { ...output } : { ...output, notices }, notices };
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings, type Settings } from '../core/config/settings.ts';
-import { parseEvent } from '../core/parse-event.ts';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
+import { parseEvent } from '../core/events.ts';
+import { defaultSettings, type Settings } from '../core/settings.ts';
 import type { Todo } from '../core/todo.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Checker } from '../engine/host.ts';
 import { sha256 } from '../engine/system.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
 import type { ToolCallContext, ToolResult } from './todo-tool.ts';
 import { createTodoTools, todoToolsFor } from './todo-tools.ts';
 
@@ -59,7 +59,7 @@ async function openSession(
     const { created } = await output('create_todo', { items: titles.map((title) => ({ title })) });
     return (created as { id: string }[]).map(({ id }) => id);
   };
-  const rows = (): Promise<Todo[]> => store.read(async (reader) => reader.todosOfPlan(sessionId));
+  const rows = async (): Promise<readonly Todo[]> => store.todos({ planId: sessionId });
   return { host, store, clock, call, output, create, rows };
 }
 
@@ -451,7 +451,7 @@ describe('the todo tools together', () => {
       items: [{ title: 'A', sessionId: 'victim', turnId: 'x', planId: 'victim' }],
     });
     expect(await rows()).toMatchObject([{ sessionId: 'session-1', planId: 'session-1' }]);
-    expect(await store.read(async (reader) => reader.session('victim'))).toBe(null);
+    expect(await store.state('victim')).toBe(null);
   });
 
   it('M7: workers get none of these tools, and a call in their name changes nothing', async () => {
@@ -489,7 +489,8 @@ describe('the todo tools together', () => {
     for (const { description, inputSchema } of tools) {
       expect(description.length).toBeLessThan(420);
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
-      for (const name of inputSchema.required) expect(Object.keys(inputSchema.properties)).toContain(name);
+      const { required, properties } = inputSchema as { required: string[]; properties: object };
+      for (const name of required) expect(Object.keys(properties)).toContain(name);
       expect(JSON.parse(JSON.stringify(inputSchema))).toEqual(inputSchema);
     }
   });

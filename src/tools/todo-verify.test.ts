@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../core/config/settings.ts';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
 import type { Event } from '../core/events.ts';
+import { defaultSettings } from '../core/settings.ts';
 import type { Checker } from '../engine/host.ts';
 import { sha256 } from '../engine/system.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { createTodoTools } from './todo-tools.ts';
 
 type Result = 'passed' | 'failed';
@@ -53,7 +53,7 @@ async function claimedTodo(answer: () => Promise<Result>, checkPatienceMs: numbe
     if (result === undefined) throw new Error(`there is no tool ${name}`);
     return result.ok ? result.output : { error: result.error.code };
   };
-  return { call, session: async () => store.read(async (reader) => reader.session(sessionId)) };
+  return { call, session: async () => store.state(sessionId) };
 }
 
 const complete = { todoId: 'todo-a', outcome: 'it parses' };

@@ -1,42 +1,8 @@
 // How a todo looks to the model: the fields of T1, 1-based positions instead of ranks, and none of the marks by
 // which the system watches the agent. Stored text is hostile: controls are taken out here, the row keeps them.
 import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
-import { openCount, planSize, type Session } from '../core/session.ts';
-import {
-  isDropped,
-  isOpen,
-  type Priority,
-  type Todo,
-  type TodoStatus,
-  type Verification,
-} from '../core/todo.ts';
-import type { ToolCallContext } from './todo-tool.ts';
-
-export interface TodoView {
-  readonly id: string;
-  readonly title: string;
-  readonly context: string | null;
-  readonly completionCriteria: string | null;
-  readonly agentType: string | null;
-  readonly status: TodoStatus;
-  readonly reason: string | null;
-  readonly priority: Priority;
-  /** 1-based position in the whole plan. */
-  readonly order: number;
-  readonly outcome: string | null;
-  readonly attempts: number;
-  readonly verification: Verification | 'stale';
-  readonly droppedAt: number | null;
-  readonly createdAt: number;
-  readonly startedAt: number | null;
-  readonly completedAt: number | null;
-}
-
-/** A row and where it stands. */
-export interface PlacedTodo {
-  readonly todo: Todo;
-  readonly position: number;
-}
+import { countPlan, openCount, planSize, type Session, type State } from '../core/state.ts';
+import { isDropped, isOpen, type Todo, type Verification } from '../core/todo.ts';
 
 /** The setting allows titles of up to 64 kB; none is cut on the way out, or it could not be matched on the way in. */
 const longestTitle = 65_536;
@@ -55,7 +21,7 @@ export function shownNote(text: string | null): string | null {
     : `${plain.slice(0, longestNote - 1).replace(/[\ud800-\udbff]$/u, '')}…`;
 }
 
-export function viewTodo({ todo, position }: PlacedTodo, session: Session): TodoView {
+export function viewTodo(todo: Todo, state: State) {
   return {
     id: todo.id,
     title: shownTitle(todo),
@@ -65,10 +31,10 @@ export function viewTodo({ todo, position }: PlacedTodo, session: Session): Todo
     status: todo.status,
     reason: shownNote(todo.reason),
     priority: todo.priority,
-    order: position,
+    order: state.plan.indexOf(todo) + 1,
     outcome: shownNote(todo.outcome),
     attempts: todo.attempts,
-    verification: shownVerification(todo, session),
+    verification: shownVerification(todo, state),
     droppedAt: todo.droppedAt,
     createdAt: todo.createdAt,
     startedAt: todo.startedAt,
@@ -76,82 +42,68 @@ export function viewTodo({ todo, position }: PlacedTodo, session: Session): Todo
   };
 }
 
-/** Evidence from another state of the workspace is stale (T2, V2). */
-export function shownVerification(todo: Todo, session: Session): Verification | 'stale' {
-  const { fingerprint } = session.work;
-  const outdated = todo.evidence.some(
-    (seen) => fingerprint !== null && isWholeWorkspace(seen.fingerprint) && seen.fingerprint !== fingerprint,
-  );
-  return todo.verification === 'passed' && outdated ? 'stale' : todo.verification;
+type View = ReturnType<typeof viewTodo>;
+
+/** Some of these fields only, and how many todos remain. */
+export function viewFields(todo: Todo, state: State, ...names: readonly (keyof View)[]) {
+  const view = viewTodo(todo, state);
+  return { ...Object.fromEntries(names.map((name) => [name, view[name]])), remaining: remaining(state) };
 }
 
-/** A check of some files only may have outlived a change of others; that is looked at when it matters. */
-function isWholeWorkspace(fingerprint: string | null): boolean {
-  return fingerprint !== null && !fingerprint.startsWith('files:');
+/** Evidence from another state of the workspace is stale (T2, V2). */
+function shownVerification(todo: Todo, { work: { fingerprint } }: Session): Verification | 'stale' {
+  // A check of some files only may have outlived a change of others; that is looked at when it matters.
+  const isOutdated = (seen: string | null): boolean =>
+    fingerprint !== null && seen !== null && !seen.startsWith('files:') && seen !== fingerprint;
+  const isStale =
+    todo.verification === 'passed' && todo.evidence.some((seen) => isOutdated(seen.fingerprint));
+  return isStale ? 'stale' : todo.verification;
 }
 
 /** What whole-list tools show: the shape that todo_write takes, so that it can be sent back as it is. */
-export function viewListed({ todo }: PlacedTodo, session: Session) {
-  const verification = shownVerification(todo, session);
-  return {
-    id: todo.id,
-    content: shownTitle(todo),
-    status: todo.status,
-    priority: todo.priority,
-    ...(todo.reason === null ? {} : { reason: shownNote(todo.reason) }),
-    ...(verification === 'none' ? {} : { verification }),
-    ...(isDropped(todo) ? { dropped: true } : {}),
+export function viewListed(session: Session) {
+  return (todo: Todo) => {
+    const { id, status, priority, reason } = todo;
+    const verification = shownVerification(todo, session);
+    return {
+      ...{ id, content: shownTitle(todo), status, priority },
+      ...(reason === null ? {} : { reason: shownNote(reason) }),
+      ...(verification === 'none' ? {} : { verification }),
+      ...(isDropped(todo) ? { dropped: true } : {}),
+    };
   };
 }
 
-export interface PlanView {
-  readonly session: Session;
-  readonly todos: readonly PlacedTodo[];
+/** A todo and what its checks said. */
+export function viewChecked(todo: Todo) {
+  const { id, status, verification } = todo;
+  return { id, title: shownTitle(todo), status, verification, ...viewFailure(todo.failureTail) };
 }
 
-/** Null: nothing has happened in this session yet. */
-export function readPlan({ store, sessionId }: ToolCallContext): Promise<PlanView | null> {
-  return store.read(async (reader) => {
-    const session = await reader.session(sessionId);
-    if (session === null) return null;
-    const rows = await reader.todosOfPlan(session.planId);
-    return { session, todos: rows.map((todo, index) => ({ todo, position: index + 1 })) };
-  });
+export function viewFailure(tail: string | null) {
+  return tail === null ? {} : { failure: shownNote(tail) };
 }
 
-export function summarise(session: Pick<Session, 'counts'>) {
-  const { counts } = session;
-  return {
-    total: planSize(counts),
-    pending: counts.pending,
-    inProgress: counts.inProgress,
-    completed: counts.completed,
-    cancelled: counts.cancelled,
-    blocked: counts.blocked,
-  };
+export function summarise(plan: readonly Todo[]) {
+  const counts = countPlan(plan);
+  const { pending, inProgress, completed, cancelled, blocked } = counts;
+  return { total: planSize(counts), pending, inProgress, completed, cancelled, blocked };
 }
 
-export function remaining(session: Session): number {
-  return openCount(session.counts);
+export function remaining(state: State | null): number {
+  return state === null ? 0 : openCount(countPlan(state.plan));
 }
 
 /** Todos that one result lists: more would fill the model's context without helping it choose. */
 const mostListed = 200;
 
 /** What fits into one result, in plan order; where not all fit, open todos are the last to be left out. */
-export function fitting(todos: readonly PlacedTodo[]): {
-  readonly listed: readonly PlacedTodo[];
-  readonly leftOut: number;
-} {
-  if (todos.length <= mostListed) return { listed: todos, leftOut: 0 };
-  const open = todos.filter(({ todo }) => isOpen(todo));
-  const settled = todos.filter(({ todo }) => !isOpen(todo));
-  const listed = [...open, ...settled].slice(0, mostListed).sort((a, b) => a.position - b.position);
-  return { listed, leftOut: todos.length - listed.length };
-}
-
-export function leftOutNotice(leftOut: number): readonly string[] {
-  return leftOut === 0
-    ? []
-    : [`${leftOut} more todos are not shown here; they are part of the plan all the same.`];
+export function fitting(todos: readonly Todo[], view: (todo: Todo) => object) {
+  const openFirst = todos.toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
+  const chosen = new Set(openFirst.slice(0, mostListed));
+  const shown = todos.filter((todo) => chosen.has(todo)).map(view);
+  const leftOut = todos.length - shown.length;
+  if (leftOut === 0) return { shown, more: {}, notices: [] };
+  const notice = `${leftOut} more todos are not shown here; they are part of the plan all the same.`;
+  return { shown, more: { leftOut }, notices: [notice] };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings, type Settings } from '../core/config/settings.ts';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
+import { defaultSettings, type Settings } from '../core/settings.ts';
 import type { Todo } from '../core/todo.ts';
 import { sha256 } from '../engine/system.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../store/memory/memory-store.ts';
 import type { ToolResult } from './todo-tool.ts';
 import { createTodoTools } from './todo-tools.ts';
 
@@ -45,9 +45,9 @@ async function openSession(settings: Partial<Settings> = {}) {
     expect(result.notices).toEqual(result.output['notices']);
     return result.output as unknown as ListOutput;
   };
-  const rows = (): Promise<Todo[]> => store.read(async (reader) => reader.todosOfPlan(host.sessionId));
+  const rows = async (): Promise<readonly Todo[]> => store.todos({ planId: host.sessionId });
   const ledger = async (): Promise<string[]> =>
-    (await store.read(async (reader) => reader.ledger(host.sessionId))).map(({ change }) => change);
+    (await store.ledger(host.sessionId)).map(({ change }) => change);
   return { host, call, write, rows, ledger };
 }
 

@@ -1,10 +1,10 @@
 // Claude Code under the conformance suite: recorded payloads go through its translation and the hook, and what the host
 // would read from standard output comes back.
-import { defaultSettings } from '../../src/core/config/settings.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256 } from '../../src/engine/system.ts';
-import { claudeCodeCapabilities } from '../../src/hosts/claude-code/capabilities.ts';
 import { continuationOf, createHookCase } from '../support/hook-case.ts';
+import { hostNamed } from '../support/host-named.ts';
 import {
   createPayload,
   notification,
@@ -16,7 +16,7 @@ import {
 } from '../support/payload-cases.ts';
 import type { DrivenHost, DrivenSession, HostUnderTest } from './driven-host.ts';
 
-export const claudeCodeHost: HostUnderTest = { capabilities: claudeCodeCapabilities, start };
+export const claudeCodeHost: HostUnderTest = { capabilities: hostNamed('claude-code'), start };
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 // What the conformance suite asks of a host: a driver implements it with the host's own payloads and decides nothing.
-import type { Settings } from '../../src/core/config/settings.ts';
-import type { HostCapabilities } from '../../src/hosts/capabilities.ts';
+
+import type { Settings } from '../../src/core/settings.ts';
+import type { HostCapabilities } from '../../src/hosts/hosts.ts';
 
 /** One conversation in the host. Every method resolves when the host has told us all that follows. */
 export interface DrivenSession {

@@ -5,7 +5,7 @@ import type {
   PluginInputLike,
   PluginLike,
   PromptBodyLike,
-} from '../../src/hosts/opencode/plugin-types.ts';
+} from '../../src/hosts/opencode/translate.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

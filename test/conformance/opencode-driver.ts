@@ -3,17 +3,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultSettings } from '../../src/core/config/settings.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256 } from '../../src/engine/system.ts';
-import { opencodeCapabilities } from '../../src/hosts/opencode/capabilities.ts';
-import { createOpenCodePlugin } from '../../src/hosts/opencode/plugin.ts';
+import { createOpenCodePlugin } from '../../src/hosts/opencode/index.ts';
 import { createSimulatedClock } from '../../src/simulated/simulated-clock.ts';
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts';
+import { hostNamed } from '../support/host-named.ts';
+import { createMemoryStore } from '../support/memory-store.ts';
 import type { DrivenHost, DrivenSession, HostUnderTest } from './driven-host.ts';
 import { startFakeOpencode } from './fake-opencode.ts';
 
-export const opencodeHost: HostUnderTest = { capabilities: opencodeCapabilities, start };
+export const opencodeHost: HostUnderTest = { capabilities: hostNamed('opencode'), start };
 
 /** Longer than the countdown and the interval between continuations. */
 const restMs = 5000;

@@ -1,16 +1,16 @@
 // The scripted hosts under the conformance suite: no payloads to translate, so that what fails here is the engine's.
-import { defaultSettings } from '../../src/core/config/settings.ts';
-import type { Event, HostMode, Job } from '../../src/core/events.ts';
-import { parseEvent } from '../../src/core/parse-event.ts';
+
+import { type Event, type HostMode, type Job, parseEvent } from '../../src/core/events.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { sha256 } from '../../src/engine/system.ts';
-import type { HostCapabilities } from '../../src/hosts/capabilities.ts';
+import type { HostCapabilities } from '../../src/hosts/hosts.ts';
 import {
   createScriptedHost,
   type ScriptedHost,
   type ScriptedHostOptions,
 } from '../../src/simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../../src/simulated/simulated-clock.ts';
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts';
+import { createMemoryStore } from '../support/memory-store.ts';
 import type { DrivenHost, DrivenSession, HostUnderTest } from './driven-host.ts';
 
 export function scriptedHost(mode: HostMode): HostUnderTest {
@@ -93,9 +93,13 @@ function start(mode: HostMode, settings: Parameters<HostUnderTest['start']>[0]):
         return stops();
       },
       shows: async () => void (await happens({ type: 'activity-seen' })),
-      asksHuman: async () => void (await happens({ type: 'permission-asked', requestId: 'request-1' })),
+      asksHuman: async () =>
+        void (await happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'request-1' } })),
       async humanAnswers() {
-        await happens({ type: 'permission-answered', requestId: 'request-1', granted: true });
+        await happens({
+          type: 'wait-ended',
+          wait: { kind: 'permission', requestId: 'request-1', granted: true },
+        });
         return rest();
       },
       async startsSubagent() {
@@ -103,7 +107,7 @@ function start(mode: HostMode, settings: Parameters<HostUnderTest['start']>[0]):
         jobs.set(job.id, job);
         const ends = async (): Promise<string[]> => {
           jobs.delete(job.id);
-          await happens({ type: 'background-ended', jobId: job.id });
+          await happens({ type: 'wait-ended', wait: { kind: 'background', jobId: job.id } });
           return rest();
         };
         return { ...(await openChild()), ends };

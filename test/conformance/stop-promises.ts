@@ -1,7 +1,7 @@
 // What every host keeps at a stop: who goes on, with which words, how often, and who is let go.
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../src/core/config/settings.ts';
-import { continuationMarker } from '../../src/core/texts/continuation-text.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
+import { continuationMarker } from '../../src/core/texts.ts';
 import type { ConformanceBench } from './driven-host.ts';
 
 export function describeStops({ capabilities, planned, start }: ConformanceBench): void {

@@ -10,7 +10,7 @@ import {
   aTodo,
   aUsageRow,
 } from '../support/builders.ts';
-import { dump } from './dump.ts';
+import { dump, save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
 
 const hash = (text: string): string => `hash of ${text.length}`;
@@ -19,19 +19,18 @@ export function describeDurability({ opened }: StoreUnderTest): void {
   describe('durability', () => {
     it('V5: a store that can be opened again shows everything that was committed, and nothing else', async () => {
       const { store, reopen } = opened();
-      await store.transact(async (tx) => {
-        await tx.saveSession(aSession());
-        await tx.createTodos([aTodo(), aTodo({ status: 'completed' })]);
-        await tx.addEvent(anEvent.activitySeen());
-        await tx.markApplied(anEvent.stopAttempted());
-        await tx.addDecision(aStoredDecision());
-        await tx.addLedgerEntries(aLedger([aLedgerDraft()], hash));
-        await tx.saveTimer('session-1', 'instance-1', { purpose: 'due', dueAt: 5, epoch: 1 });
-        await tx.saveOutbox(anOutboxRow());
-        await tx.addUsage(aUsageRow());
+      const state = { ...aSession(), plan: [aTodo(), aTodo({ status: 'completed' })] };
+      await store.append([anEvent.activitySeen()]);
+      await save(store, {
+        state,
+        applied: [anEvent.stopAttempted()],
+        decisions: [aStoredDecision()],
+        ledger: aLedger([aLedgerDraft()], hash),
+        timer: { purpose: 'due', dueAt: 5, epoch: 1 },
+        outbox: [anOutboxRow()],
+        usage: [aUsageRow()],
       });
-      const failed = store.transact(async (tx) => {
-        await tx.createTodo(aTodo());
+      const failed = store.step('session-1', {}, () => {
         throw new Error('the work failed');
       });
       await expect(failed).rejects.toThrow('the work failed');
@@ -39,6 +38,36 @@ export function describeDurability({ opened }: StoreUnderTest): void {
       const again = reopen ? await reopen() : store;
       expect(await dump(again)).toEqual(before);
       expect(before.todos).toHaveLength(2);
+    });
+
+    it('V5: what another process writes is seen, also by one that keeps the plan', async () => {
+      const { store, beside } = opened();
+      if (beside === undefined) return;
+      const other = await beside();
+      const [first, second] = [aTodo(), aTodo()];
+      await save(store, { state: { ...aSession(), plan: [first] } });
+      expect((await other.state('session-1'))?.plan).toEqual([first]);
+      for (const [one, two] of [
+        [store, other],
+        [other, store],
+        [store, other],
+      ] as const) {
+        await one.step('session-1', {}, ({ state }) => {
+          const [todo, ...rest] = state?.plan ?? [];
+          const changed = { ...(todo ?? first), attempts: (todo?.attempts ?? 0) + 1 };
+          return { result: null, state: { ...aSession(), plan: [changed, ...rest] } };
+        });
+        expect(await two.state('session-1')).toEqual(await one.state('session-1'));
+      }
+      await other.step('session-1', {}, ({ state }) => ({
+        result: null,
+        state: { ...aSession(), plan: [...(state?.plan ?? []), second] },
+      }));
+      const plan = await store.step('session-1', {}, ({ state }) => ({ result: state?.plan }));
+      expect(plan?.map(({ id, attempts }) => [id, attempts])).toEqual([
+        [first.id, 3],
+        [second.id, 0],
+      ]);
     });
   });
 }

@@ -1,6 +1,5 @@
 // Contract: whatever text or number comes in comes out again, and is only ever data.
 import { describe, expect, it } from 'vitest';
-import { noNeeds } from '../../src/core/rows.ts';
 import {
   aLedger,
   aLedgerDraft,
@@ -11,7 +10,7 @@ import {
   aTodo,
   builtAt,
 } from '../support/builders.ts';
-import { dump } from './dump.ts';
+import { dump, save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
 
 const texts: Readonly<Record<string, string>> = {
@@ -53,89 +52,76 @@ export function describeHostileValues({ store }: StoreUnderTest): void {
           [aLedgerDraft({ planId: text, sessionId: text, host: text, detail: { [text]: text } })],
           hash,
         );
-        await store().transact(async (tx) => {
-          await tx.saveSession(session);
-          await tx.createTodo(todo);
-          await tx.addEvent(event);
-          await tx.addDecision(aStoredDecision({ sessionId: text, turnId: text }));
-          await tx.addLedgerEntries(ledger);
-          await tx.addFingerprint(text, text, 1);
-          await tx.saveTimer(text, text, { purpose: 'due', dueAt: 1, epoch: 1 });
-          await tx.saveOutbox(anOutboxRow({ sessionId: text, instance: text, text }));
-          await tx.savePolicy(text, text);
+        const outbox = [anOutboxRow({ sessionId: text, instance: text, text })];
+        const timer = { purpose: 'due', dueAt: 1, epoch: 1 } as const;
+        const state = { ...session, plan: [todo], planId: text };
+        await save(store(), {
+          state,
+          decisions: [aStoredDecision({ sessionId: text, turnId: text })],
+          ledger,
+          fingerprints: [{ fingerprint: text, at: 1 }],
+          timer,
+          outbox,
+          policies: new Map([[text, text]]),
         });
+        const message = { sessionId: text, turnId: text, at: 1, kind: 'human', body: text } as const;
+        await store().record({ messages: [message] });
+        await store().append([event]);
         const after = await dump(store(), text, text, text);
-        expect(after.session).toEqual(session);
+        expect(after.state).toEqual(state);
         expect(after.todos).toEqual([todo]);
-        expect(after.pending).toEqual([event]);
+        expect(after.waiting).toEqual([{ applied: null, event }]);
         expect(after.ledger).toEqual(ledger);
-        expect(after.timers).toEqual([{ sessionId: text, purpose: 'due', dueAt: 1, epoch: 1 }]);
-        expect(after.openOutbox).toEqual([anOutboxRow({ sessionId: text, instance: text, text })]);
+        expect(after.timers.due).toEqual([{ sessionId: text, ...timer }]);
+        expect(after.openOutbox).toEqual(outbox);
         expect(after.decisions[0]?.turnId).toBe(text);
-        await store().read(async (reader) => {
-          expect(await reader.policy(text)).toBe(text);
-          expect(await reader.findTodo(text)).toEqual(todo);
-          expect(await reader.findTodosByTurn(text)).toEqual([todo]);
-          expect(await reader.sessions({ host: text, directory: text, limit: 9 })).toEqual([session]);
-          const rows = await reader.rows(
-            { ...session, planId: text },
-            { ...noNeeds, ids: [text], titleKeys: [text], fingerprint: text },
-          );
-          expect(rows.byId).toEqual([todo]);
-          expect(rows.byTitle).toEqual([todo]);
-          expect(rows.fingerprintSeen).toBe(true);
-        });
+        expect(await store().policy(text)).toBe(text);
+        expect(await store().todos({ ids: [text] })).toEqual([todo]);
+        expect(await store().todos({ turnId: text })).toEqual([todo]);
+        expect((await store().transcript(text, 0)).messages).toEqual([{ ...message, sequence: 1 }]);
+        const { plan: _, ...listed } = state;
+        expect(await store().sessions({ host: text, directory: text, limit: 9 })).toEqual([listed]);
+        const seen = await store().step(text, { fingerprint: text }, (loaded) => ({ result: loaded.seen }));
+        expect([...seen]).toEqual([text]);
       });
     }
 
     it('T6: texts that look alike to a database stay different', async () => {
       const ids = Object.values(texts);
-      await store().transact(async (tx) => {
-        for (const id of ids) {
-          await tx.saveSession(aSession({ id }));
-          await tx.createTodo(aTodo({ id, titleKey: id }));
-        }
-      });
-      await store().read(async (reader) => {
-        for (const id of ids) {
-          expect((await reader.session(id))?.id).toBe(id);
-          const rows = await reader.rows(aSession(), { ...noNeeds, titleKeys: [id] });
-          expect(rows.byTitle.map((todo) => todo.id)).toEqual([id]);
-        }
-      });
+      for (const id of ids)
+        await save(store(), {
+          state: { ...aSession({ id, planId: id }), plan: [aTodo({ id, planId: id })] },
+        });
+      for (const id of ids) {
+        expect((await store().state(id))?.id).toBe(id);
+        expect((await store().todos({ planId: id })).map((todo) => todo.id)).toEqual([id]);
+      }
     });
 
     it('T1: big, small and broken numbers keep their value', async () => {
       const numbers = [0, -1, 0.1 + 0.2, 2 ** 31, 2 ** 53 - 1, 2 ** 60, 1e300, -1e300, 5e-324];
-      const todos = numbers.map((order) => aTodo({ order, createdAt: order }));
-      await store().transact(async (tx) => {
-        await tx.createTodos(todos);
-        for (const epoch of numbers) {
-          await tx.saveOutbox(anOutboxRow({ epoch, createdAt: epoch }));
-          await tx.addEvent(anEvent.timerFired({ at: epoch, epoch, dueAt: epoch }));
-          await tx.saveTimer(`timer ${epoch}`, 'instance-1', { purpose: 'due', dueAt: epoch, epoch });
-        }
-      });
+      const plan = numbers.map((order) => aTodo({ order, createdAt: order, createdWork: order }));
+      const outbox = numbers.map((epoch) => anOutboxRow({ epoch, createdAt: epoch }));
+      await save(store(), { state: { ...aSession(), plan }, outbox });
+      for (const epoch of numbers) {
+        await store().append([anEvent.timerFired({ at: epoch, epoch, dueAt: epoch })]);
+        const state = aSession({ id: `timer ${epoch}` });
+        await save(store(), { state, timer: { purpose: 'due', dueAt: epoch, epoch } });
+      }
       const sorted = [...numbers].sort((one, other) => one - other);
       const after = await dump(store());
-      expect(after.todos.map(({ order }) => order)).toEqual(sorted);
+      expect(after.todos).toEqual(plan);
       expect(after.outbox.map(({ epoch }) => epoch)).toEqual(sorted);
-      expect(after.pending.map(({ at }) => at)).toEqual(sorted);
-      const due = await store().read(async (reader) => reader.dueTimers('instance-1', 1e301, 99));
+      expect(after.waiting.map(({ event }) => event.at)).toEqual(numbers);
+      const { due } = await store().timers('instance-1', 1e301, 99);
       expect(due.map(({ dueAt }) => dueAt)).toEqual(sorted);
       expect(due.map(({ epoch }) => epoch)).toEqual(sorted);
     });
 
     it('T1: times of today compare exactly to the millisecond', async () => {
-      await store().transact(async (tx) =>
-        tx.saveTimer('session-1', 'instance-1', { purpose: 'due', dueAt: builtAt, epoch: 1 }),
-      );
-      expect(await store().read(async (reader) => reader.dueTimers('instance-1', builtAt - 1, 9))).toEqual(
-        [],
-      );
-      expect(await store().read(async (reader) => reader.dueTimers('instance-1', builtAt, 9))).toHaveLength(
-        1,
-      );
+      await save(store(), { state: aSession(), timer: { purpose: 'due', dueAt: builtAt, epoch: 1 } });
+      expect((await store().timers('instance-1', builtAt - 1, 9)).due).toEqual([]);
+      expect((await store().timers('instance-1', builtAt, 9)).due).toHaveLength(1);
     });
   });
 }

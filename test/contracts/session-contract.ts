@@ -1,7 +1,8 @@
 // Contract: sessions are kept whole and found by what people filter by.
 import { describe, expect, it } from 'vitest';
 import type { SessionFilter } from '../../src/engine/store.ts';
-import { aSession } from '../support/builders.ts';
+import { aSession, aTodo } from '../support/builders.ts';
+import { save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
 
 export function describeSessions({ store }: StoreUnderTest): void {
@@ -14,32 +15,44 @@ export function describeSessions({ store }: StoreUnderTest): void {
           unit: { state: 'passed', passedBefore: true, flaky: false, tail: null, fingerprint: 'tree' },
         },
       });
-      await store().transact(async (tx) => tx.saveSession(session));
-      expect(await store().read(async (reader) => reader.session('session-1'))).toEqual(session);
+      await save(store(), { state: session });
+      expect(await store().state('session-1')).toEqual(session);
       const changed = { ...session, planId: 'other-plan', updatedAt: session.updatedAt + 1, epoch: 3 };
-      await store().transact(async (tx) => tx.saveSession(changed));
-      expect(await store().read(async (reader) => reader.session('session-1'))).toEqual(changed);
+      await save(store(), { state: changed, left: [[]] });
+      expect(await store().state('session-1')).toEqual(changed);
+    });
+
+    it('T3: a session that begins another plan leaves the old one as it was left', async () => {
+      const first = aTodo({ planId: 'session-1' });
+      const open = { ...aSession(), plan: [first] };
+      await save(store(), { state: open });
+      const left = { ...first, status: 'in_progress' } as const;
+      const second = aTodo({ planId: 'plan-2' });
+      await store().step('session-1', {}, () => ({
+        result: null,
+        left: [[left]],
+        state: { ...open, planId: 'plan-2', plan: [second] },
+      }));
+      expect((await store().state('session-1'))?.plan).toEqual([second]);
+      expect(await store().todos({ planId: 'session-1' })).toEqual([left]);
     });
 
     it('V7: an unknown session is null', async () => {
-      expect(await store().read(async (reader) => reader.session('nobody'))).toBeNull();
-      expect(await store().transact(async (tx) => tx.session('nobody'))).toBeNull();
+      expect(await store().state('nobody')).toBeNull();
+      expect(await store().step('nobody', {}, ({ state }) => ({ result: state }))).toBeNull();
     });
 
     it('V7: sessions are listed newest first, filtered by host, directory and the start of the id', async () => {
-      await store().transact(async (tx) => {
-        await tx.saveSession(aSession({ id: 'a-1', updatedAt: 1 }));
-        await tx.saveSession(
-          aSession({ id: 'a-2', updatedAt: 3, descriptor: { ...descriptor, host: 'other' } }),
-        );
-        await tx.saveSession(
-          aSession({ id: 'b-1', updatedAt: 2, descriptor: { ...descriptor, directory: null } }),
-        );
-        await tx.saveSession(aSession({ id: 'b-2', updatedAt: 2 }));
-        await tx.saveSession(aSession({ id: 'a-1', updatedAt: 4 }));
-      });
-      const list = (filter: Partial<SessionFilter>) =>
-        store().read(async (reader) => (await reader.sessions({ limit: 10, ...filter })).map(({ id }) => id));
+      const states = [
+        aSession({ id: 'a-1', updatedAt: 1 }),
+        aSession({ id: 'a-2', updatedAt: 3, descriptor: { ...descriptor, host: 'other' } }),
+        aSession({ id: 'b-1', updatedAt: 2, descriptor: { ...descriptor, directory: null } }),
+        aSession({ id: 'b-2', updatedAt: 2 }),
+        aSession({ id: 'a-1', updatedAt: 4 }),
+      ];
+      for (const state of states) await save(store(), { state });
+      const list = async (filter: Partial<SessionFilter>) =>
+        (await store().sessions({ limit: 10, ...filter })).map(({ id }) => id);
       expect(await list({})).toEqual(['a-1', 'a-2', 'b-1', 'b-2']);
       expect(await list({ limit: 2 })).toEqual(['a-1', 'a-2']);
       expect(await list({ host: 'scripted' })).toEqual(['a-1', 'b-1', 'b-2']);

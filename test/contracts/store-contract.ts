@@ -9,7 +9,6 @@ import { describeDurability } from './durability-contract.ts';
 import { describeEvents } from './event-contract.ts';
 import { describeHostileValues } from './hostile-values-contract.ts';
 import { describeRecords } from './record-contract.ts';
-import { describeRows } from './rows-contract.ts';
 import { describeSessions } from './session-contract.ts';
 import { describeTodos } from './todo-contract.ts';
 import { describeTransactions } from './transaction-contract.ts';
@@ -19,6 +18,8 @@ export interface OpenedStore {
   readonly store: Store;
   /** Closes the store and opens what it left behind; missing where nothing outlives the process. */
   readonly reopen?: () => Promise<Store>;
+  /** The same store as another process sees it; missing likewise. */
+  readonly beside?: () => Promise<Store>;
   readonly cleanup: () => Promise<void>;
 }
 
@@ -47,7 +48,6 @@ export function describeStore(name: string, open: () => Promise<OpenedStore>): v
     describeTransactions(underTest);
     describeSessions(underTest);
     describeTodos(underTest);
-    describeRows(underTest);
     describeEvents(underTest);
     describeRecords(underTest);
     describeDelivery(underTest);

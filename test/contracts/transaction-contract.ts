@@ -1,6 +1,6 @@
 // Contract: a transaction is everything or nothing, and nobody sees half of one.
 import { describe, expect, it } from 'vitest';
-import type { StoreTransaction } from '../../src/engine/store.ts';
+import type { Loaded, Saved } from '../../src/engine/store.ts';
 import {
   aLedger,
   aLedgerDraft,
@@ -11,165 +11,181 @@ import {
   aTodo,
   aUsageRow,
 } from '../support/builders.ts';
-import { dump } from './dump.ts';
+import { dump, save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
 
 const hash = (text: string): string => `hash of ${text.length}`;
 
-async function writeOneOfEverything(tx: StoreTransaction): Promise<void> {
+function oneOfEverything({ state, head }: Pick<Loaded, 'state' | 'head'>): Omit<Saved<null>, 'result'> {
   const event = anEvent.stopAttempted();
-  await tx.saveSession(aSession());
-  await tx.createTodos([aTodo(), aTodo()]);
-  await tx.addEvent(event);
-  await tx.markApplied(event);
-  await tx.addEvent(anEvent.activitySeen());
-  await tx.addDecision(aStoredDecision());
-  await tx.addLedgerEntries(
-    aLedger([aLedgerDraft(), aLedgerDraft()], hash, await tx.lastLedgerEntry('session-1')),
-  );
-  await tx.addFingerprint('session-1', event.id, 1);
-  await tx.saveTimer('session-1', 'instance-1', { purpose: 'due', dueAt: 5, epoch: 1 });
-  await tx.saveOutbox(anOutboxRow());
-  await tx.savePolicy(`policy of ${event.id}`, '{}');
-  await tx.addUsage(aUsageRow());
-  await tx.takeLease('instance-1', 'process-1', 0, 10);
+  return {
+    state: {
+      ...aSession(),
+      epoch: (state?.epoch ?? 0) + 1,
+      plan: [...(state?.plan ?? []), aTodo(), aTodo()],
+    },
+    applied: [event],
+    decisions: [aStoredDecision()],
+    ledger: aLedger([aLedgerDraft(), aLedgerDraft()], hash, head),
+    fingerprints: [{ fingerprint: event.id, at: 1 }],
+    timer: { purpose: 'due', dueAt: 5, epoch: 1 },
+    outbox: [anOutboxRow()],
+    policies: new Map([[`policy of ${event.id}`, '{}']]),
+    usage: [aUsageRow()],
+  };
 }
 
 export function describeTransactions({ store }: StoreUnderTest): void {
+  const failing = (change: (loaded: Loaded) => Omit<Saved<null>, 'result'>) =>
+    store().step('session-1', {}, (loaded) => ({
+      ...change(loaded),
+      result: null,
+      // A row that cannot be written, after all the others.
+      state: { ...aSession(), plan: [aTodo({ id: 'twice' }), aTodo({ id: 'twice' })] },
+    }));
+
   describe('transactions', () => {
     it('V5: returns what the work returned and keeps what it wrote', async () => {
-      const result = await store().transact(async (tx) => {
-        await writeOneOfEverything(tx);
-        return 'written';
-      });
+      const result = await store().step('session-1', {}, (loaded) => ({
+        ...oneOfEverything(loaded),
+        result: 'written',
+      }));
+      await store().append([anEvent.activitySeen()]);
       expect(result).toBe('written');
       const after = await dump(store());
-      expect(after.session?.id).toBe('session-1');
+      expect(after.state?.id).toBe('session-1');
       expect(after.todos).toHaveLength(2);
       expect(after.applied).toHaveLength(1);
-      expect(after.pending).toHaveLength(1);
+      expect(after.waiting).toHaveLength(1);
       expect(after.ledger).toHaveLength(2);
     });
 
     it('V5: work that throws leaves every table as it was, in a store that is empty', async () => {
       const before = await dump(store());
-      await expect(
-        store().transact(async (tx) => {
-          await writeOneOfEverything(tx);
-          throw new Error('the work failed');
-        }),
-      ).rejects.toThrow('the work failed');
+      const failed = store().step('session-1', {}, () => {
+        throw new Error('the work failed');
+      });
+      await expect(failed).rejects.toThrow('the work failed');
+      await expect(failing(oneOfEverything)).rejects.toThrow('exists already');
       expect(await dump(store())).toEqual(before);
-      expect(await store().transact(async (tx) => tx.takeLease('instance-1', 'process-2', 1, 9))).toBe(true);
     });
 
     it('V5: work that throws leaves every table as it was, in a store that is in use', async () => {
-      const kept = aTodo();
-      await store().transact(async (tx) => {
-        await writeOneOfEverything(tx);
-        await tx.createTodo(kept);
-      });
+      await store().step('session-1', {}, (loaded) => ({ ...oneOfEverything(loaded), result: null }));
+      await store().append([anEvent.activitySeen()]);
       const before = await dump(store());
-      await expect(
-        store().transact(async (tx) => {
-          await writeOneOfEverything(tx);
-          await tx.saveSession(aSession({ epoch: 9, updatedAt: 9, planId: 'other' }));
-          await tx.updateTodo({ ...kept, status: 'completed', planId: 'other', order: -1 });
-          await tx.saveOutbox(anOutboxRow({ state: 'sent' }));
-          await tx.saveTimer('session-1', 'instance-2', { purpose: 'resend', dueAt: 1, epoch: 2 });
-          for (const event of await tx.pendingEvents('session-1')) await tx.markApplied(event);
-          await tx.releaseLease('instance-1', 'process-1');
-          await tx.saveTimer('session-1', 'instance-1', null);
-          await tx.archive(Number.MAX_SAFE_INTEGER, 10);
-          throw new Error('the work failed');
-        }),
-      ).rejects.toThrow('the work failed');
+      const failed = store().step('session-1', {}, ({ inbox, state, head }) => ({
+        ...oneOfEverything({ state, head }),
+        result: null,
+        applied: [...inbox, anEvent.stopAttempted()],
+        outbox: [anOutboxRow({ state: 'sent' })],
+        timer: null,
+        // A todo is missing: nothing is ever deleted.
+        state: { ...aSession({ epoch: 9, updatedAt: 9 }), plan: (state?.plan ?? []).slice(1) },
+      }));
+      await expect(failed).rejects.toMatchObject({
+        code: 'store-unavailable',
+        message: expect.stringContaining('nothing is ever deleted'),
+      });
       expect(await dump(store())).toEqual(before);
-      expect(await store().transact(async (tx) => tx.takeLease('instance-1', 'process-2', 1, 9))).toBe(false);
     });
 
     it('V5: a store goes on working after a transaction failed', async () => {
-      const failed = store().transact(async () => {
+      const failed = store().step('session-1', {}, () => {
         throw new Error('the work failed');
       });
-      const next = store().transact(async (tx) => tx.saveSession(aSession()));
+      const next = save(store(), { state: aSession() });
       await expect(failed).rejects.toThrow('the work failed');
       await next;
-      expect(await store().read(async (reader) => reader.session('session-1'))).not.toBeNull();
+      expect(await store().state('session-1')).not.toBeNull();
     });
 
     it('V5: concurrent transactions queue, so that read-modify-write loses nothing', async () => {
-      await store().transact(async (tx) => tx.saveSession(aSession()));
+      await save(store(), { state: aSession() });
       const increments = Array.from({ length: 50 }, () =>
-        store().transact(async (tx) => {
-          const session = await tx.session('session-1');
-          await Promise.resolve();
-          await tx.saveSession(aSession({ epoch: (session?.epoch ?? 0) + 1 }));
-        }),
+        store().step('session-1', {}, ({ state }) => ({
+          state: { ...aSession(), epoch: (state?.epoch ?? 0) + 1 },
+          result: null,
+        })),
       );
       await Promise.all(increments);
-      const session = await store().read(async (reader) => reader.session('session-1'));
-      expect(session?.epoch).toBe(50);
+      expect((await store().state('session-1'))?.epoch).toBe(50);
     });
 
-    it('V5: a transaction sees its own writes', async () => {
-      await store().transact(async (tx) => {
-        const todo = aTodo({ status: 'in_progress' });
-        await tx.createTodo(todo);
-        expect(await tx.findTodo(todo.id)).toEqual(todo);
-        await tx.updateTodo({ ...todo, outcome: 'half' });
-        expect((await tx.findTodo(todo.id))?.outcome).toBe('half');
+    it('V5: a step is called again with what it asks for, and only its last answer is written', async () => {
+      await save(store(), {
+        state: { ...aSession(), plan: [aTodo({ id: 'a' })] },
+        ledger: aLedger([aLedgerDraft()], hash),
+        outbox: [anOutboxRow({ epoch: 3 })],
+        policies: new Map([['hash', 'policy']]),
+        fingerprints: [{ fingerprint: 'tree', at: 1 }],
+        applied: [anEvent.stopAttempted({ id: 'applied' })],
       });
+      const asked: Loaded[] = [];
+      const known = await store().step('session-1', { event: 'applied', fingerprint: 'tree' }, (loaded) => {
+        asked.push(loaded);
+        if (asked.length === 1) return { policies: ['hash', 'nothing'], epochs: [3, 4] };
+        if (loaded.record === null) return { record: true };
+        return { result: loaded };
+      });
+      expect(asked.map(({ record }) => record === null)).toEqual([true, true, false]);
+      expect([...known.policies]).toEqual([
+        ['hash', 'policy'],
+        ['nothing', null],
+      ]);
+      expect([...known.outbox]).toEqual([
+        [3, anOutboxRow({ epoch: 3 })],
+        [4, null],
+      ]);
+      expect(known.record).toHaveLength(1);
+      expect(known.head).toMatchObject({ sequence: 1 });
+      expect(known.known).toBe(true);
+      expect([...known.seen]).toEqual(['tree']);
+      expect(known.state?.plan).toEqual([expect.objectContaining({ id: 'a' })]);
     });
 
     it('V5: a reader never sees a transaction that is not committed', async () => {
-      await store().transact(async (tx) => tx.saveSession(aSession()));
-      let goOn = (): void => {};
-      const halfway = new Promise<void>((resolve) => {
-        goOn = resolve;
+      await save(store(), { state: aSession({ epoch: 1 }) });
+      const seen: Promise<number | undefined>[] = [];
+      const writing = store().step('session-1', {}, () => {
+        seen.push(
+          store()
+            .state('session-1')
+            .then((state) => state?.epoch),
+        );
+        return { result: null, state: aSession({ epoch: 2 }) };
       });
-      const writing = store().transact(async (tx) => {
-        await tx.saveSession(aSession({ epoch: 1 }));
-        await halfway;
-        await tx.saveSession(aSession({ epoch: 2 }));
-      });
-      const reading = store().read(async (reader) => reader.session('session-1'));
-      // A reader may answer with the state before, or wait for the one after; never with the one between.
-      setTimeout(goOn, 5);
-      expect((await reading)?.epoch).not.toBe(1);
+      seen.push(
+        store()
+          .state('session-1')
+          .then((state) => state?.epoch),
+      );
       await writing;
+      // A reader may answer with the state before, or wait for the one after; never with half of it.
+      for (const epoch of await Promise.all(seen)) expect([1, 2]).toContain(epoch);
+      expect((await store().state('session-1'))?.epoch).toBe(2);
     });
 
-    it('V5: one read is one consistent view, whatever is committed meanwhile', async () => {
-      await store().transact(async (tx) => tx.saveSession(aSession({ epoch: 1 })));
-      let writing: Promise<void> = Promise.resolve();
-      const seen = await store().read(async (reader) => {
-        const first = await reader.session('session-1');
-        writing = store().transact(async (tx) => tx.saveSession(aSession({ epoch: 2 })));
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        const second = await reader.session('session-1');
-        return [first?.epoch, second?.epoch];
-      });
-      expect(seen).toEqual([1, 1]);
+    it('V5: one read is one consistent view: a session and its plan are of the same moment', async () => {
+      const grow = () =>
+        store().step('session-1', {}, ({ state }) => {
+          const plan = [...(state?.plan ?? []), aTodo()];
+          return { result: null, state: { ...aSession(), epoch: plan.length, plan } };
+        });
+      const writing = Promise.all(Array.from({ length: 20 }, grow));
+      for (let round = 0; round < 20; round += 1) {
+        const state = await store().state('session-1');
+        expect(state?.epoch ?? 0).toBe(state?.plan.length ?? 0);
+      }
       await writing;
-      expect((await store().read(async (reader) => reader.session('session-1')))?.epoch).toBe(2);
-    });
-
-    it('V5: a transaction that has ended takes no more writes', async () => {
-      let late: StoreTransaction | null = null;
-      await store().transact(async (tx) => {
-        late = tx;
-      });
-      expect(() => late?.saveSession(aSession())).toThrow('has already ended');
-      expect(await store().read(async (reader) => reader.session('session-1'))).toBeNull();
     });
 
     it('V5: a closed store says that it is closed, after finishing what was asked before', async () => {
-      const before = store().transact(async (tx) => tx.savePolicy('hash', 'policy'));
+      const before = store().record({ policies: new Map([['hash', 'policy']]) });
       await store().close();
       await expect(before).resolves.toBeUndefined();
-      await expect(store().transact(async () => {})).rejects.toMatchObject({ code: 'store-unavailable' });
-      await expect(store().read(async () => {})).rejects.toMatchObject({ code: 'store-unavailable' });
+      await expect(save(store(), {})).rejects.toMatchObject({ code: 'store-unavailable' });
+      await expect(store().state('session-1')).rejects.toMatchObject({ code: 'store-unavailable' });
       await expect(store().close()).resolves.toBeUndefined();
     });
   });

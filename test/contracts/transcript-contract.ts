@@ -1,7 +1,8 @@
 // Contract: the conversations of our own agent, and the tool calls whose step was never written down.
 import { describe, expect, it } from 'vitest';
-import type { CallRow } from '../../src/engine/transcript.ts';
+import type { CallRow } from '../../src/engine/host.ts';
 import { aSession } from '../support/builders.ts';
+import { save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
 
 export function describeTranscript({ store }: StoreUnderTest): void {
@@ -18,70 +19,57 @@ export function describeTranscript({ store }: StoreUnderTest): void {
     result: null,
     endedAt: null,
   });
+  const ended = (row: CallRow): CallRow => ({ ...row, result: '"done"', endedAt: 5 });
+  const calls = async () => (await store().transcript('session-1', 0)).calls;
 
   describe('transcript', () => {
     it('V5: messages keep their order and count from 1 in each session', async () => {
-      await store().transact(async (tx) => {
-        await tx.addMessages([message('one'), message('two')]);
-        await tx.addMessages([{ ...message('elsewhere'), sessionId: 'session-2' }]);
-        await tx.addMessages([message('three')]);
-      });
-      await store().read(async (reader) => {
-        const rows = await reader.messages('session-1', 0);
-        expect(rows.map(({ sequence, body }) => [sequence, body])).toEqual([
-          [1, 'one'],
-          [2, 'two'],
-          [3, 'three'],
-        ]);
-        expect((await reader.messages('session-1', 2)).map(({ body }) => body)).toEqual(['three']);
-        expect((await reader.messages('session-2', 0)).map(({ sequence }) => sequence)).toEqual([1]);
-      });
+      await store().record({ messages: [message('one'), message('two')] });
+      await store().record({ messages: [{ ...message('elsewhere'), sessionId: 'session-2' }] });
+      await store().record({ messages: [message('three')] });
+      const { messages } = await store().transcript('session-1', 0);
+      expect(messages.map(({ sequence, body }) => [sequence, body])).toEqual([
+        [1, 'one'],
+        [2, 'two'],
+        [3, 'three'],
+      ]);
+      expect((await store().transcript('session-1', 2)).messages.map(({ body }) => body)).toEqual(['three']);
+      expect((await store().transcript('session-2', 0)).messages.map(({ sequence }) => sequence)).toEqual([
+        1,
+      ]);
     });
 
     it('V5: a call is unsettled from its start until its step is written down', async () => {
-      await store().transact(async (tx) => {
-        await tx.startCall(call('a', 'step-1'));
-        await tx.startCall(call('b', 'step-1'));
-        await tx.startCall(call('c', 'step-2'));
-        await tx.finishCall('session-1', 'b', '"done"', 5);
-      });
-      expect(await store().read(async (reader) => reader.unsettledCalls('session-1'))).toEqual([
+      const [a, b, c] = [
         call('a', 'step-1'),
-        { ...call('b', 'step-1'), result: '"done"', endedAt: 5 },
+        { ...call('b', 'step-1'), readOnly: false },
         call('c', 'step-2'),
-      ]);
-      await store().transact(async (tx) => tx.settleCalls('session-1', 'step-1'));
-      const left = await store().read(async (reader) => reader.unsettledCalls('session-1'));
-      expect(left.map(({ callId }) => callId)).toEqual(['c']);
+      ];
+      await store().record({ calls: [a, b, c] });
+      await store().record({ calls: [ended(b)] });
+      expect(await calls()).toEqual([a, ended(b), c]);
+      const settled = { sessionId: 'session-1', stepId: 'step-1' };
+      await store().record({ messages: [message('answer')], settled });
+      expect((await calls()).map(({ callId }) => callId)).toEqual(['c']);
     });
 
     it('V5: a call that is made again keeps its row, and a recorded result is never taken back', async () => {
-      await store().transact(async (tx) => {
-        await tx.startCall(call('a', 'step-1'));
-        await tx.startCall({ ...call('a', 'step-1'), startedAt: 9 });
-        await tx.startCall(call('b', 'step-1'));
-        await tx.finishCall('session-1', 'b', '"done"', 5);
-        await tx.startCall({ ...call('b', 'step-1'), startedAt: 9 });
-      });
-      expect(await store().read(async (reader) => reader.unsettledCalls('session-1'))).toEqual([
-        { ...call('a', 'step-1'), startedAt: 9 },
-        { ...call('b', 'step-1'), result: '"done"', endedAt: 5 },
-      ]);
+      const [a, b] = [call('a', 'step-1'), call('b', 'step-1')];
+      await store().record({ calls: [a, { ...a, startedAt: 9 }, b] });
+      await store().record({ calls: [ended(b)] });
+      await store().record({ calls: [{ ...b, startedAt: 9 }] });
+      expect(await calls()).toEqual([{ ...a, startedAt: 9 }, ended(b)]);
     });
 
     it('V5: an archived session brings its conversation back with it', async () => {
-      await store().transact(async (tx) => {
-        await tx.saveSession(aSession({ id: 'session-1', planId: 'session-1', updatedAt: 10 }));
-        await tx.addMessages([message('one')]);
-        await tx.startCall(call('a', 'step-1'));
-        expect(await tx.archive(100, 10)).toBe(1);
-      });
-      expect(await store().read(async (reader) => reader.messages('session-1', 0))).toEqual([]);
-      await store().transact(async (tx) => tx.session('session-1'));
-      await store().read(async (reader) => {
-        expect((await reader.messages('session-1', 0)).map(({ body }) => body)).toEqual(['one']);
-        expect(await reader.unsettledCalls('session-1')).toEqual([call('a', 'step-1')]);
-      });
+      await save(store(), { state: aSession({ id: 'session-1', updatedAt: 10 }) });
+      await store().record({ messages: [message('one')], calls: [call('a', 'step-1')] });
+      expect(await store().archive(100, 10)).toBe(1);
+      expect(await store().transcript('session-1', 0)).toEqual({ messages: [], calls: [] });
+      await save(store(), {}, 'session-1');
+      const { messages } = await store().transcript('session-1', 0);
+      expect(messages.map(({ body }) => body)).toEqual(['one']);
+      expect(await calls()).toEqual([call('a', 'step-1')]);
     });
   });
 }

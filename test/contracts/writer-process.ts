@@ -12,16 +12,18 @@ import { aLedgerDraft, anEvent, aSession, aStoredDecision, aTodo } from '../supp
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 async function writeOnce(store: Store, key: string): Promise<void> {
-  await store.transact(async (tx) => {
-    const session = (await tx.session('session-1')) ?? aSession();
-    const event = anEvent.stopAttempted({ id: `event ${key}` });
-    if (!(await tx.addEvent(event))) return;
-    await tx.markApplied(event);
-    await tx.createTodo(aTodo({ id: `todo ${key}` }));
-    const draft = aLedgerDraft({ todoId: `todo ${key}` });
-    await tx.addLedgerEntries([linkEntry(draft, await tx.lastLedgerEntry('session-1'), hash)]);
-    await tx.addDecision(aStoredDecision({ eventId: event.id }));
-    await tx.saveSession({ ...session, epoch: session.epoch + 1 });
+  const event = anEvent.stopAttempted({ id: `event ${key}` });
+  await store.step('session-1', { event: event.id }, ({ state, head, known }) => {
+    if (known) return { result: null };
+    const before = state ?? aSession();
+    const todo = aTodo({ id: `todo ${key}` });
+    return {
+      result: null,
+      state: { ...before, epoch: before.epoch + 1, plan: [...before.plan, todo] },
+      applied: [event],
+      ledger: [linkEntry(aLedgerDraft({ todoId: todo.id }), head, hash)],
+      decisions: [aStoredDecision({ eventId: event.id })],
+    };
   });
 }
 

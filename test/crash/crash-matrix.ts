@@ -92,37 +92,32 @@ async function inspect(directory: string, mode: string): Promise<string[]> {
   const broken: string[] = [];
   const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
   try {
-    await store.read(async (reader) => {
-      const session = await reader.session('victim');
-      if (session === null) {
-        broken.push('the session is lost');
-        return;
+    const session = await store.state('victim');
+    if (session === null) return ['the session is lost'];
+    const rows = session.plan;
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    for (const id of lines('planned')) if (!byId.has(id)) broken.push(`todo ${id} is lost`);
+    for (const id of lines('completed')) {
+      if (byId.get(id)?.status !== 'completed') broken.push(`the completion of ${id} is lost`);
+    }
+    if (rows.length !== todos) broken.push(`there are ${rows.length} todos instead of ${todos}`);
+    const ledger = verifyLedger(await store.ledger(session.planId), sha256);
+    if (!ledger.intact) broken.push(`the ledger is broken: ${ledger.sentence}`);
+    const outbox = await store.outbox({ sessionId: 'victim' });
+    const taken = lines(mode === 'told' ? 'taken' : 'answered');
+    const twice = taken.filter((key, at) => taken.indexOf(key) !== at);
+    if (twice.length > 0) broken.push(`sent twice: ${twice.join(', ')}`);
+    for (const key of taken) {
+      if (!outbox.some((row) => `victim:${row.epoch}` === key))
+        broken.push(`${key} was sent but never decided`);
+    }
+    if (mode === 'told') {
+      for (const row of outbox) {
+        const wanted = row.state === 'sent' || row.state === 'observed' || row.state === 'intended';
+        if (wanted && !taken.includes(`victim:${row.epoch}`))
+          broken.push(`continuation ${row.epoch} is lost (${row.state})`);
       }
-      const rows = await reader.todosOfPlan(session.planId);
-      const byId = new Map(rows.map((row) => [row.id, row]));
-      for (const id of lines('planned')) if (!byId.has(id)) broken.push(`todo ${id} is lost`);
-      for (const id of lines('completed')) {
-        if (byId.get(id)?.status !== 'completed') broken.push(`the completion of ${id} is lost`);
-      }
-      if (rows.length !== todos) broken.push(`there are ${rows.length} todos instead of ${todos}`);
-      const ledger = verifyLedger(await reader.ledger(session.planId), sha256);
-      if (!ledger.intact) broken.push(`the ledger is broken: ${ledger.sentence}`);
-      const outbox = await reader.outbox('victim');
-      const taken = lines(mode === 'told' ? 'taken' : 'answered');
-      const twice = taken.filter((key, at) => taken.indexOf(key) !== at);
-      if (twice.length > 0) broken.push(`sent twice: ${twice.join(', ')}`);
-      for (const key of taken) {
-        if (!outbox.some((row) => `victim:${row.epoch}` === key))
-          broken.push(`${key} was sent but never decided`);
-      }
-      if (mode === 'told') {
-        for (const row of outbox) {
-          const wanted = row.state === 'sent' || row.state === 'observed' || row.state === 'intended';
-          if (wanted && !taken.includes(`victim:${row.epoch}`))
-            broken.push(`continuation ${row.epoch} is lost (${row.state})`);
-        }
-      }
-    });
+    }
   } finally {
     await store.close();
   }

@@ -3,9 +3,9 @@
 // Usage: node victim.ts DIRECTORY told|asked POINT NTH TODOS   (POINT "none": run to the end)
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultSettings } from '../../src/core/config/settings.ts';
 import type { Event } from '../../src/core/events.ts';
-import { openCount } from '../../src/core/session.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
+import { countPlan, openCount } from '../../src/core/state.ts';
 import type { ToldHost } from '../../src/engine/host.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
@@ -51,7 +51,7 @@ const runtime = createRuntime({
 const sessionId = 'victim';
 const happens = (happening: Happening) =>
   runtime.handle({ ...happening, id: identifiers.next(), sessionId, at: Date.now() } as Event);
-const current = () => store.read(async (reader) => reader.session(sessionId));
+const current = () => store.state(sessionId);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const stopEvent: Happening = {
   type: 'stop-attempted',
@@ -92,7 +92,7 @@ async function begin(): Promise<void> {
 async function workOnce(): Promise<void> {
   await happens({ type: 'tool-ended', tool: 'write_file', access: 'write', error: null });
   const session = await current();
-  const open = session === null ? [] : await store.read(async (reader) => reader.todosOfPlan(session.planId));
+  const open = session === null ? [] : await store.todos({ planId: session.planId });
   const next = open.find((todo) => todo.status === 'pending');
   if (next === undefined) return;
   await happens({
@@ -109,7 +109,7 @@ async function drainTold(): Promise<void> {
   await runtime.attach();
   let worked = lines('worked').length;
   if (worked >= lines('taken').length) await happens(stopEvent);
-  while (openCount((await current())?.counts ?? emptyCounts) > 0) {
+  while (openCount(countPlan((await current())?.plan ?? [])) > 0) {
     if (lines('taken').length <= worked) {
       await sleep(5);
       await runtime.fireDue();
@@ -133,7 +133,7 @@ async function drainAsked(): Promise<void> {
   }
 }
 
-const emptyCounts = { pending: 0, inProgress: 0 } as Parameters<typeof openCount>[0];
+const _emptyCounts = { pending: 0, inProgress: 0 } as Parameters<typeof openCount>[0];
 
 await begin();
 await (mode === 'told' ? drainTold() : drainAsked());

@@ -22,7 +22,7 @@ const keyColumns: Readonly<Record<Table, readonly string[]>> = {
 
 /** Columns that repeat a field of the body: an edit of one without the other would be found for the wrong reason. */
 const mirrored: Readonly<Record<Table, Readonly<Record<string, string>>>> = {
-  todos: { status: 'status', verification: 'verification', plan_id: 'planId' },
+  todos: { status: 'status', plan_id: 'planId' },
   sessions: { plan_id: 'planId' },
   ledger: {},
 };
@@ -36,7 +36,7 @@ export function editStore(path: string): StoreEditor {
         if (!fits(body)) continue;
         const after = changes(body);
         const columns = Object.entries(mirrored[table]).map(
-          ([column, field]) => [column, String(after[field])] as const,
+          ([column, field]) => [column, String(after[field] ?? row[column])] as const,
         );
         const set = ['body = ?', ...columns.map(([column]) => `${column} = ?`)].join(', ');
         const where = keyColumns[table].map((column) => `${column} = ?`).join(' AND ');

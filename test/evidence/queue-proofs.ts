@@ -66,9 +66,7 @@ export function manyHooks(count: number): Proof {
       background_tasks: [],
       session_crons: [],
     }));
-    const sessions = await stage.read((store) =>
-      store.read(async (reader) => reader.sessions({ limit: 1000 })),
-    );
+    const sessions = await stage.read((store) => store.sessions({ limit: 1000 }));
     const done = sessions.filter(({ settled }) => settled?.outcome === 'done').length;
     return [
       ...(done === count ? [] : [`${done} of ${count} sessions are done; one was told ${answers[0]}`]),

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { createCommandCheck } from '../../src/core/check-specs/read-check.ts';
-import { canonicalPolicy } from '../../src/core/config/policy.ts';
-import { defaultSettings } from '../../src/core/config/settings.ts';
+import { bundle } from '../../scripts/bundle.ts';
+import { createCommandCheck } from '../../src/core/check-specs.ts';
 import type { Event } from '../../src/core/events.ts';
-import { policyKey } from '../../src/engine/policies.ts';
+import { canonicalPolicy } from '../../src/core/policy.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { sha256, systemClock } from '../../src/engine/system.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
@@ -18,7 +18,10 @@ import { storePath } from '../../src/store/state-directory.ts';
 
 export type Program = 'asker' | 'hook';
 
-const sources: Readonly<Record<Program, string>> = { asker: './asker.ts', hook: '../../src/cli/hook-bin.ts' };
+const files: Readonly<Record<Program, string>> = {
+  asker: 'plugin/programs/asker.mjs',
+  hook: 'plugin/programs/hook.js',
+};
 
 export interface QueueStage {
   readonly folder: string;
@@ -51,7 +54,7 @@ export async function setQueueStage(seconds: number): Promise<QueueStage> {
   const folder = join(base, 'work');
   const counted = join(base, 'starts');
   mkdirSync(folder);
-  for (const [name, source] of Object.entries(sources)) await bundle(base, name, source);
+  await bundlePrograms(base);
   const check = createCommandCheck('count', { shell: `echo started >> ${counted}; sleep ${seconds}` });
   const policy = { settings: defaultSettings, goalChecks: ['count'], checks: { count: check } };
   const text = canonicalPolicy(policy);
@@ -59,7 +62,7 @@ export async function setQueueStage(seconds: number): Promise<QueueStage> {
     PATH: process.env['PATH'] ?? '',
     HOME: join(base, 'user'),
     UNTILDONE_HOME: join(base, 'state'),
-    POLICY: policyKey(text, sha256),
+    POLICY: sha256(text).slice(0, 32),
     COUNTED: counted,
   };
   mkdirSync(environment.UNTILDONE_HOME, { mode: 0o700 });
@@ -68,7 +71,7 @@ export async function setQueueStage(seconds: number): Promise<QueueStage> {
     folder,
     environment,
     start(program, argv, { input = '', detached = false } = {}) {
-      const child = spawn(process.execPath, [join(base, `${program}.mjs`), ...argv], {
+      const child = spawn(process.execPath, [join(base, files[program]), ...argv], {
         env: environment,
         cwd: folder,
         stdio: ['pipe', 'pipe', 'ignore'],
@@ -84,7 +87,9 @@ export async function setQueueStage(seconds: number): Promise<QueueStage> {
     },
     starts: () => (existsSync(counted) ? readFileSync(counted, 'utf8').split('\n').length - 1 : 0),
     inbox: (sessionId) =>
-      stage.read((store) => store.read(async (reader) => reader.pendingEvents(sessionId))),
+      stage.read(async (store) =>
+        (await store.events({ sessionId, waiting: true })).map(({ event }) => event),
+      ),
     async read(work) {
       const store = await open();
       try {
@@ -95,9 +100,7 @@ export async function setQueueStage(seconds: number): Promise<QueueStage> {
     },
     close: () => rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
   };
-  await stage.read((store) =>
-    store.transact(async (transaction) => transaction.savePolicy(environment.POLICY, text)),
-  );
+  await stage.read((store) => store.record({ policies: new Map([[environment.POLICY, text]]) }));
   return stage;
 }
 
@@ -105,7 +108,11 @@ export async function setQueueStage(seconds: number): Promise<QueueStage> {
 export function findRunner(folder: string): number | null {
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/u.test(each))) {
     const words = readWords(`/proc/${name}/cmdline`);
-    if (words.includes('check-runner') && words.includes(folder) && words[0] !== '/bin/sh')
+    if (
+      words.some((word) => word.endsWith('check-runner.js')) &&
+      words.includes(folder) &&
+      words[0] !== '/bin/sh'
+    )
       return Number(name);
   }
   return null;
@@ -120,11 +127,12 @@ export async function waitUntil(isSo: () => boolean | Promise<boolean>, seconds 
   return false;
 }
 
-async function bundle(outdir: string, name: string, source: string): Promise<void> {
+/** As they are built; and the asker, which finds the runner beside it as a hook does. */
+async function bundlePrograms(outdir: string): Promise<void> {
+  for (const group of ['quick-program', 'late'] as const) await bundle(group, outdir);
   await build({
-    entryPoints: [{ in: fileURLToPath(new URL(source, import.meta.url)), out: name }],
-    outdir,
-    outExtension: { '.js': '.mjs' },
+    entryPoints: [fileURLToPath(new URL('./asker.ts', import.meta.url))],
+    outfile: join(outdir, files.asker),
     bundle: true,
     format: 'esm',
     platform: 'node',

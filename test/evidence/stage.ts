@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path';
 import type { AgentEvent, RunEnded } from '../../src/agent/agent-event.ts';
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
-import type { PartialSettings } from '../../src/core/config/settings.ts';
 import type { Decision } from '../../src/core/decision.ts';
 import type { LedgerEntry } from '../../src/core/ledger.ts';
-import type { Session } from '../../src/core/session.ts';
+import type { PartialSettings } from '../../src/core/settings.ts';
+import type { Session } from '../../src/core/state.ts';
 import type { Todo } from '../../src/core/todo.ts';
-import type { EvidenceRow } from '../../src/engine/check-queue.ts';
+import type { EvidenceRow } from '../../src/engine/host.ts';
 import { systemClock } from '../../src/engine/system.ts';
 import {
   type LoggedRequest,
@@ -107,7 +107,6 @@ export async function setStage(story: EvidenceStory): Promise<Stage> {
       isTTY: false,
       clock: systemClock,
       // The runner of the checks then works in this process.
-      program: null,
       whyNoHuman: async () => null,
       agentAbove: async () => null,
       ...story.io,
@@ -156,18 +155,16 @@ export async function tell(story: EvidenceStory): Promise<Told> {
 async function recordOf({ store: path, model }: Stage, sessionId: string) {
   const store = await openSqliteStore({ path, clock: systemClock });
   try {
-    return await store.read(async (reader) => {
-      const session = await reader.session(sessionId);
-      if (session === null) throw new Error('There is no session.');
-      return {
-        session,
-        todos: await reader.todosOfPlan(session.planId),
-        decisions: (await reader.decisions(sessionId, 10_000)).map(({ decision }) => decision).reverse(),
-        ledger: await reader.ledger(session.planId),
-        evidence: await reader.evidence(sessionId, 10_000),
-        requests: model.requests.filter(({ isAside }) => !isAside),
-      };
-    });
+    const session = await store.state(sessionId);
+    if (session === null) throw new Error('There is no session.');
+    return {
+      session,
+      todos: await store.todos({ planId: session.planId }),
+      decisions: (await store.decisions(sessionId, 10_000)).map(({ decision }) => decision).reverse(),
+      ledger: await store.ledger(session.planId),
+      evidence: await store.evidence(sessionId, 10_000),
+      requests: model.requests.filter(({ isAside }) => !isAside),
+    };
   } finally {
     await store.close();
   }

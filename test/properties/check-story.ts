@@ -33,7 +33,7 @@ export function reports(
 export function ends(driver: CoreDriver) {
   return driver.happens({
     type: 'final-run-ended',
-    stop: driver.session.finalRun?.stop ?? 'none',
+    stop: driver.state.finalRun?.stop ?? 'none',
     edited: [],
   });
 }

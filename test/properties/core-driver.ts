@@ -1,22 +1,19 @@
-// Drives needs() and decide() the way the engine does, synchronously and without a store, so that a test of core
+// Drives decide() the way the engine does, synchronously and without a store, so that a test of core
 // reads as a story. It performs no command: a test says what became of each one.
-import type { AnswerCommand, Command, InjectCommand } from '../../src/core/commands.ts';
-import { defaultSettings, type Settings } from '../../src/core/config/settings.ts';
 import { decide } from '../../src/core/decide.ts';
-import type { Decision } from '../../src/core/decision.ts';
+import type { AnswerCommand, Command, Decision, InjectCommand, Step } from '../../src/core/decision.ts';
 import type {
   AgentDescriptor,
   Event,
+  EventOf,
   NewTodo,
   SessionDescriptor,
-  StopAttempted,
   ToolAccess,
 } from '../../src/core/events.ts';
-import { needs } from '../../src/core/needs.ts';
-import { createSession, type Session } from '../../src/core/session.ts';
-import type { Step } from '../../src/core/step.ts';
+import { defaultSettings, type Settings } from '../../src/core/settings.ts';
+import { createState, type State } from '../../src/core/state.ts';
 import type { Todo } from '../../src/core/todo.ts';
-import { createRowHolder, type RowHolder } from './row-holder.ts';
+import { createSeenTrees } from './seen-trees.ts';
 
 type WithoutBase<E> = E extends Event ? Omit<E, 'id' | 'sessionId' | 'at'> : never;
 export type Happening = WithoutBase<Event>;
@@ -28,16 +25,15 @@ export interface DriverOptions {
   readonly agent?: Partial<AgentDescriptor>;
 }
 
-type StopDetails = Partial<Omit<StopAttempted, 'type' | 'id' | 'sessionId' | 'at'>>;
+type StopDetails = Partial<Omit<EventOf<'stop-attempted'>, 'type' | 'id' | 'sessionId' | 'at'>>;
 
 export interface CoreDriver {
-  session: Session;
+  state: State;
   now: number;
-  readonly holder: RowHolder;
   readonly decisions: Decision[];
   readonly commands: Command[];
   readonly ledger: string[];
-  /** One event through needs, decide and the rows. */
+  /** One event through decide. */
   happens(happening: Happening, at?: number): Step;
   says(text?: string, messageId?: string | null): Step;
   /** Creates todos; strings are titles. Returns their ids. */
@@ -53,7 +49,7 @@ export interface CoreDriver {
   /** Stops, and in a told host lets the countdown run out. */
   stopsFully(details?: StopDetails): Step;
   todo(id: string): Todo;
-  todos(): Todo[];
+  todos(): readonly Todo[];
 }
 
 export const driverStart = 1_800_000_000_000;
@@ -77,25 +73,23 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
     settings: { ...defaultSettings, ...options.settings },
     goalChecks: options.goalChecks ?? [],
   };
-  const holder = createRowHolder();
+  const trees = createSeenTrees();
   let count = 0;
   const nextId = (): string => `id-${++count}`;
 
   const driver: CoreDriver = {
-    session: createSession('session-1', driverStart),
+    state: createState('session-1', driverStart),
     now: driverStart,
-    holder,
     decisions: [],
     commands: [],
     ledger: [],
     happens(happening, at = driver.now) {
-      const event = { ...happening, id: nextId(), sessionId: 'session-1', at } as Event;
-      const rows = holder.rows(driver.session, needs(driver.session, event));
-      const result = decide(driver.session, rows, event, policy);
-      holder.save(result.rowChanges);
-      driver.session = result.session;
+      const event = trees.stamp({ ...happening, id: nextId(), sessionId: 'session-1', at } as Event);
+      const result = decide(driver.state, event, policy);
+      trees.remember(result.state);
+      driver.state = result.state;
       driver.commands.push(...result.commands);
-      driver.ledger.push(...result.rowChanges.ledger.map(({ change }) => change));
+      driver.ledger.push(...result.ledger.map(({ change }) => change));
       if (result.decision !== null) driver.decisions.push(result.decision);
       return result;
     },
@@ -145,22 +139,22 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
         ...details,
       }),
     fires(late = 0) {
-      const timer = driver.session.timer;
+      const timer = driver.state.timer;
       if (timer === null) throw new Error('the session has no timer to fire');
       driver.now = Math.max(driver.now, timer.dueAt + late);
       return driver.happens({ type: 'timer-fired', epoch: timer.epoch, dueAt: timer.dueAt });
     },
     stopsFully(details) {
-      if (driver.session.descriptor.mode === 'told') driver.happens({ type: 'activity-seen' });
+      if (driver.state.descriptor.mode === 'told') driver.happens({ type: 'activity-seen' });
       const stopped = driver.stops(details);
-      return driver.session.timer === null ? stopped : driver.fires();
+      return driver.state.timer === null ? stopped : driver.fires();
     },
     todo(id) {
       const found = driver.todos().find((todo) => todo.id === id);
       if (found === undefined) throw new Error(`there is no todo ${id}`);
       return found;
     },
-    todos: () => holder.plan(driver.session.planId),
+    todos: () => driver.state.plan,
   };
 
   driver.happens({

@@ -1,19 +1,28 @@
-// The invariants about numbers: the counts of the plan equal its rows, and the three counters move only as G6 says.
-import { noCounts, type PlanCounts } from '../../src/core/session.ts';
+// The invariants about numbers: the counts of the plan equal its todos, ranks rise, and the three counters move only
+// as G6 says.
+import { countPlan, type PlanCounts } from '../../src/core/state.ts';
 import type { Todo } from '../../src/core/todo.ts';
 import { type Moment, must } from './moment.ts';
 
-export function checkCounts({ todos, before, step: { session, rowChanges } }: Moment): void {
-  if (session.counts === before.counts && rowChanges.updated.length === 0) return;
-  const counted = countRows(todos);
+export function checkCounts({ before, step: { state } }: Moment): void {
+  const { plan } = state;
+  if (plan === before.plan) return;
+  const counts = countPlan(plan);
+  const counted = countRows(plan);
   for (const name of countNames) {
-    must(session.counts[name] === counted[name], 'the counts equal a recount of the rows', { name, counted });
+    must(counts[name] === counted[name], 'the counts equal a recount of the rows', { name, counted });
   }
+  plan.forEach(({ order }, index) => {
+    const rises = index === 0 || order > (plan[index - 1]?.order ?? 0);
+    must(rises, 'ranks rise along the plan, so that a reload finds the same order', { index, order });
+  });
+  must(new Set(plan.map(({ id }) => id)).size === plan.length, 'no id stands twice in a plan', plan.length);
 }
 
+const noCounts = countPlan([]);
 const countNames = Object.keys(noCounts) as (keyof PlanCounts)[];
 
-/** Counted from the words of session.ts, not with the code that keeps the counts in step. */
+/** Counted from the words of state.ts, not with the code that counts there. */
 function countRows(todos: readonly Todo[]): PlanCounts {
   const counts: { -readonly [name in keyof PlanCounts]: number } = { ...noCounts };
   for (const {
@@ -50,8 +59,9 @@ function countRows(todos: readonly Todo[]): PlanCounts {
 }
 
 /** G6: zeroed by a genuine human message and by progress, counted up by continuations, and by nothing else. */
-export function checkCounters({ reference, seen, before, step }: Moment, continued: boolean): void {
-  const { counters } = step.session;
+export function checkCounters(moment: Moment, continued: boolean): void {
+  const { reference, seen, before, step } = moment;
+  const { counters } = step.state;
   const kind = step.decision?.textKind;
   const excused = kind === 'checks-running' || reference.stopEnd === 'error';
   if (seen.firstFinalOrPass) reference.continuations = 0;
@@ -67,7 +77,7 @@ export function checkCounters({ reference, seen, before, step }: Moment, continu
   );
   const added = continued && !excused && kind !== 'output-limit' ? 1 : 0;
   const strong = seen.human || seen.firstFinalOrPass || seen.newTree;
-  const kept = before.counters.stagnant + added;
+  const kept = before.counters.stagnant - takenBack(moment) + added;
   const mayBeWeak = seen.weak && reference.weakResets < 2 && !reference.weakSinceContinuation;
   if (strong) must(counters.stagnant === added, 'progress zeroes stagnation', counters);
   else if (counters.stagnant !== kept) {
@@ -82,4 +92,13 @@ export function checkCounters({ reference, seen, before, step }: Moment, continu
   }
   if (strong) reference.weakResets = 0;
   if (continued) reference.weakSinceContinuation = false;
+  if (continued) reference.continuationOpen = added === 1;
+}
+
+/** A process that died before the agent's next stop takes its continuation with it, once. */
+function takenBack({ reference, before, event }: Moment): number {
+  const died = event.type === 'session-opened' && event.resumed === true;
+  const cut = died && reference.continuationOpen && before.counters.stagnant > 0;
+  if (died || event.type === 'stop-attempted') reference.continuationOpen = false;
+  return cut ? 1 : 0;
 }

@@ -1,21 +1,21 @@
 // Turns a list of numbers into a life of a session: each number becomes one event that refers to real todos, timers
 // and requests, so that random sequences reach the interesting states. 0 is the plainest stop, so that a failing
 // sequence shrinks towards something a person can read. It promises no order: events come late, twice, or never.
-import type {
-  AgentDescriptor,
-  Event,
-  SessionDescriptor,
-  StopEnd,
-  ToolAccess,
+import {
+  type AgentDescriptor,
+  type Event,
+  type EventOf,
+  type SessionDescriptor,
+  type StopEnd,
+  type ToolAccess,
+  workerResults,
 } from '../../src/core/events.ts';
-import type { Session } from '../../src/core/session.ts';
-import type { Todo } from '../../src/core/todo.ts';
+import { countPlan, openCount, type State } from '../../src/core/state.ts';
 import type { Happening } from './core-driver.ts';
 
 /** What the script may look at to refer to things that exist. */
 export interface World {
-  session: Session;
-  todos: readonly Todo[];
+  state: State;
   now: number;
   /** Counts up; makes ids. */
   count: number;
@@ -42,8 +42,8 @@ type Maker = (digits: Digits, world: World) => Happening | Event;
 const pick = <T>(digits: Digits, values: readonly T[]): T => values[digits(values.length)] as T;
 const fresh = (world: World, prefix: string): string => `${prefix}${++world.count}`;
 
-function someTodo(digits: Digits, { todos }: World): string {
-  return todos[digits(Math.max(1, todos.length))]?.id ?? 'nobody';
+function someTodo(digits: Digits, { state: { plan } }: World): string {
+  return plan[digits(Math.max(1, plan.length))]?.id ?? 'nobody';
 }
 
 function someTree(digits: Digits, world: World): string {
@@ -80,9 +80,9 @@ function stop(digits: Digits, world: World): Happening {
 }
 
 function timer(digits: Digits, world: World): Happening {
-  const current = world.session.timer;
+  const current = world.state.timer;
   if (current === null || digits(12) === 11) {
-    return { type: 'timer-fired', epoch: digits(world.session.epoch + 2), dueAt: world.now };
+    return { type: 'timer-fired', epoch: digits(world.state.epoch + 2), dueAt: world.now };
   }
   world.now = Math.max(world.now, current.dueAt) + (digits(16) === 15 ? 660_000 : 0);
   return { type: 'timer-fired', epoch: current.epoch, dueAt: current.dueAt };
@@ -90,7 +90,7 @@ function timer(digits: Digits, world: World): Happening {
 
 function speak(digits: Digits, world: World): Happening {
   const how = digits(8);
-  const known = world.session.humanMessageIds;
+  const known = world.state.humanMessageIds;
   const messageId =
     how === 7 ? null : how === 6 ? (known[digits(known.length + 1)] ?? null) : fresh(world, 'm');
   const text = pick(digits, [
@@ -120,10 +120,12 @@ function speak(digits: Digits, world: World): Happening {
 function create(digits: Digits, world: World): Happening {
   const items = Array.from({ length: 1 + digits(4) }, () => ({
     id: fresh(world, 'todo-'),
-    title: `${pick(digits, words)} ${world.count}`,
+    title: digits(4) === 3 ? pick(digits, words) : `${pick(digits, words)} ${world.count}`,
     ...(digits(3) === 2 ? { checks: ['own'] } : {}),
     ...(digits(3) === 2 ? { priority: pick(digits, ['high', 'low', 'nonsense']) } : {}),
-    ...(digits(8) === 7 ? { order: 1 } : {}),
+    ...(digits(4) === 3 ? { order: 1 + digits(6) } : {}),
+    ...(digits(8) === 7 ? { hostKey: `key-${digits(8)}` } : {}),
+    ...(digits(8) === 7 ? { status: pick(digits, ['in_progress', 'done', 'odd']) } : {}),
   }));
   return { type: 'todos-created', actor: 'agent', items };
 }
@@ -132,14 +134,16 @@ const written = ['pending', 'in_progress', 'done', 'done', 'blocked', 'cancelled
 
 /** The list as it is, with something done to it: left out, reworded, ticked off, repeated, added. */
 function write(digits: Digits, world: World): Happening {
-  const items = world.todos.slice(0, 24).flatMap((todo, index) => {
+  const items = world.state.plan.slice(0, 24).flatMap((todo, index) => {
     const what = digits(6);
     if (what === 5) return [];
     const status = what === 4 || what === 3 ? written[(index + digits(3)) % written.length] : todo.status;
     const content = what === 2 && index % 3 === 0 ? `${todo.title} again` : todo.title;
     const reason = todo.reason ?? (index % 2 === 0 ? 'no longer needed' : undefined);
-    return [{ content, status, reason, freshId: fresh(world, 'todo-') }];
+    const id = index % 5 === 4 ? (todo.hostKey ?? todo.id) : undefined;
+    return [{ ...(id === undefined ? {} : { id }), content, status, reason, freshId: fresh(world, 'todo-') }];
   });
+  if (digits(4) === 3) items.reverse();
   const added = digits(3) === 2 ? [{ content: pick(digits, words), freshId: fresh(world, 'todo-') }] : [];
   return { type: 'plan-written', actor: digits(12) === 11 ? 'human' : 'agent', items: [...items, ...added] };
 }
@@ -148,18 +152,21 @@ function update(digits: Digits, world: World): Happening {
   const todoId = someTodo(digits, world);
   const status = pick(digits, ['in_progress', 'pending', 'blocked', 'cancelled', 'completed'] as const);
   const reason = digits(3) === 2 ? undefined : 'it depends on a vendor';
-  return { type: 'todo-updated', actor: 'agent', todoId, changes: { status, reason } };
+  const title = digits(6) === 5 ? pick(digits, words) : undefined;
+  return { type: 'todo-updated', actor: 'agent', todoId, changes: { status, reason, title } };
 }
 
 function complete(digits: Digits, world: World): Happening {
-  const open = world.todos.filter(({ status }) => status === 'pending' || status === 'in_progress');
+  const open = world.state.plan.filter(({ status }) => status === 'pending' || status === 'in_progress');
   const todoId = digits(8) === 7 ? someTodo(digits, world) : (open[digits(open.length + 1)] ?? open[0])?.id;
   const status = digits(8) === 7 ? 'cancelled' : 'completed';
   return { type: 'todo-completed', actor: 'agent', todoId: todoId ?? 'nobody', status, outcome: 'it works' };
 }
 
 function check(digits: Digits, world: World): { todoId: string | null; check: string } {
-  const claimed = world.todos.filter(({ status, checks }) => status === 'completed' && checks.length > 0);
+  const claimed = world.state.plan.filter(
+    ({ status, checks }) => status === 'completed' && checks.length > 0,
+  );
   if (digits(2) === 0 && claimed.length > 0) {
     return { todoId: claimed[digits(claimed.length)]?.id ?? null, check: 'own' };
   }
@@ -182,8 +189,8 @@ function finish(digits: Digits, world: World): Happening {
   };
 }
 
-function endRun(digits: Digits, { session }: World): Happening {
-  const stop = digits(8) === 7 ? 'another stop' : (session.finalRun?.stop ?? 'no stop');
+function endRun(digits: Digits, { state }: World): Happening {
+  const stop = digits(8) === 7 ? 'another stop' : (state.finalRun?.stop ?? 'no stop');
   return { type: 'final-run-ended', stop, edited: digits(8) === 7 ? ['untildone.json'] : [] };
 }
 
@@ -193,8 +200,34 @@ function fail(digits: Digits, world: World): Happening {
   return { type: 'error-occurred', kind, signature: `error-${digits(2)}`, message: 'it broke', retryAt };
 }
 
-function delivered(type: 'injection-sent' | 'injection-observed' | 'injection-lost'): Maker {
-  return (digits, { session }) => ({ type, epoch: session.epoch - (digits(8) === 7 ? 1 : 0) }) as Happening;
+function delivered(news: 'sent' | 'observed' | 'lost' | 'failed'): Maker {
+  return (digits, { state }) => ({
+    type: 'delivery-reported',
+    epoch: Math.max(0, state.epoch - (digits(8) === 7 ? 1 : 0)),
+    news,
+    error: news === 'failed' ? 'no answer' : null,
+  });
+}
+
+function started(wait: EventOf<'wait-started'>['wait']): Happening {
+  return { type: 'wait-started', wait };
+}
+
+function ended(wait: EventOf<'wait-ended'>['wait']): Happening {
+  return { type: 'wait-ended', wait };
+}
+
+const delegate: Maker = (digits, world) => ({
+  type: 'delegation-started',
+  todoId: someTodo(digits, world),
+  workerId: fresh(world, 'worker-'),
+  agentType: 'tester',
+  callId: fresh(world, 'call-'),
+});
+
+function endDelegation(digits: Digits, { state }: World): Happening {
+  const workerId = digits(8) === 7 ? 'nobody' : (state.delegation?.workerId ?? 'nobody');
+  return { type: 'delegation-ended', workerId, result: pick(digits, workerResults), sentence: 'it is over' };
 }
 
 function usage(digits: Digits): Happening {
@@ -211,28 +244,31 @@ function usage(digits: Digits): Happening {
 
 const request = (digits: Digits): string => `request-${digits(2)}`;
 
+function asking(digits: Digits) {
+  const about = { callId: 'call', tool: 'bash', subject: 'npm test', pattern: `npm ${digits(2)}` };
+  return digits(2) === 0 ? {} : { about };
+}
+
 /** Ends what holds the session up, if anything does; else the agent works: random sequences would mostly wait. */
 function moveOn(digits: Digits, world: World): Happening {
-  const { session } = world;
-  const { recovering, compacting, permissions, questions } = session.waits;
+  const { state } = world;
+  const { recovering, compacting, permissions, questions } = state.waits;
   const [permission] = permissions;
   const [question] = questions;
-  const [job] = session.jobs;
-  if (session.deleted) return { type: 'session-opened', descriptor: world.descriptor, agent: world.agent };
-  if (session.latch !== null || session.pause !== null) {
-    return digits(2) === 0 && session.pause?.by !== 'human'
-      ? speak(digits, world)
-      : { type: 'human-resumed' };
+  const [job] = state.jobs;
+  if (state.deleted) return { type: 'session-opened', descriptor: world.descriptor, agent: world.agent };
+  if (state.latch !== null || state.pause !== null) {
+    return digits(2) === 0 && state.pause?.by !== 'human' ? speak(digits, world) : { type: 'human-resumed' };
   }
-  if (recovering) return { type: 'recovery-ended' };
-  if (compacting) return { type: 'compaction-ended', shrunk: digits(4) !== 3 };
+  if (recovering) return ended({ kind: 'recovery' });
+  if (compacting) return ended({ kind: 'compaction', shrunk: digits(4) !== 3 });
   if (permission !== undefined)
-    return { type: 'permission-answered', requestId: permission, granted: digits(6) < 5 };
+    return ended({ kind: 'permission', requestId: permission, granted: digits(6) < 5 });
   if (question !== undefined)
-    return { type: 'question-answered', requestId: question, rejected: digits(6) === 5 };
-  if (job !== undefined && digits(2) === 0) return { type: 'background-ended', jobId: job.id };
-  if (session.counts.pending + session.counts.inProgress === 0) return create(digits, world);
-  if (session.turn?.ended !== false && session.settled !== null) return speak(digits, world);
+    return ended({ kind: 'question', requestId: question, rejected: digits(6) === 5 });
+  if (job !== undefined && digits(2) === 0) return ended({ kind: 'background', jobId: job.id });
+  if (openCount(countPlan(state.plan)) === 0) return create(digits, world);
+  if (state.turn?.ended !== false && state.settled !== null) return speak(digits, world);
   return { type: 'tool-ended', tool: 'edit', access: pick(digits, accesses), error: null };
 }
 
@@ -265,32 +301,28 @@ const makers: readonly (readonly [number, Maker])[] = [
   ],
   [1, () => ({ type: 'checks-overdue' })],
   [3, (digits, world) => ({ type: 'workspace-seen', fingerprint: someTree(digits, world) })],
-  [1, () => ({ type: 'recovery-started' })],
-  [1, () => ({ type: 'recovery-ended' })],
-  [1, () => ({ type: 'compaction-started' })],
-  [1, (digits) => ({ type: 'compaction-ended', shrunk: digits(2) === 0 })],
-  [1, (digits) => ({ type: 'permission-asked', requestId: request(digits) })],
-  [1, (digits) => ({ type: 'permission-answered', requestId: request(digits), granted: digits(4) < 3 })],
-  [1, (digits) => ({ type: 'question-asked', requestId: request(digits) })],
-  [1, (digits) => ({ type: 'question-answered', requestId: request(digits), rejected: digits(4) === 3 })],
-  [1, (digits) => ({ type: 'background-started', job: pick(digits, jobs) })],
-  [1, (digits) => ({ type: 'background-ended', jobId: pick(digits, jobs).id })],
+  [1, () => started({ kind: 'recovery' })],
+  [1, () => ended({ kind: 'recovery' })],
+  [1, () => started({ kind: 'compaction' })],
+  [1, (digits) => ended({ kind: 'compaction', shrunk: digits(2) === 0 })],
+  [1, (digits) => started({ kind: 'permission', requestId: request(digits), ...asking(digits) })],
+  [1, (digits) => ended({ kind: 'permission', requestId: request(digits), granted: digits(4) < 3 })],
+  [1, (digits) => started({ kind: 'question', requestId: request(digits) })],
+  [1, (digits) => ended({ kind: 'question', requestId: request(digits), rejected: digits(4) === 3 })],
+  [1, (digits) => started({ kind: 'background', job: pick(digits, jobs) })],
+  [1, (digits) => ended({ kind: 'background', jobId: pick(digits, jobs).id })],
   [2, fail],
   [1, () => ({ type: 'loop-alarmed', pattern: 'A B A B' })],
   [2, usage],
-  [4, delivered('injection-sent')],
-  [1, delivered('injection-observed')],
-  [1, delivered('injection-lost')],
-  [
-    4,
-    (digits, { session }) => ({
-      type: 'injection-failed',
-      epoch: session.epoch - (digits(8) === 7 ? 1 : 0),
-      error: 'no answer',
-    }),
-  ],
-  [1, (digits) => ({ type: digits(4) === 3 ? 'session-deleted' : 'session-closed' })],
+  [4, delivered('sent')],
+  [1, delivered('observed')],
+  [1, delivered('lost')],
+  [4, delivered('failed')],
+  [1, delegate],
+  [1, endDelegation],
+  [1, (digits) => (digits(4) === 3 ? { type: 'session-deleted' } : { type: 'session-closed' })],
   [1, (_digits, { descriptor, agent }) => ({ type: 'session-opened', descriptor, agent })],
+  [1, (_digits, { descriptor, agent }) => ({ type: 'session-opened', descriptor, agent, resumed: true })],
   [1, (_digits, { last }) => last ?? { type: 'activity-seen' }],
 ];
 

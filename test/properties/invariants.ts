@@ -1,13 +1,13 @@
 // What must hold after every event, whatever happened: each has a name, and a broken one says what was seen.
 // The expectations come from reference.ts, from the rows and from the requirements; none is asked of src/core.
-import type { AnswerCommand, Command, InjectCommand } from '../../src/core/commands.ts';
-import { stopRules } from '../../src/core/rules/stop-rules.ts';
+import type { AnswerCommand, Command, InjectCommand } from '../../src/core/decision.ts';
+import { stopRules } from '../../src/core/rules.ts';
 import type { Todo } from '../../src/core/todo.ts';
 import { checkCounters, checkCounts } from './count-invariants.ts';
 import { type Moment, must } from './moment.ts';
 import type { Reference } from './reference.ts';
 
-const reasons = new Set([...stopRules.map(({ name }) => name), 'continue', 'delivery-failed']);
+const reasons = new Set<string>([...stopRules.map(({ name }) => name), 'continue']);
 
 function continuationOf(commands: readonly Command[]): InjectCommand | AnswerCommand | null {
   for (const command of commands) {
@@ -32,7 +32,7 @@ export function checkInvariants(moment: Moment): void {
   } else checkUnseen(moment);
 }
 
-function checkDecision({ step: { decision, session }, policy }: Moment): void {
+function checkDecision({ step: { decision, state }, policy }: Moment): void {
   if (decision === null) return;
   must(reasons.has(decision.reason), 'every decision has a known reason', decision);
   must(decision.sentence.trim() !== '', 'every decision has a sentence', decision);
@@ -47,27 +47,27 @@ function checkDecision({ step: { decision, session }, policy }: Moment): void {
     decision,
   );
   must(decision.observed === (policy.settings.mode === 'observe'), 'observed says the mode', decision);
-  must(decision.epoch === session.epoch, 'a decision belongs to the epoch it was made in', decision);
+  must(decision.epoch === state.epoch, 'a decision belongs to the epoch it was made in', decision);
 }
 
-function checkEpochs({ before, event, seen, step: { session } }: Moment): void {
-  must(session.epoch >= before.epoch, 'the epoch never falls', [before.epoch, session.epoch]);
+function checkEpochs({ before, event, seen, step: { state } }: Moment): void {
+  must(state.epoch >= before.epoch, 'the epoch never falls', [before.epoch, state.epoch]);
   must(
-    session.timer === null || session.timer.epoch === session.epoch,
+    state.timer === null || state.timer.epoch === state.epoch,
     'a timer belongs to the current epoch, else it would be due for ever',
-    session.timer,
+    state.timer,
   );
   must(
-    session.timer?.purpose !== 'due' || session.parked !== null,
+    state.timer?.purpose !== 'due' || state.parked !== null,
     'a countdown has a stop attempt to decide',
-    session.timer,
+    state.timer,
   );
   const human = event.type === 'human-aborted' || event.type === 'human-paused' || seen.human;
-  must(!human || session.epoch > before.epoch, 'the epoch rises with each word of the human', event);
+  must(!human || state.epoch > before.epoch, 'the epoch rises with each word of the human', event);
 }
 
 function checkContinuation(moment: Moment, continuation: InjectCommand | AnswerCommand): void {
-  const { reference, event, policy, step, before, todos } = moment;
+  const { reference, event, policy, step, before } = moment;
   const { settings } = policy;
   const told = before.descriptor.mode === 'told';
   must(
@@ -80,7 +80,7 @@ function checkContinuation(moment: Moment, continuation: InjectCommand | AnswerC
   must(!reference.deleted, 'a deleted session is left alone', event);
   must(reference.total < settings.ceiling, 'the ceiling holds, whatever the model does', reference.total);
   must(
-    continuation.epoch > reference.injectedEpoch && continuation.epoch === step.session.epoch,
+    continuation.epoch > reference.injectedEpoch && continuation.epoch === step.state.epoch,
     'the same epoch never continues twice',
     continuation,
   );
@@ -107,7 +107,7 @@ function checkContinuation(moment: Moment, continuation: InjectCommand | AnswerC
     );
     must(event.at >= due, 'a told host is given its countdown', { at: event.at, due });
   }
-  const open = todos.some(({ status }) => status === 'pending' || status === 'in_progress');
+  const open = step.state.plan.some(({ status }) => status === 'pending' || status === 'in_progress');
   must(open || isUnproved(moment), 'none when nothing is open, checks passed and no challenge is due', event);
   must(
     continuation.text?.startsWith('[TODO CONTINUATION] ') === true && continuation.text.length < 6000,
@@ -125,7 +125,7 @@ function checkEnding({ reference, event }: Moment): void {
   must(stopEnd !== 'error' || reference.limited, 'an error is not continued, a limit that ended is', event);
 }
 
-function checkBudgets({ reference, step: { session }, policy: { settings } }: Moment): void {
+function checkBudgets({ reference, step: { state }, policy: { settings } }: Moment): void {
   must(reference.sameErrors < settings.circuitAfter, 'an open circuit stays open', reference.sameErrors);
   must(reference.overflows < 2, 'two overflows that did not shrink end the turn', reference.overflows);
   must(
@@ -138,7 +138,7 @@ function checkBudgets({ reference, step: { session }, policy: { settings } }: Mo
     'the cost budget holds',
     reference.cost,
   );
-  const { contextTokens, contextLimit } = session.usage;
+  const { contextTokens, contextLimit } = state.usage;
   must(
     contextTokens === null || contextLimit === null || contextTokens < contextLimit * settings.contextShare,
     'a full context is not continued',
@@ -150,7 +150,13 @@ function checkBudgets({ reference, step: { session }, policy: { settings } }: Mo
  * Nothing is open: only a failed goal check, a bulk challenge that is due, or late checks justify going on. An agent
  * whose calls were cut did not stop by itself: it is asked to take stock.
  */
-function isUnproved({ reference, policy, todos }: Moment): boolean {
+function isUnproved({
+  reference,
+  policy,
+  step: {
+    state: { plan: todos },
+  },
+}: Moment): boolean {
   if (reference.stopEnd === 'iteration-budget') return true;
   // A limit of the provider cut the work short before its goal could be checked.
   if (reference.stopEnd === 'error' && todos.length === 0 && policy.goalChecks.length > 0) return true;
@@ -172,9 +178,9 @@ function dueChallenge(reference: Reference, todos: readonly Todo[]): 'claims' | 
   return null;
 }
 
-function afterContinuation({ reference, event, step, todos }: Moment, epoch: number): void {
+function afterContinuation({ reference, event, step }: Moment, epoch: number): void {
   if (step.decision?.textKind === 'bulk-claim') {
-    const due = dueChallenge(reference, todos);
+    const due = dueChallenge(reference, step.state.plan);
     must(due !== null, 'a bulk challenge is made once per human message, with reason', step.decision);
     reference.challenges[due] = true;
   }
@@ -218,31 +224,31 @@ const cancels: ReadonlySet<string> = new Set([
 ]);
 
 /** A stop attempt that waits is never forgotten: something ends its wait, or something cancelled it. */
-function checkWaiting({ reference, before, event, step, todos }: Moment): void {
-  const { session, decision } = step;
-  const forgotten = before.parked !== null && session.parked === null && decision === null;
+function checkWaiting({ reference, before, event, step }: Moment): void {
+  const { state, decision } = step;
+  const forgotten = before.parked !== null && state.parked === null && decision === null;
   must(!forgotten || cancels.has(event.type), 'a parked stop attempt is cancelled only as E2 says', event);
   if (decision?.reason === 'background') reference.waitedSince ??= event.at;
   if (decision?.answer !== 'wait' || decision.reason === 'already-answered') return;
-  if (before.descriptor.mode !== 'told' || session.timer !== null) return;
+  if (before.descriptor.mode !== 'told' || state.timer !== null) return;
   const ends =
     reference.recovering ||
     reference.compacting ||
     reference.permissions.size + reference.questions.size > 0 ||
     decision.reason === 'repeated-question' ||
-    hasRunningCheck(reference, todos) ||
+    hasRunningCheck(reference, state.plan) ||
     step.commands.some((command) => command.type === 'run-checks');
   must(ends, 'a wait without a timer has a cause that can end', decision);
 }
 
 /** A turn is settled on evidence: not while a check of its final run is out. */
-function checkSettled({ reference, step: { decision, session }, todos }: Moment): void {
+function checkSettled({ reference, step: { decision, state } }: Moment): void {
   if (decision?.answer !== 'let-go' || decision.reason !== 'nothing-open') return;
   const completed = new Set(
-    todos.filter(({ status }) => status === 'completed').map(({ id }) => `${id}:own`),
+    state.plan.filter(({ status }) => status === 'completed').map(({ id }) => `${id}:own`),
   );
   const out = [...reference.unreported].filter(
-    (key) => key.startsWith('null:') || key === `end:${session.lastStop?.eventId}` || completed.has(key),
+    (key) => key.startsWith('null:') || key === `end:${state.lastStop?.eventId}` || completed.has(key),
   );
   must(out.length === 0, 'a turn is not settled while its final checks are out', out);
 }
@@ -260,7 +266,7 @@ function noteRun({ reference, step: { commands } }: Moment): void {
 }
 
 /** C2: off and observe show the host nothing: no text, no word, no check, no count. */
-function checkUnseen({ step: { session, commands } }: Moment): void {
+function checkUnseen({ step: { state, commands } }: Moment): void {
   for (const command of commands) {
     const silent =
       command.type === 'reply' ||
@@ -270,7 +276,7 @@ function checkUnseen({ step: { session, commands } }: Moment): void {
         command.message === null);
     must(silent, 'observe and off change nothing that a host can see', command);
   }
-  const { total, continuations, stagnant } = session.counters;
-  must(total + continuations + stagnant === 0, 'observe and off count nothing', session.counters);
-  must(session.timer === null && session.parked === null, 'observe and off plan nothing', session.timer);
+  const { total, continuations, stagnant } = state.counters;
+  must(total + continuations + stagnant === 0, 'observe and off count nothing', state.counters);
+  must(state.timer === null && state.parked === null, 'observe and off plan nothing', state.timer);
 }

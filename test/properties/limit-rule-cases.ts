@@ -1,5 +1,5 @@
 // Cases of the rules about limits: errors, budgets, counters and the countdown.
-import { defaultSettings } from '../../src/core/config/settings.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { driverStart } from './core-driver.ts';
 import { letGo, minute, type RuleCase, silent, told, wait } from './rule-case.ts';
 import {
@@ -9,6 +9,7 @@ import {
   withDescriptor,
   withSession,
   withSettings,
+  withUndelivered,
   withUsage,
 } from './rule-context.ts';
 
@@ -103,6 +104,23 @@ export const limitCases: readonly RuleCase[] = [
     id: 'G7',
     answers: [letGo('the third without progress is out', 'stagnant', withCounters({ stagnant: 3 }))],
     silent: [silent('one reminder is left', withCounters({ stagnant: 2 }))],
+  },
+  {
+    rule: 'host-cap',
+    id: 'V8',
+    answers: [letGo('the host ends the turn anyway', 'exhausted', withUndelivered({ why: 'cap', cap: 8 }))],
+    silent: [
+      silent('the host takes what we answer', (context) => context),
+      silent('the text was not taken', withUndelivered({ why: 'failed', attempts: 3, error: 'no answer' })),
+    ],
+  },
+  {
+    rule: 'delivery-failed',
+    id: 'G9',
+    answers: [
+      letGo('the host did not take it', 'failed', withUndelivered({ why: 'failed', attempts: 3, error: '' })),
+    ],
+    silent: [silent('it was taken', (context) => context)],
   },
   {
     rule: 'not-yet',

@@ -1,21 +1,19 @@
 // One event and all that is known around it, as the invariants see it.
-import type { Policy } from '../../src/core/config/policy.ts';
+
+import type { Step } from '../../src/core/decision.ts';
 import type { Event } from '../../src/core/events.ts';
-import type { Session } from '../../src/core/session.ts';
-import type { Step } from '../../src/core/step.ts';
-import type { Todo } from '../../src/core/todo.ts';
+import type { Policy } from '../../src/core/policy.ts';
+import type { State } from '../../src/core/state.ts';
 import type { Seen } from './observe-event.ts';
 import type { Reference } from './reference.ts';
 
 export interface Moment {
   readonly reference: Reference;
   readonly seen: Seen;
-  readonly before: Session;
+  readonly before: State;
   readonly event: Event;
   readonly step: Step;
   readonly policy: Policy;
-  /** The rows of the session's plan after the event. */
-  readonly todos: readonly Todo[];
 }
 
 /** Each invariant has a name; a broken one says what was seen. */

@@ -1,9 +1,10 @@
 // Folds one event, and what became of it, into the account of reference.ts: the human's will, waits and limits.
 // It reads requirements, not src/core: where the two differ, one of them is wrong.
-import type { Policy } from '../../src/core/config/policy.ts';
-import type { Event, HumanSpoke } from '../../src/core/events.ts';
-import type { Session } from '../../src/core/session.ts';
-import type { Step } from '../../src/core/step.ts';
+
+import type { Step } from '../../src/core/decision.ts';
+import type { Event, EventOf } from '../../src/core/events.ts';
+import type { Policy } from '../../src/core/policy.ts';
+import type { State } from '../../src/core/state.ts';
 import { checks, rowsChanged, work } from './observe-work.ts';
 import type { Reference } from './reference.ts';
 
@@ -17,24 +18,23 @@ export interface Seen {
   readonly weak: boolean;
 }
 
-function isGenuine(reference: Reference, session: Session, event: HumanSpoke, policy: Policy): boolean {
+function isGenuine(
+  reference: Reference,
+  state: State,
+  event: EventOf<'human-spoke'>,
+  policy: Policy,
+): boolean {
   if (event.messageId !== null) return !reference.messageIds.has(event.messageId);
-  const waiting = session.descriptor.mode === 'told' && reference.parkedAt !== null;
+  const waiting = state.descriptor.mode === 'told' && reference.parkedAt !== null;
   return !(waiting && event.at - (reference.parkedAt ?? 0) < policy.settings.gracePeriod);
 }
 
 /** Folds an event and what became of it into the account. */
-export function observe(
-  reference: Reference,
-  before: Session,
-  event: Event,
-  step: Step,
-  policy: Policy,
-): Seen {
+export function observe(reference: Reference, before: State, event: Event, step: Step, policy: Policy): Seen {
   const human = event.type === 'human-spoke' && isGenuine(reference, before, event, policy);
-  if (human) speak(reference, event, before, step.session);
-  if (step.session.turn?.number !== before.turn?.number) reference.stopSeen = false;
-  if (step.session.planId !== before.planId) {
+  if (human) speak(reference, event, before, step.state);
+  if (step.state.turn?.number !== before.turn?.number) reference.stopSeen = false;
+  if (step.state.planId !== before.planId) {
     reference.goal.clear();
     for (const pass of reference.passes) if (pass.startsWith('goal:')) reference.passes.delete(pass);
   }
@@ -69,7 +69,7 @@ function worked(reference: Reference): boolean {
   return any;
 }
 
-function speak(reference: Reference, event: HumanSpoke, before: Session, after: Session): void {
+function speak(reference: Reference, event: EventOf<'human-spoke'>, before: State, after: State): void {
   if (event.messageId !== null) reference.messageIds.add(event.messageId);
   reference.latched = event.text === 'stop' || event.text === 'STOP.';
   if (reference.paused === 'other') reference.paused = null;
@@ -78,6 +78,7 @@ function speak(reference: Reference, event: HumanSpoke, before: Session, after: 
   reference.continuations = 0;
   reference.weakResets = 0;
   reference.weakSinceContinuation = false;
+  reference.continuationOpen = false;
   reference.challenges = { claims: false, ends: false };
   reference.sameErrors = 0;
   reference.signature = null;
@@ -91,7 +92,7 @@ function speak(reference: Reference, event: HumanSpoke, before: Session, after: 
   }
 }
 
-function hold(reference: Reference, before: Session, event: Event, { decision }: Step): void {
+function hold(reference: Reference, before: State, event: Event, { decision }: Step): void {
   const told = before.descriptor.mode === 'told';
   switch (event.type) {
     case 'human-aborted':
@@ -114,11 +115,9 @@ function hold(reference: Reference, before: Session, event: Event, { decision }:
       reference.stopEnd = 'normal';
       reference.stopAt = event.at;
       break;
-    case 'permission-answered':
-      if (!event.granted) reference.paused ??= 'other';
-      break;
-    case 'question-answered':
-      if (event.rejected) reference.paused ??= 'other';
+    case 'wait-ended':
+      if (event.wait.kind === 'permission' && !event.wait.granted) reference.paused ??= 'other';
+      if (event.wait.kind === 'question' && event.wait.rejected) reference.paused ??= 'other';
       break;
     case 'activity-seen':
     case 'tool-started':
@@ -150,35 +149,11 @@ function hold(reference: Reference, before: Session, event: Event, { decision }:
 
 function waits(reference: Reference, event: Event): void {
   switch (event.type) {
-    case 'recovery-started':
-    case 'recovery-ended':
-      reference.recovering = event.type === 'recovery-started';
+    case 'wait-started':
+      began(reference, event.wait);
       break;
-    case 'compaction-started':
-      reference.compacting = true;
-      break;
-    case 'compaction-ended':
-      reference.compacting = false;
-      if (event.shrunk) reference.overflows = 0;
-      break;
-    case 'permission-asked':
-      reference.permissions.add(event.requestId);
-      break;
-    case 'permission-answered':
-      reference.permissions.delete(event.requestId);
-      break;
-    case 'question-asked':
-      reference.questions.add(event.requestId);
-      break;
-    case 'question-answered':
-      reference.questions.delete(event.requestId);
-      break;
-    case 'background-started':
-      if (!reference.jobs.has(event.job.id)) reference.waitedSince = null;
-      reference.jobs.set(event.job.id, event.job.kind);
-      break;
-    case 'background-ended':
-      reference.jobs.delete(event.jobId);
+    case 'wait-ended':
+      ended(reference, event.wait);
       break;
     case 'stop-attempted':
       if (event.background !== null) {
@@ -194,12 +169,34 @@ function waits(reference: Reference, event: Event): void {
       reference.tokens += event.inputTokens + event.outputTokens;
       reference.cost += event.cost ?? 0;
       break;
-    case 'injection-failed':
-    case 'injection-lost':
-      if (event.epoch === reference.injectedEpoch) reference.failedSince = true;
+    case 'delivery-reported':
+      if (event.epoch !== reference.injectedEpoch) break;
+      if (event.news === 'failed' || event.news === 'lost') reference.failedSince = true;
       break;
   }
   if (reference.jobs.size === 0) reference.waitedSince = null;
+}
+
+function began(reference: Reference, wait: EventOf<'wait-started'>['wait']): void {
+  if (wait.kind === 'recovery') reference.recovering = true;
+  else if (wait.kind === 'compaction') reference.compacting = true;
+  else if (wait.kind === 'permission') reference.permissions.add(wait.requestId);
+  else if (wait.kind === 'question') reference.questions.add(wait.requestId);
+  else {
+    if (!reference.jobs.has(wait.job.id)) reference.waitedSince = null;
+    reference.jobs.set(wait.job.id, wait.job.kind);
+  }
+}
+
+function ended(reference: Reference, wait: EventOf<'wait-ended'>['wait']): void {
+  if (wait.kind === 'recovery') reference.recovering = false;
+  else if (wait.kind === 'permission') reference.permissions.delete(wait.requestId);
+  else if (wait.kind === 'question') reference.questions.delete(wait.requestId);
+  else if (wait.kind === 'background') reference.jobs.delete(wait.jobId);
+  else {
+    reference.compacting = false;
+    if (wait.shrunk) reference.overflows = 0;
+  }
 }
 
 function failed(reference: Reference, event: Extract<Event, { type: 'error-occurred' }>): void {

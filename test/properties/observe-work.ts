@@ -1,7 +1,7 @@
 // Folds work into the account of reference.ts: tool calls, fingerprints, changed rows, results of checks; and says
 // what of it was progress (G7).
+import type { Step } from '../../src/core/decision.ts';
 import type { Event } from '../../src/core/events.ts';
-import type { Step } from '../../src/core/step.ts';
 import type { Todo } from '../../src/core/todo.ts';
 import type { Reference } from './reference.ts';
 
@@ -45,12 +45,13 @@ export function work(reference: Reference, event: Event, human: boolean): boolea
 export function rowsChanged(
   reference: Reference,
   event: Event,
-  { rowChanges }: Step,
+  { state }: Step,
 ): { strong: boolean; weak: boolean } {
   let strong = false;
   let weak = false;
-  for (const row of [...rowChanges.created, ...rowChanges.updated]) {
+  for (const row of state.plan) {
     const before = reference.rows.get(row.id);
+    if (before === row) continue;
     reference.rows.set(row.id, row);
     if (before === undefined) {
       weak = true;

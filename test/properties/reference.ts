@@ -55,6 +55,8 @@ export interface Reference {
   continuations: number;
   weakResets: number;
   weakSinceContinuation: boolean;
+  /** The last continuation counted as stagnant, and the agent has not stopped since. */
+  continuationOpen: boolean;
   lastContinuationAt: number | null;
   injectedEpoch: number;
   sends: number;
@@ -105,6 +107,7 @@ export function createReference(): Reference {
     continuations: 0,
     weakResets: 0,
     weakSinceContinuation: false,
+    continuationOpen: false,
     lastContinuationAt: null,
     injectedEpoch: -1,
     sends: 0,

@@ -1,39 +1,37 @@
 // A stop attempt that no rule answers, and small changes to it. Tests of single rules start from here, so that each
 // names only what its rule looks at.
-import { defaultSettings, type Settings } from '../../src/core/config/settings.ts';
+
 import type { SessionDescriptor } from '../../src/core/events.ts';
-import type { StopContext } from '../../src/core/rules/rule.ts';
+import type { StopContext, Undelivered } from '../../src/core/rules.ts';
+import { defaultSettings, type Settings } from '../../src/core/settings.ts';
 import {
-  createSession,
-  noCounts,
+  countPlan,
+  createState,
+  newTurn,
   type ParkedStop,
   type PlanCounts,
-  type Session,
+  type State,
   type Turn,
-} from '../../src/core/session.ts';
+} from '../../src/core/state.ts';
 import { driverDescriptor, driverStart } from './core-driver.ts';
 
 export type Patch = (context: StopContext) => StopContext;
 
 const turn: Turn = {
-  id: 'turn-1',
-  number: 1,
-  startedAt: driverStart,
-  ended: false,
+  ...newTurn('turn-1', driverStart),
   touchedPlan: true,
   touchedWorkspace: true,
-  goesOn: false,
   stopSeen: true,
 };
+const noCounts = countPlan([]);
 
 /** One todo is open in a turn that took the plan up; an asked host with a human at the terminal. */
 export function stopContext(...patches: Patch[]): StopContext {
-  const session: Session = {
-    ...createSession('session-1', driverStart),
+  const state: State = {
+    ...createState('session-1', driverStart),
     descriptor: driverDescriptor,
     agent: { name: 'build', canWrite: 'yes', model: null, variant: null },
     turn,
-    counts: { ...noCounts, pending: 1 },
   };
   const stop: ParkedStop = {
     eventId: 'stop-1',
@@ -44,12 +42,20 @@ export function stopContext(...patches: Patch[]): StopContext {
     fingerprint: null,
     cause: 'stop-attempted',
   };
-  const context: StopContext = { session, stop, settings: defaultSettings, goalChecks: [], at: driverStart };
+  const context: StopContext = {
+    state,
+    counts: { ...noCounts, pending: 1 },
+    stop,
+    settings: defaultSettings,
+    goalChecks: [],
+    at: driverStart,
+    undelivered: null,
+  };
   return patches.reduce((patched, patch) => patch(patched), context);
 }
 
-export function withSession(changes: Partial<Session>): Patch {
-  return (context) => ({ ...context, session: { ...context.session, ...changes } });
+export function withSession(changes: Partial<State>): Patch {
+  return (context) => ({ ...context, state: { ...context.state, ...changes } });
 }
 
 export function withSettings(changes: Partial<Settings>): Patch {
@@ -57,31 +63,31 @@ export function withSettings(changes: Partial<Settings>): Patch {
 }
 
 export function withDescriptor(changes: Partial<SessionDescriptor>): Patch {
-  return (context) => withSession({ descriptor: { ...context.session.descriptor, ...changes } })(context);
+  return (context) => withSession({ descriptor: { ...context.state.descriptor, ...changes } })(context);
 }
 
-export function withAgent(changes: Partial<Session['agent']>): Patch {
-  return (context) => withSession({ agent: { ...context.session.agent, ...changes } })(context);
+export function withAgent(changes: Partial<State['agent']>): Patch {
+  return (context) => withSession({ agent: { ...context.state.agent, ...changes } })(context);
 }
 
 export function withCounts(changes: Partial<PlanCounts>): Patch {
-  return withSession({ counts: { ...noCounts, ...changes } });
+  return (context) => ({ ...context, counts: { ...noCounts, ...changes } });
 }
 
 export function withTurn(changes: Partial<Turn>): Patch {
-  return (context) => withSession({ turn: { ...turn, ...context.session.turn, ...changes } })(context);
+  return (context) => withSession({ turn: { ...turn, ...context.state.turn, ...changes } })(context);
 }
 
-export function withWaits(changes: Partial<Session['waits']>): Patch {
-  return (context) => withSession({ waits: { ...context.session.waits, ...changes } })(context);
+export function withWaits(changes: Partial<State['waits']>): Patch {
+  return (context) => withSession({ waits: { ...context.state.waits, ...changes } })(context);
 }
 
-export function withUsage(changes: Partial<Session['usage']>): Patch {
-  return (context) => withSession({ usage: { ...context.session.usage, ...changes } })(context);
+export function withUsage(changes: Partial<State['usage']>): Patch {
+  return (context) => withSession({ usage: { ...context.state.usage, ...changes } })(context);
 }
 
-export function withCounters(changes: Partial<Session['counters']>): Patch {
-  return (context) => withSession({ counters: { ...context.session.counters, ...changes } })(context);
+export function withCounters(changes: Partial<State['counters']>): Patch {
+  return (context) => withSession({ counters: { ...context.state.counters, ...changes } })(context);
 }
 
 export function withStop(changes: Partial<ParkedStop>): Patch {
@@ -95,6 +101,10 @@ export function withGoal(
 ): Patch {
   const check = { state, passedBefore: false, flaky, tail: null, fingerprint: null };
   return (context) => withSession({ goal: { [name]: check } })({ ...context, goalChecks: [name] });
+}
+
+export function withUndelivered(undelivered: Undelivered): Patch {
+  return (context) => ({ ...context, undelivered });
 }
 
 export function atTime(milliseconds: number): Patch {

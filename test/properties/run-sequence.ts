@@ -1,18 +1,18 @@
-// Lives through one random sequence: numbers become events, events go through needs() and decide(), and after each
-// one every invariant is looked at.
-import type { Policy } from '../../src/core/config/policy.ts';
-import { defaultSettings, type Settings } from '../../src/core/config/settings.ts';
+// Lives through one random sequence: numbers become events, events go through decide(), and after each one every
+// invariant is looked at.
+
 import { decide } from '../../src/core/decide.ts';
-import type { Decision } from '../../src/core/decision.ts';
+import type { Decision, Step } from '../../src/core/decision.ts';
 import type { Event, HostMode, SessionDescriptor } from '../../src/core/events.ts';
-import { needs } from '../../src/core/needs.ts';
-import { createSession, type Session } from '../../src/core/session.ts';
+import type { Policy } from '../../src/core/policy.ts';
+import { defaultSettings, type Settings } from '../../src/core/settings.ts';
+import { createState, type State } from '../../src/core/state.ts';
 import { driverDescriptor, driverStart } from './core-driver.ts';
 import { eventOf, type World } from './event-script.ts';
 import { checkInvariants } from './invariants.ts';
 import { observe } from './observe-event.ts';
 import { createReference } from './reference.ts';
-import { createRowHolder, type RowHolder } from './row-holder.ts';
+import { createSeenTrees } from './seen-trees.ts';
 
 export interface Setup {
   readonly descriptor: SessionDescriptor;
@@ -63,18 +63,21 @@ export function setupOf(number: number, mode: HostMode, settings: Partial<Settin
 export interface Life {
   readonly events: Event[];
   readonly decisions: Decision[];
-  readonly session: Session;
-  readonly holder: RowHolder;
+  readonly state: State;
   readonly continuations: number;
 }
 
-export function live({ descriptor, policy }: Setup, numbers: readonly number[]): Life {
-  const holder = createRowHolder();
+/** `watch` sees each event with its time as it counts. */
+export function live(
+  { descriptor, policy }: Setup,
+  numbers: readonly number[],
+  watch: (before: State, event: Event, step: Step) => void = () => {},
+): Life {
+  const trees = createSeenTrees();
   const reference = createReference();
   const agent = { name: 'build', canWrite: 'yes', model: null, variant: null } as const;
   const world: World = {
-    session: createSession('session-1', driverStart),
-    todos: [],
+    state: createState('session-1', driverStart),
     now: driverStart,
     count: 0,
     last: null,
@@ -86,18 +89,17 @@ export function live({ descriptor, policy }: Setup, numbers: readonly number[]):
   const decisions: Decision[] = [];
   let continuations = 0;
 
-  function apply(event: Event): void {
-    const before = world.session;
-    const step = decide(before, holder.rows(before, needs(before, event)), event, policy);
-    holder.save(step.rowChanges);
-    const { created, updated } = step.rowChanges;
-    if (created.length + updated.length > 0 || step.session.planId !== before.planId) {
-      world.todos = holder.plan(step.session.planId);
-    }
+  function apply(given: Event): void {
+    const before = world.state;
+    const stamped = trees.stamp(given);
+    const step = decide(before, stamped, policy);
+    trees.remember(step.state);
+    const event = { ...stamped, at: step.state.updatedAt };
     const seen = observe(reference, before, event, step, policy);
-    checkInvariants({ reference, seen, before, event, step, policy, todos: world.todos });
-    world.session = step.session;
-    events.push(event);
+    checkInvariants({ reference, seen, before, event, step, policy });
+    watch(before, event, step);
+    world.state = step.state;
+    events.push(stamped);
     if (step.decision !== null) decisions.push(step.decision);
     if (step.decision?.answer === 'continue') continuations += 1;
   }
@@ -110,5 +112,5 @@ export function live({ descriptor, policy }: Setup, numbers: readonly number[]):
     const told = [...events.slice(-15), world.last].map((event) => JSON.stringify(event)).join('\n');
     throw new Error(`${(error as Error).message}\nafter:\n${told}`, { cause: error });
   }
-  return { events, decisions, session: world.session, holder, continuations };
+  return { events, decisions, state: world.state, continuations };
 }

@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { bundledPackages } from '../../scripts/bundled-packages.ts';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import { createPolicy } from '../../src/core/config/policy.ts';
-import { defaultSettings } from '../../src/core/config/settings.ts';
-import type { Session } from '../../src/core/session.ts';
+import { createPolicy } from '../../src/core/policy.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
+import type { Session } from '../../src/core/state.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
@@ -162,18 +162,16 @@ export function createStage(program: string): Stage {
     },
     addVictim: (id) => withStore((store) => makeVictim(store, id, project)),
     victim: (id) =>
-      withStore((store) =>
-        store.read(async (reader) => {
-          const session = await reader.session(id);
-          if (session === null) throw new Error(`There is no victim ${id}.`);
-          const evidence = await reader.evidence(id, 10);
-          const todos = await reader.todosOfPlan(session.planId);
-          const approved = evidence.some(({ human }) => human === true);
-          const waiting = await reader.pendingEvents(id);
-          const waitingWords = waiting.filter(({ type }) => type === 'human-spoke').length;
-          return { session, approved, checks: todos.flatMap((todo) => todo.checks), waitingWords };
-        }),
-      ),
+      withStore(async (store) => {
+        const session = await store.state(id);
+        if (session === null) throw new Error(`There is no victim ${id}.`);
+        const evidence = await store.evidence(id, 10);
+        const todos = await store.todos({ planId: session.planId });
+        const approved = evidence.some(({ human }) => human === true);
+        const waiting = (await store.events({ sessionId: id, waiting: true })).map(({ event }) => event);
+        const waitingWords = waiting.filter(({ type }) => type === 'human-spoke').length;
+        return { session, approved, checks: todos.flatMap((todo) => todo.checks), waitingWords };
+      }),
     close: () => rmSync(base, { recursive: true, force: true }),
   };
 }
@@ -204,7 +202,8 @@ async function makeVictim(store: Store, sessionId: string, directory: string): P
     ...{ fingerprint: null, policyHash: null },
   });
   const about = { callId: 'c', tool: 'shell', subject: 'rm -rf /', pattern: '= rm -rf /' };
-  await engine.handle({ ...base(), type: 'permission-asked', requestId: `ask-${sessionId}`, about });
+  const wait = { kind: 'permission', requestId: `ask-${sessionId}`, about } as const;
+  await engine.handle({ ...base(), type: 'wait-started', wait });
   await engine.handle({ ...base(), type: 'human-aborted', how: 'Ctrl-C' });
 }
 

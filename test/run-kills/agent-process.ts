@@ -13,7 +13,7 @@ const sessionId = 'killed';
 const work = join(directory, 'work');
 mkdirSync(work, { recursive: true });
 const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
-const isKnown = (await store.read(async (reader) => reader.session(sessionId))) !== null;
+const isKnown = (await store.state(sessionId)) !== null;
 const ended = await runScriptedAgent({
   url,
   // Of the four protocols the one that marks a failed call: the model must see which one was interrupted.

@@ -26,14 +26,12 @@ export async function readEndResult(directory: string): Promise<Pick<EndResult, 
     .sort();
   const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
   try {
-    return await store.read(async (reader) => {
-      const session = await reader.session('killed');
-      const rows = session === null ? [] : await reader.todosOfPlan(session.planId);
-      const todos = rows.map(({ title, status, verification, outcome }) =>
-        [title, status, verification, outcome].join(' | '),
-      );
-      return { files, todos };
-    });
+    const session = await store.state('killed');
+    const rows = session === null ? [] : await store.todos({ planId: session.planId });
+    const todos = rows.map(({ title, status, verification, outcome }) =>
+      [title, status, verification, outcome].join(' | '),
+    );
+    return { files, todos };
   } finally {
     await store.close();
   }
@@ -44,17 +42,15 @@ export async function inspectRecord(directory: string): Promise<string[]> {
   const broken: string[] = [];
   const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
   try {
-    await store.read(async (reader) => {
-      const session = await reader.session('killed');
-      const ledger = verifyLedger(await reader.ledger(session?.planId ?? ''), sha256);
-      if (!ledger.intact) broken.push(`the ledger is broken: ${ledger.sentence}`);
-      for (const { id } of await reader.sessions({ limit: 1000 })) {
-        for (const call of await reader.unsettledCalls(id)) {
-          broken.push(`call ${call.callId} never reached the history`);
-        }
+    const session = await store.state('killed');
+    const ledger = verifyLedger(await store.ledger(session?.planId ?? ''), sha256);
+    if (!ledger.intact) broken.push(`the ledger is broken: ${ledger.sentence}`);
+    for (const { id } of await store.sessions({ limit: 1000 })) {
+      for (const call of (await store.transcript(id, 0)).calls) {
+        broken.push(`call ${call.callId} never reached the history`);
       }
-      if (session?.delegation?.ended === null) broken.push('a delegation has no end on the record');
-    });
+    }
+    if (session?.delegation?.ended === null) broken.push('a delegation has no end on the record');
   } finally {
     await store.close();
   }

@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 import { afterAll, onTestFinished } from 'vitest';
 import { bundledPackages } from '../../scripts/bundled-packages.ts';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import type { Session } from '../../src/core/session.ts';
+import type { Session } from '../../src/core/state.ts';
 import { systemClock } from '../../src/engine/system.ts';
 import { type ScriptedModel, type Step, script, startScriptedModel } from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
@@ -123,7 +123,7 @@ export async function openCommandLine({ steps, environment }: CommandLineOptions
     set: (variables) => Object.assign(env, variables),
     async session() {
       const store = await openSqliteStore({ path: storePath(env), clock: systemClock });
-      const [session] = await store.read(async (reader) => reader.sessions({ limit: 1 }));
+      const [session] = await store.sessions({ limit: 1 });
       await store.close();
       if (session === undefined) throw new Error('There is no session.');
       return session;

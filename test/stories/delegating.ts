@@ -45,6 +45,6 @@ export const report = (text = 'It is done.'): Step => say(text);
 
 /** The sessions of the workers of a stage, oldest first. */
 export async function workerSessions({ store, sessionId }: Stage) {
-  const sessions = await store.read(async (reader) => reader.sessions({ limit: 1000 }));
+  const sessions = await store.sessions({ limit: 1000 });
   return sessions.filter(({ descriptor }) => descriptor.parentId === sessionId).reverse();
 }

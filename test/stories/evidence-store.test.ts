@@ -2,9 +2,17 @@
 // work look finished. None leads to done, and each is found.
 import { describe, expect, it } from 'vitest';
 import { fingerprintWorkspace } from '../../src/checks/fingerprint.ts';
-import { noCounts, type PlanCounts } from '../../src/core/session.ts';
+import { countPlan, type PlanCounts } from '../../src/core/state.ts';
 import { sha256 } from '../../src/engine/system.ts';
-import { complete, drop, plan, type Step, say, writeFile } from '../../src/scripted-model/index.ts';
+import {
+  complete,
+  drop,
+  duplicateWrite,
+  plan,
+  type Step,
+  say,
+  writeFile,
+} from '../../src/scripted-model/index.ts';
 import { editStore, type StoreEditor } from '../evidence/edit-store.ts';
 import { type EvidenceStory, setStage, type Told } from '../evidence/stage.ts';
 
@@ -59,7 +67,8 @@ const half: readonly Step[] = [
 const isBeta = (body: Record<string, unknown>): boolean => body['title'] === 'Write beta';
 const anything = (): boolean => true;
 
-/** The session's counts as they would be with both todos completed and passed. */
+const noCounts = countPlan([]);
+/** Counts in the session, as 0.1.0 kept them and as they would be with both todos completed and passed. */
 const allPassed: PlanCounts = { ...noCounts, completed: 2, passed: 2 };
 const setCounts = (editor: StoreEditor, counts: PlanCounts): void =>
   editor.change('sessions', anything, (body) => ({ ...body, counts }));
@@ -199,7 +208,7 @@ const broken: readonly Step[] = [
 describe('V4: with work that was proved and then broken', () => {
   const files = { 'alpha.txt': 'bad' };
 
-  it('evidence that is moved to the present files is found', async () => {
+  it('evidence that is moved to the present files proves nothing', async () => {
     const run = await damaged({
       files,
       steps: broken,
@@ -210,8 +219,8 @@ describe('V4: with work that was proved and then broken', () => {
           evidence: [{ check: 'alpha', fingerprint: state, flaky: false }],
         })),
     });
-    expect(run.ended.outcome).not.toBe('done');
-    expect(run.ended.sentence).toContain('changed from outside');
+    // The process that works keeps its plan: it runs the check again, which fails, and writes the row anew.
+    expect(run.ended.outcome).toBe('stagnant');
   });
 
   it.each([
@@ -277,7 +286,7 @@ describe('V4: with all work done, an edit that only hides something', () => {
       'a todo is added',
       (editor) =>
         editor.run(
-          "INSERT INTO todos SELECT NULL, 'forged', plan_id, session_id, turn_id, host_key, title_key, status, priority, verification, rank + 1, next_rank, unnamed_drop, check_failed, unverified, replace(body, id, 'forged') FROM todos LIMIT 1",
+          "INSERT INTO todos (id, plan_id, session_id, turn_id, position, status, body) SELECT 'forged', plan_id, session_id, turn_id, 99, status, replace(body, id, 'forged') FROM todos LIMIT 1",
         ),
     ],
     [
@@ -289,6 +298,26 @@ describe('V4: with all work done, an edit that only hides something', () => {
     expect(run.ended.outcome).toBe('claimed');
     expect(run.ended.sentence).toContain('changed from outside');
     expect(run.found).toBe(true);
+  });
+
+  it('an entry that changed no todo is missed when it is cut off, although others follow it', async () => {
+    const run = await damaged({
+      steps: [plan(...two), duplicateWrite(), ...whole.slice(1)],
+      before: 3,
+      edit: (editor) => editor.run(`DELETE FROM ledger WHERE sequence = (${sequence})`),
+    });
+    expect(run.ended.outcome).toBe('claimed');
+    expect(run.ended.sentence).toContain('in its ledger, entry 3 is missing');
+  });
+
+  it('an open todo whose checks are swapped for one that passes gains nothing by a check that passed', async () => {
+    const run = await damaged({
+      steps: [...half.slice(0, 3), complete('Write beta'), say('Done.')],
+      before: 4,
+      edit: (editor) => setBeta(editor, { checks: ['alpha'] }),
+    });
+    // The process that works keeps its plan: the check that was there fails, and the row is written anew.
+    expect(run.ended.outcome).toBe('stagnant');
   });
 
   it('a todo that was dropped and settled unexplained cannot be explained afterwards', async () => {
@@ -308,6 +337,32 @@ describe('V4: with all work done, an edit that only hides something', () => {
       },
     });
     expect(run.ended.outcome).toBe('claimed');
+    expect(run.found).toBe(true);
+  });
+});
+
+describe('V4: with work that nothing but the agent vouches for', () => {
+  const config = {};
+  const whole = [...half.slice(0, 3), writeFile('beta.txt', 'good'), complete('Write beta'), say('Done.')];
+
+  it('is what these are measured by: without an edit it is claimed, and the record is whole', async () => {
+    const run = await damaged({ config, steps: whole, before: 6, edit: () => {} });
+    expect(run.ended.outcome).toBe('claimed');
+    expect(run.ended.sentence).not.toContain('changed from outside');
+    expect(run.found).toBe(false);
+  });
+
+  it.each<[string, Damage['edit']]>([
+    [
+      'a check is written beside a todo as passed',
+      (editor, state) => setBeta(editor, { ...passed, ...proof(state) }),
+    ],
+    ['a todo is deleted', (editor) => editor.run("DELETE FROM todos WHERE body LIKE '%Write beta%'")],
+    ['the ledger is emptied', (editor) => editor.run('DELETE FROM ledger')],
+  ])('%s: the claim says that the record was changed', async (_what, edit) => {
+    const run = await damaged({ config, steps: whole, before: 6, edit });
+    expect(run.ended.outcome).toBe('claimed');
+    expect(run.ended.sentence).toContain('changed from outside');
     expect(run.found).toBe(true);
   });
 });

@@ -5,11 +5,22 @@ import type { Store } from '../../src/engine/store.ts';
 export interface MortalStore extends Store {
   /** Resolves at the moment of death. */
   readonly died: Promise<void>;
+  /** Dies now. */
+  die(): void;
   /** Writes so far. */
   writes(): number;
 }
 
 export type Death = 'before' | 'after';
+
+const writing: ReadonlySet<string> = new Set([
+  'step',
+  'append',
+  'record',
+  'lease',
+  'changeChecks',
+  'archive',
+] satisfies (keyof Store)[]);
 
 /** Dies at write `at` (from 1), before it is committed or right after, when only the answer is lost. */
 export function createMortalStore(store: Store, at: number, death: Death): MortalStore {
@@ -25,18 +36,21 @@ export function createMortalStore(store: Store, at: number, death: Death): Morta
     tell();
     return never<T>();
   };
-  return {
-    died,
-    writes: () => writes,
-    async transact(work) {
-      if (isDead) return never();
-      writes += 1;
-      const isLast = writes === at;
-      if (isLast && death === 'before') return die();
-      const result = await store.transact(work);
-      return isLast ? die() : isDead ? never() : result;
-    },
-    read: (work) => (isDead ? never() : store.read(work)),
-    close: async () => {},
+  const call = async (name: keyof Store, values: unknown[]): Promise<unknown> => {
+    if (isDead) return never();
+    if (!writing.has(name)) return Reflect.apply(store[name], store, values);
+    writes += 1;
+    const isLast = writes === at;
+    if (isLast && death === 'before') return die();
+    const result = await Reflect.apply(store[name], store, values);
+    return isLast ? die() : isDead ? never() : result;
   };
+  const own = { died, die: () => void die(), writes: () => writes, close: async () => {} };
+  return new Proxy(own as MortalStore, {
+    // It must not look like a promise: an async function that gives it back would wait for it.
+    get: (target, name: keyof Store | 'then') =>
+      name === 'then' || name in target
+        ? target[name as keyof Store]
+        : (...values: unknown[]) => call(name, values),
+  });
 }

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import { complete, plan, runCommand, say } from '../../src/scripted-model/index.ts';
 import { createMortalStore, type Death } from './mortal-store.ts';
 import { type Played, setStage } from './play.ts';
@@ -58,7 +59,7 @@ describe.each(protocols)('$name', (protocol) => {
     const played = await stage.run();
     expect(continuations(played)).toEqual(['standard']);
     expect(seenContinuations(played)).toBe(1);
-    const outbox = await stage.store.read(async (reader) => reader.outbox(stage.sessionId));
+    const outbox = await stage.store.outbox({ sessionId: stage.sessionId });
     expect(outbox).toHaveLength(1);
   });
 });
@@ -79,5 +80,36 @@ describe('a run that dies', () => {
         expect(readFileSync(join(played.root, 'log.txt'), 'utf8')).toBe('alpha\nbeta\n');
       }
     }
+  });
+
+  it('G6, V5: before the agent could answer a continuation does not count it as stagnation', async () => {
+    const cutThreeTimes = ['once', 'twice', 'three times'].flatMap((often) => [
+      runCommand('true'),
+      say(`The command was cut off ${often}.`),
+    ]);
+    const stage = await setStage({
+      protocol: oneProtocol,
+      steps: [
+        plan('Write alpha'),
+        say('I begin.'),
+        ...cutThreeTimes,
+        runCommand('echo alpha > alpha.txt'),
+        complete('Write alpha'),
+        say('It is written.'),
+      ],
+    });
+    for (const life of [1, 2, 3]) {
+      const mortal = createMortalStore(stage.store, Number.POSITIVE_INFINITY, 'before');
+      const again = life === 1 ? {} : { goal: null, resume: true };
+      const watch = ({ type, ...event }: AgentEvent) => {
+        if (type === 'tool-started' && 'tool' in event && event.tool === 'shell') mortal.die();
+      };
+      void stage.run({ store: mortal, watch, ...again });
+      await mortal.died;
+    }
+    const played = await stage.run({ goal: null, resume: true });
+    expect(ending(played)).toMatchObject({ outcome: 'claimed', reason: 'nothing-open' });
+    // Each death cost one continuation, and the bounds that do not ask for progress have counted them all.
+    expect(played.session.counters.total).toBe(4);
   });
 });

@@ -89,9 +89,7 @@ describe('a permission that the human is asked for', () => {
     const played = await answered([log('a')], ['always'], { asking: { ...here, remember } });
     expect(kept).toMatchObject([{ tool: 'shell', pattern: '= echo a >> calls.log' }]);
     const [grant] = kept;
-    const isOnRecord = await played.stage.store.read(async (reader) =>
-      reader.hasEvent(grant?.answerId ?? ''),
-    );
+    const isOnRecord = (await played.stage.store.events({ ids: [grant?.answerId ?? ''] })).length > 0;
     expect(isOnRecord).toBe(true);
     const again = await answered([log('a')], [], { asking: { ...here, remembered: kept } });
     expect(asked(again)).toBe(0);
@@ -135,7 +133,7 @@ describe('a permission that the human is asked for', () => {
 
 /** What `untildone approve` does: another process, which only knows the store. */
 async function answerElsewhere({ store, sessionId }: Stage, choice: PermissionChoice): Promise<number> {
-  const session = await store.read(async (reader) => reader.session(sessionId));
+  const session = await store.state(sessionId);
   const waiting = session?.permissions?.requests.filter(({ answer }) => answer === null) ?? [];
   const identifiers = createIdentifiers();
   const policy = () => {
@@ -144,8 +142,8 @@ async function answerElsewhere({ store, sessionId }: Stage, choice: PermissionCh
   const engine = createRuntime({ store, clock: systemClock, identifiers, hash: sha256, policy });
   for (const { requestId } of waiting)
     await engine.handle({
-      ...{ id: identifiers.next(), sessionId, at: systemClock.now(), requestId },
-      ...{ type: 'permission-answered', granted: choice !== 'no', remembered: choice },
+      ...{ id: identifiers.next(), sessionId, at: systemClock.now(), type: 'wait-ended' },
+      wait: { kind: 'permission', requestId, granted: choice !== 'no', remembered: choice },
     });
   return waiting.length;
 }

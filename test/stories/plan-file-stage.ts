@@ -144,7 +144,6 @@ export async function setPlanStage({
       isTTY: false,
       clock: systemClock,
       // The runner of the checks then works in this process.
-      program: null,
       whyNoHuman: async () => null,
       agentAbove: async () => null,
     };
@@ -175,10 +174,8 @@ export async function setPlanStage({
 async function recordOf(path: string, sessionId: string): Promise<Pick<PlanRun, 'todos' | 'ledger'>> {
   const store = await openSqliteStore({ path, clock: systemClock });
   try {
-    return await store.read(async (reader) => {
-      const planId = (await reader.session(sessionId))?.planId ?? sessionId;
-      return { todos: await reader.todosOfPlan(planId), ledger: await reader.ledger(planId) };
-    });
+    const planId = (await store.state(sessionId))?.planId ?? sessionId;
+    return { todos: await store.todos({ planId }), ledger: await store.ledger(planId) };
   } finally {
     await store.close();
   }

@@ -8,16 +8,15 @@ import { expect, onTestFinished } from 'vitest';
 import type { AgentEvent, RunEnded } from '../../src/agent/agent-event.ts';
 import { resolveModel } from '../../src/agent/models/resolve-model.ts';
 import { type AgentRunOptions, runAgent } from '../../src/agent/run-agent.ts';
-import type { Worker } from '../../src/agent/workers/worker.ts';
-import { workerTypes } from '../../src/agent/workers/worker-types.ts';
-import { mergeSettings } from '../../src/core/config/merge.ts';
-import type { PartialSettings, Settings } from '../../src/core/config/settings.ts';
+import { type Worker, workerTypes } from '../../src/agent/workers/worker-types.ts';
+import { mergeSettings } from '../../src/core/config.ts';
 import { type Decision, exitCodes } from '../../src/core/decision.ts';
-import type { Session } from '../../src/core/session.ts';
+import type { PartialSettings, Settings } from '../../src/core/settings.ts';
+import type { Session } from '../../src/core/state.ts';
 import type { Todo } from '../../src/core/todo.ts';
+import type { MessageRow } from '../../src/engine/host.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers } from '../../src/engine/system.ts';
-import type { MessageRow } from '../../src/engine/transcript.ts';
 import {
   type LoggedRequest,
   type Script,
@@ -201,19 +200,17 @@ async function collect(
   sessionId: string,
   rest: Pick<Played, 'ended' | 'events' | 'root' | 'stage'>,
 ): Promise<Played> {
-  return store.read(async (reader) => {
-    const session = await reader.session(sessionId);
-    if (session === null) throw new Error('There is no session.');
-    return {
-      ...rest,
-      session,
-      todos: await reader.todosOfPlan(session.planId),
-      decisions: (await reader.decisions(sessionId, 10_000)).map(({ decision }) => decision).reverse(),
-      transcript: await reader.messages(sessionId, 0),
-      requests: model.requests.filter(({ isAside }) => !isAside),
-      asides: model.requests.filter(({ isAside }) => isAside),
-    };
-  });
+  const session = await store.state(sessionId);
+  if (session === null) throw new Error('There is no session.');
+  return {
+    ...rest,
+    session,
+    todos: await store.todos({ planId: session.planId }),
+    decisions: (await store.decisions(sessionId, 10_000)).map(({ decision }) => decision).reverse(),
+    transcript: (await store.transcript(sessionId, 0)).messages,
+    requests: model.requests.filter(({ isAside }) => !isAside),
+    asides: model.requests.filter(({ isAside }) => isAside),
+  };
 }
 
 /** What holds for every story, whatever it is about. */

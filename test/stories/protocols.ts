@@ -1,5 +1,5 @@
 // The four wire protocols in which every story is played, each through the provider package that users get for it.
-import type { ModelProvider } from '../../src/core/config/own-agent-settings.ts';
+import type { ModelProvider } from '../../src/core/settings.ts';
 
 export interface StoryProtocol {
   /** For the name of a test. */

@@ -171,11 +171,13 @@ describe('killed between the word and the step', () => {
         die();
         return new Promise(() => {});
       };
-      const mortal: typeof counting = {
-        ...counting,
-        transact: (work) => unlessDead(() => counting.transact(work)),
-        read: (work) => unlessDead(() => counting.read(work)),
-      };
+      const mortal = new Proxy(counting, {
+        get: (store, name: keyof typeof counting | 'then') =>
+          name === 'then'
+            ? undefined
+            : (...values: unknown[]) =>
+                unlessDead(async () => Reflect.apply(store[name] as never, store, values)),
+      });
       const first = stage.run({
         store: mortal,
         watch: (event) => {

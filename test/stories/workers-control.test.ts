@@ -158,10 +158,8 @@ describe('a worker that must ask', () => {
       expect(first.todos[0]).toMatchObject({ status: 'in_progress', attempts: 0 });
       const requestId = first.session.permissions?.requests[0]?.requestId ?? '';
       await fromElsewhere(stage, {
-        type: 'permission-answered',
-        requestId,
-        granted: true,
-        remembered: 'once',
+        type: 'wait-ended',
+        wait: { kind: 'permission', requestId, granted: true, remembered: 'once' },
       });
       const second = await stage.run({ resume: true, goal: null, permissions: { mode, shellAllow: [] } });
       expect(ending(second)).toMatchObject({ outcome: 'claimed' });
@@ -217,7 +215,7 @@ describe('a run that dies while a worker is at work', () => {
       const running = stage.run({ store: mortal }).then(() => 'ended');
       expect(await Promise.race([running, mortal.died.then(() => 'died')])).toBe('died');
       const [worker] = await workerSessions(stage);
-      const session = await stage.store.read(async (reader) => reader.session(stage.sessionId));
+      const session = await stage.store.state(stage.sessionId);
       if (worker?.lastStop == null || session?.delegation?.ended !== null) continue;
       const played = await stage.run({ resume: true, goal: null });
       expect(ending(played)).toMatchObject({ outcome: 'claimed' });
@@ -245,13 +243,11 @@ describe('a run that dies while a worker is at work', () => {
       expect(played.todos[0]?.attempts).toBe(0);
       expect(played.session.delegation?.ended?.result).toBe('done');
       const workers = await workerSessions(stage);
-      await stage.store.read(async (reader) => {
-        for (const { id } of [played.session, ...workers])
-          expect(await reader.unsettledCalls(id)).toEqual([]);
-        const ledger = await reader.ledger(played.session.planId);
-        const count = (change: string) => ledger.filter((entry) => entry.change === change).length;
-        expect(count('worker-ended')).toBe(count('delegated'));
-      });
+      for (const { id } of [played.session, ...workers])
+        expect((await stage.store.transcript(id, 0)).calls).toEqual([]);
+      const ledger = await stage.store.ledger(played.session.planId);
+      const count = (change: string) => ledger.filter((entry) => entry.change === change).length;
+      expect(count('worker-ended')).toBe(count('delegated'));
     },
   );
 });

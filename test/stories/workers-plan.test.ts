@@ -45,14 +45,9 @@ async function playAll() {
       print(event);
     },
   });
-  const { todos, ledger, sessions } = await store.read(async (reader) => {
-    const planId = (await reader.session('twelve'))?.planId ?? '';
-    return {
-      todos: await reader.todosOfPlan(planId),
-      ledger: await reader.ledger(planId),
-      sessions: await reader.sessions({ limit: 100 }),
-    };
-  });
+  const { planId = '', plan: todos = [] } = (await store.state('twelve')) ?? {};
+  const ledger = await store.ledger(planId);
+  const sessions = await store.sessions({ limit: 100 });
   return { ended, events, printed, todos, ledger, sessions };
 }
 

@@ -111,10 +111,10 @@ describe('a worker', () => {
     const [worker] = await workerSessions(played.stage);
     expect(worker).toMatchObject({ descriptor: { kind: 'subagent' }, agent: { name: 'coder' } });
     const { store } = played.stage;
-    const record = await store.read(async (reader) => ({
-      decisions: await reader.decisions(worker!.id, 10),
-      messages: await reader.messages(worker!.id, 0),
-    }));
+    const record = {
+      decisions: await store.decisions(worker!.id, 10),
+      messages: (await store.transcript(worker!.id, 0)).messages,
+    };
     expect(record.decisions.map(({ decision }) => decision.reason)).toEqual(['subagent']);
     expect(record.messages.map(({ kind }) => kind)).toEqual(['human', 'agent', 'tools', 'agent']);
     const inside = played.events.filter(({ sessionId }) => sessionId === worker!.id).map(({ type }) => type);

@@ -1,9 +1,9 @@
 // Builds todos, sessions, events and rows for tests: valid as they are, every field can be overridden.
 // Ids count up from one in the order of the calls, so that a failing test fails the same way again.
 import type { Decision } from '../../src/core/decision.ts';
-import type { Event, EventType } from '../../src/core/events.ts';
+import type { EventOf, EventType } from '../../src/core/events.ts';
 import { type HashFunction, type LedgerDraft, type LedgerEntry, linkEntry } from '../../src/core/ledger.ts';
-import { createSession, type Session } from '../../src/core/session.ts';
+import { createState, type State } from '../../src/core/state.ts';
 import { normaliseTitle, type Todo } from '../../src/core/todo.ts';
 import type { OutboxRow, StoredDecision, UsageRow } from '../../src/engine/store.ts';
 
@@ -19,10 +19,6 @@ function nextTestId(): string {
 }
 
 /** Starts counting from one again, for tests that compare ids with literals. */
-export function restartTestIds(): void {
-  built = 0;
-}
-
 export function aTodo(overrides: Partial<Todo> = {}): Todo {
   const id = overrides.id ?? nextTestId();
   const title = overrides.title ?? `Todo ${built}`;
@@ -63,8 +59,8 @@ export function aTodo(overrides: Partial<Todo> = {}): Todo {
 }
 
 /** A main session in a told host whose agents may write. */
-export function aSession(overrides: Partial<Session> = {}): Session {
-  const session = createSession(overrides.id ?? 'session-1', builtAt);
+export function aSession(overrides: Partial<State> = {}): State {
+  const session = createState(overrides.id ?? 'session-1', builtAt);
   return {
     ...session,
     descriptor: {
@@ -160,14 +156,13 @@ export function aLedgerDraft(overrides: Partial<LedgerDraft> = {}): LedgerDraft 
 export function aLedger(
   drafts: readonly LedgerDraft[],
   hash: HashFunction,
-  last: LedgerEntry | null = null,
+  last: Pick<LedgerEntry, 'sequence' | 'hash'> | null = null,
 ): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (const draft of drafts) entries.push(linkEntry(draft, entries.at(-1) ?? last, hash));
   return entries;
 }
 
-type EventOf<T extends EventType> = Extract<Event, { readonly type: T }>;
 type Details<T extends EventType> = Omit<EventOf<T>, 'id' | 'sessionId' | 'at' | 'type'>;
 
 function eventBuilder<T extends EventType>(type: T, defaults: Details<T>) {
@@ -234,18 +229,8 @@ export const anEvent = {
     background: null,
     toolError: null,
   }),
-  recoveryStarted: eventBuilder('recovery-started', {}),
-  recoveryEnded: eventBuilder('recovery-ended', {}),
-  compactionStarted: eventBuilder('compaction-started', {}),
-  compactionEnded: eventBuilder('compaction-ended', { shrunk: true }),
-  permissionAsked: eventBuilder('permission-asked', { requestId: 'request-1' }),
-  permissionAnswered: eventBuilder('permission-answered', { requestId: 'request-1', granted: true }),
-  questionAsked: eventBuilder('question-asked', { requestId: 'request-1' }),
-  questionAnswered: eventBuilder('question-answered', { requestId: 'request-1', rejected: false }),
-  backgroundStarted: eventBuilder('background-started', {
-    job: { id: 'job-1', kind: 'shell', description: 'npm test' },
-  }),
-  backgroundEnded: eventBuilder('background-ended', { jobId: 'job-1' }),
+  waitStarted: eventBuilder('wait-started', { wait: { kind: 'recovery' } }),
+  waitEnded: eventBuilder('wait-ended', { wait: { kind: 'recovery' } }),
   errorOccurred: eventBuilder('error-occurred', {
     kind: 'other',
     signature: 'TypeError',
@@ -262,8 +247,5 @@ export const anEvent = {
     contextLimit: null,
   }),
   timerFired: eventBuilder('timer-fired', { epoch: 1, dueAt: builtAt }),
-  injectionSent: eventBuilder('injection-sent', { epoch: 1 }),
-  injectionFailed: eventBuilder('injection-failed', { epoch: 1, error: 'The host did not answer.' }),
-  injectionObserved: eventBuilder('injection-observed', { epoch: 1 }),
-  injectionLost: eventBuilder('injection-lost', { epoch: 1 }),
+  deliveryReported: eventBuilder('delivery-reported', { epoch: 1, news: 'sent', error: null }),
 };

@@ -1,8 +1,12 @@
 // For tests: specs and contexts in which only what a test is about has to be said.
 
 import type { CheckContext } from '../../src/checks/observation.ts';
-import type { CommandCheck, FileCheck, HttpCheck } from '../../src/core/check-spec.ts';
-import { createCommandCheck } from '../../src/core/check-specs/read-check.ts';
+import {
+  type CommandCheck,
+  createCommandCheck,
+  type FileCheck,
+  type HttpCheck,
+} from '../../src/core/check-specs.ts';
 
 export function commandCheck(
   command: CommandCheck['command'],

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
-import { mergeSettings } from '../../src/core/config/merge.ts';
-import type { PartialSettings } from '../../src/core/config/settings.ts';
+import { mergeSettings } from '../../src/core/config.ts';
+import type { PartialSettings } from '../../src/core/settings.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { sha256 } from '../../src/engine/system.ts';
 import {
@@ -66,7 +66,6 @@ export function createCommandBench(): CommandBench {
       cwd: project,
       isTTY: false,
       clock,
-      program: null,
       whyNoHuman: async () => null,
       agentAbove: async () => null,
       ...overrides,

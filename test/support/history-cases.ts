@@ -1,7 +1,7 @@
 // For tests: random histories as a run of our agent leaves them, and the rule that every one of them keeps.
 import type { ModelMessage, ToolCallPart, ToolResultPart } from 'ai';
 import fc from 'fast-check';
-import { syntheticMessage } from '../../src/agent/context/synthetic.ts';
+import { syntheticMessage } from '../../src/agent/context/history.ts';
 
 export function human(text: string): ModelMessage {
   return { role: 'user', content: text };

@@ -3,21 +3,20 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Policy } from '../../src/core/config/policy.ts';
-import { defaultSettings } from '../../src/core/config/settings.ts';
-import type { Session } from '../../src/core/session.ts';
+import type { Policy } from '../../src/core/policy.ts';
+import type { ListedTodo } from '../../src/core/reconcile.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
+import type { Session } from '../../src/core/state.ts';
 import type { Todo } from '../../src/core/todo.ts';
 import type { Checker } from '../../src/engine/host.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import type { StoredDecision } from '../../src/engine/store.ts';
-import { createIdentifiers, sha256 } from '../../src/engine/system.ts';
-import { claudeCode } from '../../src/hosts/claude-code/claude-code.ts';
-import type { HookContext } from '../../src/hosts/hook/hook-context.ts';
-import type { ListedTodo } from '../../src/hosts/hook/hook-request.ts';
-import { performCall } from '../../src/hosts/hook/perform-call.ts';
-import { deadlineOf } from '../../src/hosts/hook/timeouts.ts';
+import { createIdentifiers } from '../../src/engine/system.ts';
+import { deadlineOf, type HookContext, performCall } from '../../src/hosts/asked-answers.ts';
+import { claudeCode } from '../../src/hosts/claude-code/host.ts';
+import { partsOver } from '../../src/open.ts';
 import { createSimulatedClock } from '../../src/simulated/simulated-clock.ts';
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts';
+import { createMemoryStore } from './memory-store.ts';
 import { sessionId } from './payload-cases.ts';
 
 export interface HookCaseOptions {
@@ -43,25 +42,17 @@ export function createHookCase(options: HookCaseOptions = {}) {
     const translation = host.translate(payload, { at: clock.now(), environment, toolPrefix: null });
     if (!translation.ok) return {};
     const { call } = translation;
+    const own = { UNTILDONE_HOME: stateDirectory, ...environment };
+    const parts = partsOver({ store, clock, identifiers, checker, environment: own });
     const context: HookContext = {
-      host,
-      call,
-      store,
-      clock,
-      identifiers,
-      environment,
-      stateDirectory,
-      runtime: createRuntime({ store, clock, identifiers, hash: sha256, policy: () => policy, checker }),
-      parts: {
+      ...{ ...parts, host, call, deadlineAt: deadlineOf(call, clock.now()) },
+      runtime: createRuntime({ ...parts, policy: () => policy }),
+      configuration: { current: () => policy, problem: () => null, renew: async () => {} },
+      hook: {
+        environment: own,
         bindReceipt: async (_store, _engine, { receipt }) => {
           bound.push(receipt);
         },
-        endsInQuestion: (text) => text.endsWith('?'),
-      },
-      deadlineAt: deadlineOf(call.timeout, clock.now()),
-      policy: {
-        current: () => ({ policy, problem: null }),
-        prepare: async () => ({ policy, problem: null }),
       },
     };
     return host.render(await performCall(context), call.hook);
@@ -73,11 +64,10 @@ export function createHookCase(options: HookCaseOptions = {}) {
     bound,
     shown,
     send,
-    session: (id = sessionId): Promise<Session | null> => store.read(async (reader) => reader.session(id)),
-    todos: (): Promise<Todo[]> => store.read(async (reader) => reader.todosOfPlan(sessionId)),
+    session: (id = sessionId): Promise<Session | null> => store.state(id),
+    todos: (): Promise<readonly Todo[]> => store.todos({ planId: sessionId }),
     /** Oldest first. */
-    decisions: (): Promise<StoredDecision[]> =>
-      store.read(async (reader) => (await reader.decisions(sessionId, 100)).reverse()),
+    decisions: async (): Promise<StoredDecision[]> => [...(await store.decisions(sessionId, 100))].reverse(),
   };
 }
 

@@ -78,7 +78,7 @@ export function createInstallBench(options: { git: boolean; name?: string }): In
     const io: Io = {
       stdout: { write: (text) => (out += text) },
       stderr: { write: (text) => (err += text) },
-      ...{ env, cwd, isTTY: false, clock: createSimulatedClock(), program: null },
+      ...{ env, cwd, isTTY: false, clock: createSimulatedClock() },
       whyNoHuman: async () => null,
       agentAbove: async () => null,
     };

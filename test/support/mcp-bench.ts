@@ -1,16 +1,14 @@
 // A server process without its process: the real engine and tools over a store in memory, the clock of the test, and
 // the hook that binds receipts. For tests only.
-import { defaultSettings, type Settings } from '../../src/core/config/settings.ts';
+import { defaultSettings, type Settings } from '../../src/core/settings.ts';
 import type { Todo } from '../../src/core/todo.ts';
-import type { Clock } from '../../src/engine/clock.ts';
+import type { Clock } from '../../src/engine/host.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256 } from '../../src/engine/system.ts';
-import { bindReceipt } from '../../src/mcp/bind-receipt.ts';
-import { createCall, createServerId } from '../../src/mcp/call-todo-tool.ts';
-import { findReceipt } from '../../src/mcp/receipt.ts';
-import { createServerSession } from '../../src/mcp/server-session.ts';
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts';
+import { createTodoCaller } from '../../src/mcp/calls.ts';
+import { bindReceipt, findReceipt } from '../../src/mcp/receipts.ts';
 import { todoToolsFor } from '../../src/tools/todo-tools.ts';
+import { createMemoryStore } from './memory-store.ts';
 
 export function createMcpBench(clock: Clock, settings: Partial<Settings> = {}) {
   const store = createMemoryStore();
@@ -21,11 +19,14 @@ export function createMcpBench(clock: Clock, settings: Partial<Settings> = {}) {
 
   /** One more server process over the same store. */
   function startServer() {
-    const server = createServerId();
-    const directory = '/workspace';
     const client = () => 'test client';
-    const session = createServerSession({ store, engine, clock, identifiers, server, directory, client });
-    const call = createCall(async () => ({ store, engine, clock, server, session }));
+    const session = createTodoCaller({
+      open: async () => ({ store, engine }),
+      clock,
+      directory: '/workspace',
+      client,
+    });
+    const { call } = session;
     return {
       session,
       async call(name: string, input: unknown) {
@@ -75,12 +76,8 @@ export function createMcpBench(clock: Clock, settings: Partial<Settings> = {}) {
         actor: 'agent',
         items: [{ id: identifiers.next(), title, hostKey }],
       }),
-    sessionOf: (id: string) => store.read(async (reader) => reader.session(id)),
-    plan: (sessionId: string): Promise<Todo[]> =>
-      store.read(async (reader) => {
-        const session = await reader.session(sessionId);
-        return session === null ? [] : reader.todosOfPlan(session.planId);
-      }),
+    sessionOf: (id: string) => store.state(id),
+    plan: async (sessionId: string): Promise<readonly Todo[]> => (await store.state(sessionId))?.plan ?? [],
   };
 }
 

@@ -3,13 +3,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Session } from '../../src/core/session.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
+import type { Session } from '../../src/core/state.ts';
 import type { Store, StoredDecision } from '../../src/engine/store.ts';
 import { createIdentifiers } from '../../src/engine/system.ts';
-import { createOpenCodePlugin } from '../../src/hosts/opencode/plugin.ts';
+import { createAdapter, type HostCalls, type Plugin } from '../../src/hosts/opencode/host.ts';
+import { createOpenCodePlugin } from '../../src/hosts/opencode/index.ts';
+import { createTold } from '../../src/hosts/told.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../src/simulated/simulated-clock.ts';
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts';
 import { type FakeOpencode, startFakeOpencode } from '../conformance/fake-opencode.ts';
+import { createMemoryStore } from './memory-store.ts';
 
 export const sessionId = 'ses_1';
 
@@ -74,11 +77,11 @@ export async function createPluginCase(options: CaseOptions = {}): Promise<Plugi
       await settle();
     },
     async session() {
-      const session = await store.read(async (reader) => reader.session(sessionId));
+      const session = await store.state(sessionId);
       if (session === null) throw new Error('The record knows nothing of the session.');
       return session;
     },
-    decisions: () => store.read(async (reader) => reader.decisions(sessionId, 50)),
+    decisions: () => store.decisions(sessionId, 50),
     async close() {
       await host.hooks.dispose?.();
       rmSync(directory, { recursive: true, force: true });
@@ -87,3 +90,23 @@ export async function createPluginCase(options: CaseOptions = {}): Promise<Plugi
 }
 
 export const todo = (content: string, status = 'pending') => ({ content, status, priority: 'medium' });
+
+/** The parts of a plugin whose store is never there: what is known at once is all that it knows. */
+export function createWaitingPlugin(
+  calls: Partial<HostCalls> = {},
+  openStore = (): Promise<Store> => new Promise(() => {}),
+): Plugin & { clock: SimulatedClock } {
+  const clock = createSimulatedClock();
+  const policy = { settings: defaultSettings, goalChecks: [] };
+  const place = {
+    ...{ calls: calls as HostCalls, clock, directory: '/', environment: {}, headless: false },
+    voice: { notify: async () => {}, warnOnce: () => {}, onError: () => {} },
+    configuration: { current: () => policy, problem: () => null, renew: async () => {} },
+  };
+  const told = createTold({
+    ...{ name: 'opencode', instance: 'opencode', adapter: createAdapter(place), clock, policy: () => policy },
+    ...{ closesStore: false, isAwaited: false, onError: () => {}, openStore },
+    identifiers: createIdentifiers(clock),
+  });
+  return { ...place, told };
+}

@@ -1,17 +1,18 @@
 // A program with an event bus, for tests: sessions with a list and messages, in which only happens what a test says.
 // What is injected appears as a user's message and is told on the bus, as a real program would.
 
-import { createEnforcer, type Enforcer } from '../../src/hosts/enforcer/create-enforcer.ts';
-import type { EnforcerEvent } from '../../src/hosts/enforcer/enforcer-event.ts';
-import type {
-  EnforcerMessage,
-  EnforcerOptions,
-  EnforcerTodo,
-  InjectOptions,
-} from '../../src/hosts/enforcer/enforcer-options.ts';
-import type { Toast } from '../../src/hosts/told/told-runtime.ts';
+import {
+  createEnforcer,
+  type Enforcer,
+  type EnforcerEvent,
+  type EnforcerMessage,
+  type EnforcerOptions,
+  type EnforcerTodo,
+  type InjectOptions,
+  type Toast,
+} from '../../src/hosts/enforcer/index.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../src/simulated/simulated-clock.ts';
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts';
+import { createMemoryStore } from './memory-store.ts';
 
 export interface Injected {
   readonly sessionId: string;

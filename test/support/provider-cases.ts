@@ -1,9 +1,9 @@
 // For tests: the ways to reach one server by every provider package, as a user would set them up. Environment
 // variables and configuration only; nothing here opens a connection.
 
-import type { ModelSources } from '../../src/agent/models/find-provider.ts';
-import { mergeSettings } from '../../src/core/config/merge.ts';
-import type { PartialSettings } from '../../src/core/config/settings.ts';
+import type { ModelSources } from '../../src/agent/models/resolve-model.ts';
+import { mergeSettings } from '../../src/core/config.ts';
+import type { PartialSettings } from '../../src/core/settings.ts';
 
 export interface ProviderCase {
   readonly name: string;

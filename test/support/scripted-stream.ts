@@ -1,8 +1,14 @@
-// Streams written by hand, and callers that write down what they were asked: for the tests of the guard only.
-// Nothing here sleeps; a stream that waits is let go by the test.
-import type { GuardQuestions, StopAnswer, StopFacts } from '../../src/agent/guard/answer-stop.ts';
-import { GuardMemory } from '../../src/agent/guard/guard-memory.ts';
-import { type GuardPart, type GuardResult, guardStep } from '../../src/agent/guard/guard-step.ts';
+// Streams written by hand, and callers that write down what they were asked: for the tests of the guard only. A caller
+// makes its attempts as our loop does, each through `modelParts` and a guard of its own. Nothing here sleeps.
+import {
+  Guard,
+  GuardMemory,
+  type GuardTransformOptions,
+  type StopAnswer,
+  type StopFacts,
+} from '../../src/agent/guard/guard-transform.ts';
+import { type PartLike, type StepFacts, StepWatch } from '../../src/agent/guard/hold-back.ts';
+import { type EndPart, modelParts, unlessAborted } from '../../src/agent/loop/step.ts';
 
 export interface ScriptPart {
   readonly type: string;
@@ -38,13 +44,91 @@ async function* streamOf(parts: readonly ScriptPart[]): AsyncGenerator<ScriptPar
   yield* parts;
 }
 
+/** What the model said in an attempt that was sent back. */
+interface HeldBackPart {
+  readonly type: 'held-back';
+  readonly text: string;
+}
+export type SeenPart<Part> = Part | EndPart | HeldBackPart;
+
+export interface Result extends StepFacts {
+  readonly attempts: number;
+  readonly heldBack: readonly string[];
+  readonly error?: { readonly source: 'model' | 'guard'; readonly cause: unknown };
+  readonly aborted?: true;
+}
+
+export interface Attempts<Part extends PartLike> extends Omit<GuardTransformOptions<Part>, 'remind'> {
+  attempt(reminder: string | null): AsyncIterable<Part>;
+  readonly signal?: AbortSignal;
+}
+
+/** One stop attempt: a call of the model, and a second one with the reminder if the first is sent back. */
+export async function* attempts<Part extends PartLike>(
+  caller: Attempts<Part>,
+): AsyncGenerator<SeenPart<Part>, Result, undefined> {
+  const signal = caller.signal ?? new AbortController().signal;
+  const heldBack: string[] = [];
+  let sent: { readonly reminder: string; readonly held: string } | null = null;
+  for (let number = 1; ; number += 1) {
+    const reminder: string | null = (sent as { reminder: string } | null)?.reminder ?? null;
+    const watch = new StepWatch<Part>((part) => caller.isDuplicate?.(part) ?? false);
+    const failures: unknown[] = [];
+    let seen: SeenPart<Part>[] = [];
+    sent = null;
+    const options: GuardTransformOptions<Part> = {
+      hasOpenTodos: () => caller.hasOpenTodos(),
+      isPaused: () => caller.isPaused(),
+      readPlan: () => caller.readPlan(),
+      isDuplicate: (part) => caller.isDuplicate?.(part) ?? false,
+      ask: async (stop) => (await unlessAborted(caller.ask(stop), signal)) ?? { answer: 'release' },
+      memory: caller.memory,
+      maxAttempts: (caller.maxAttempts ?? 2) - number + 1,
+      remind: (words, held) => {
+        sent = { reminder: words, held };
+        seen.push({ type: 'held-back', text: held });
+      },
+      onFailure: (cause) => failures.push(cause),
+    };
+    const guard = new Guard<Part>(options);
+    const emit = (part: Part): void => {
+      // A turn starts once and finishes once.
+      if (part.type === 'finish' ? sent === null : part.type !== 'start' || number === 1) seen.push(part);
+    };
+    let opened = 0;
+    const open = (): AsyncIterable<Part> => {
+      opened = 1;
+      return caller.attempt(reminder);
+    };
+    for await (const part of modelParts(open, signal)) {
+      watch.observe(part as Part);
+      await guard.take(part as Part, emit);
+      yield* seen;
+      seen = [];
+    }
+    await guard.end(emit);
+    yield* seen;
+    const back = sent as { held: string } | null;
+    if (back !== null) heldBack.push(back.held);
+    if (back !== null && !signal.aborted) continue;
+    const [failure] = failures;
+    return {
+      ...watch.facts(),
+      attempts: number - 1 + opened,
+      heldBack,
+      ...(watch.isAborted || signal.aborted ? { aborted: true } : {}),
+      ...(failures.length > 0 ? { error: { source: 'guard', cause: failure } } : {}),
+      ...(watch.error === null ? {} : { error: { source: 'model', cause: watch.error.cause } }),
+    };
+  }
+}
+
 /** A guard's caller with a plan of its own; every field can be replaced by a test. */
-export class ScriptedCaller implements GuardQuestions<ScriptPart> {
+export class ScriptedCaller implements Attempts<ScriptPart> {
   readonly memory = new GuardMemory();
   readonly reminders: (string | null)[] = [];
   readonly stops: StopFacts[] = [];
   readonly log: string[] = [];
-  signals: AbortSignal[] = [];
   plan = 'a: pending';
   open = true;
   paused = false;
@@ -61,12 +145,11 @@ export class ScriptedCaller implements GuardQuestions<ScriptPart> {
     this.#sources = [...sources];
   }
 
-  attempt(reminder: string | null, signal: AbortSignal): { stream: AsyncIterable<ScriptPart> } {
+  attempt(reminder: string | null): AsyncIterable<ScriptPart> {
     this.reminders.push(reminder);
-    this.signals.push(signal);
     const source = this.#sources.shift();
     if (source === undefined) throw new Error('the script has no further attempt');
-    return { stream: typeof source === 'function' ? source() : streamOf(source) };
+    return typeof source === 'function' ? source() : streamOf(source);
   }
 
   hasOpenTodos(): boolean {
@@ -94,18 +177,18 @@ export class ScriptedCaller implements GuardQuestions<ScriptPart> {
     return this.answer(stop);
   }
 
-  guard(): AsyncGenerator<GuardPart<ScriptPart>, GuardResult, undefined> {
-    return guardStep<ScriptPart>(this);
+  guard(): AsyncGenerator<SeenPart<ScriptPart>, Result, undefined> {
+    return attempts<ScriptPart>(this);
   }
 
-  async run(): Promise<{ parts: GuardPart<ScriptPart>[]; result: GuardResult }> {
+  async run(): Promise<{ parts: SeenPart<ScriptPart>[]; result: Result }> {
     return collect(this.guard());
   }
 }
 
 export async function collect<Part>(
-  generator: AsyncGenerator<Part, GuardResult, undefined>,
-): Promise<{ parts: Part[]; result: GuardResult }> {
+  generator: AsyncGenerator<Part, Result, undefined>,
+): Promise<{ parts: Part[]; result: Result }> {
   const parts: Part[] = [];
   for (;;) {
     const next = await generator.next();
@@ -115,7 +198,7 @@ export async function collect<Part>(
 }
 
 /** The parts as short words: text in brackets, so that a whole stream reads as one line. */
-export function line(parts: readonly GuardPart<ScriptPart>[]): string {
+export function line(parts: readonly SeenPart<ScriptPart>[]): string {
   return parts
     .filter(({ type }) => type !== 'text-start' && type !== 'text-end' && type !== 'tool-input-start')
     .map((each) => ('text' in each && each.text !== undefined ? `${each.type}(${each.text})` : each.type))

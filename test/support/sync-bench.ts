@@ -1,6 +1,7 @@
 // For tests: a plan file beside a real engine over a store in memory.
-import { defaultSettings } from '../../src/core/config/settings.ts';
+
 import type { Event } from '../../src/core/events.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import type { Todo } from '../../src/core/todo.ts';
 import type { Handled } from '../../src/engine/engine.ts';
 import type { Checker } from '../../src/engine/host.ts';
@@ -49,7 +50,7 @@ export function createSyncBench(
   return {
     sync: again(),
     again,
-    todos: () => store.read(async (reader) => reader.todosOfPlan(sessionId)),
+    todos: () => store.todos({ planId: sessionId }),
     happens: (happening) =>
       runtime.handle({ ...happening, id: identifiers.next(), sessionId, at: clock.now() } as Event),
   };

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { JobRegistry } from '../../src/agent/workspace/job-registry.ts';
-import { defaultLimits, type WorkspaceLimits } from '../../src/agent/workspace/limits.ts';
+import { JobRegistry } from '../../src/agent/workspace/shell.ts';
 import type { ToolContext, ToolOutcome } from '../../src/agent/workspace/tool.ts';
+import { defaultLimits, type WorkspaceLimits } from '../../src/agent/workspace/tool.ts';
 import { workspaceTools } from '../../src/agent/workspace/workspace-tools.ts';
 import { commandEnvironment } from '../../src/checks/process.ts';
 

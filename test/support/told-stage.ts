@@ -3,21 +3,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultSettings, type Settings } from '../../src/core/config/settings.ts';
 import type { Event } from '../../src/core/events.ts';
-import type { Session } from '../../src/core/session.ts';
+import { defaultSettings, type Settings } from '../../src/core/settings.ts';
+import type { Session } from '../../src/core/state.ts';
 import type { OutgoingText, ToldHost } from '../../src/engine/host.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { sha256 } from '../../src/engine/system.ts';
-import { createToldRuntime, type Toast, type ToldRuntime } from '../../src/hosts/told/told-runtime.ts';
+import { createToldRuntime, type Toast, type ToldRuntime } from '../../src/hosts/told-runtime.ts';
 import { type Happening, scriptedDescriptor } from '../../src/simulated/scripted-host.ts';
 import {
   createSequentialIdentifiers,
   createSimulatedClock,
   type SimulatedClock,
 } from '../../src/simulated/simulated-clock.ts';
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { createMemoryStore } from './memory-store.ts';
 
 /** A lease outlives its process by this much: the next one takes over then. */
 export const afterDeath = 31_000;
@@ -91,7 +91,7 @@ function createStage(clock: SimulatedClock, store: Store): ToldStage {
       return started;
     },
     async session() {
-      const session = await store.read(async (reader) => reader.session('session-1'));
+      const session = await store.state('session-1');
       if (session === null) throw new Error('the session is not in the store');
       return session;
     },

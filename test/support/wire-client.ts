@@ -4,7 +4,12 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { type ServeMcpOptions, serveMcp } from '../../src/mcp/serve-mcp.ts';
+import type { Policy } from '../../src/core/policy.ts';
+import type { Checker, Clock } from '../../src/engine/host.ts';
+import { createRuntime } from '../../src/engine/runtime.ts';
+import type { Store } from '../../src/engine/store.ts';
+import { createIdentifiers, sha256 } from '../../src/engine/system.ts';
+import { serveMcp } from '../../src/mcp/serve-mcp.ts';
 import { todoToolsFor } from '../../src/tools/todo-tools.ts';
 
 const program = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url));
@@ -47,7 +52,18 @@ export function startProcess(home: string, cwd: string, ...argv: string[]): Wire
 
 /** The same server without a process of its own. */
 export function startWithin(
-  options: Omit<ServeMcpOptions, 'input' | 'output' | 'complain' | 'version' | 'tools'>,
+  {
+    openStore,
+    policy,
+    checker,
+    ...options
+  }: {
+    readonly openStore: () => Promise<Store>;
+    readonly policy: () => Policy;
+    readonly checker: () => Checker;
+    readonly clock: Clock;
+    readonly directory: string;
+  },
   meta?: object,
 ): WireClient {
   const input = new PassThrough();
@@ -55,6 +71,16 @@ export function startWithin(
   const complaints: string[] = [];
   const served = serveMcp({
     ...options,
+    open: async () => {
+      const store = await openStore();
+      const common = {
+        store,
+        clock: options.clock,
+        identifiers: createIdentifiers(options.clock),
+        hash: sha256,
+      };
+      return { store, engine: createRuntime({ ...common, policy: () => policy(), checker: checker() }) };
+    },
     version: 'test',
     tools: todoToolsFor('agent'),
     input,

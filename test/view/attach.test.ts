@@ -1,7 +1,7 @@
 // `untildone attach` on sessions of hosts: a told one in its countdown, an asked one whose hooks only append, a question
 // of our own agent; in a real terminal, and as NDJSON where there is none.
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { defaultSettings } from '../../src/core/config/settings.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
 import { runCommand, say } from '../../src/scripted-model/index.ts';
@@ -50,7 +50,7 @@ function terminalOf(line: CommandLine): Terminal {
   return terminal;
 }
 
-const sessionOf = ({ store }: Elsewhere) => store.read(async (reader) => reader.session('host-session-1'));
+const sessionOf = ({ store }: Elsewhere) => store.state('host-session-1');
 
 describe('untildone attach and hosts', () => {
   it('C3: any key stops the countdown of a told host, r lifts that, and the session is the host’s all the while', async () => {
@@ -79,10 +79,9 @@ describe('untildone attach and hosts', () => {
     terminal.run(...there.line.words('attach', 'host-session'));
     await terminal.sees('[ ] Write beta');
     const { sessionId } = there.host;
-    await there.store.transact(async (transaction) => {
-      const event = { id: 'inbox-1', sessionId, at: Date.now() } as const;
-      await transaction.addEvent({ ...event, type: 'tool-started', tool: 'Bash', access: 'write' });
-    });
+    const event = { id: 'inbox-1', sessionId, at: Date.now() } as const;
+    await there.store.append([{ ...event, type: 'tool-started', tool: 'Bash', access: 'write' }]);
+
     await terminal.sees(/\S Bash/u);
     await there.host.completes(there.todos[0] ?? '');
     await terminal.sees('plan [████░░░░] 1/2');

@@ -44,24 +44,22 @@ function write(path: string, name: string, events: number): Promise<string> {
 async function inspect(path: string, processes: number, events: number): Promise<string[]> {
   const store = await openSqliteStore({ path, clock: systemClock });
   try {
-    return await store.read(async (reader) => {
-      const broken: string[] = [];
-      const session = await reader.session('shared');
-      const todos = processes * Math.ceil(events / 4);
-      const work = processes * events - todos;
-      if (session?.counts.pending !== todos)
-        broken.push(`the session counts ${session?.counts.pending} todos, not ${todos}`);
-      if (session?.work.calls !== work)
-        broken.push(`the session counts ${session?.work.calls} calls, not ${work}`);
-      const rows = await reader.todosOfPlan('shared');
-      if (rows.length !== todos) broken.push(`there are ${rows.length} todos, not ${todos}`);
-      const applied = await reader.appliedEvents('shared', 0, processes * events + 1);
-      if (applied.length !== processes * events) broken.push(`${applied.length} events are on record`);
-      const ledger = verifyLedger(await reader.ledger('shared'), sha256);
-      if (!ledger.intact) broken.push(ledger.sentence);
-      else if (ledger.length !== todos) broken.push(`the ledger has ${ledger.length} entries, not ${todos}`);
-      return broken;
-    });
+    const broken: string[] = [];
+    const session = await store.state('shared');
+    const todos = processes * Math.ceil(events / 4);
+    const work = processes * events - todos;
+    if (session?.plan.length !== todos)
+      broken.push(`the plan has ${session?.plan.length} todos, not ${todos}`);
+    if (session?.work.calls !== work)
+      broken.push(`the session counts ${session?.work.calls} calls, not ${work}`);
+    const rows = await store.todos({ planId: 'shared' });
+    if (rows.length !== todos) broken.push(`there are ${rows.length} todos, not ${todos}`);
+    const applied = await store.events({ sessionId: 'shared', after: 0, limit: processes * events + 1 });
+    if (applied.length !== processes * events) broken.push(`${applied.length} events are on record`);
+    const ledger = verifyLedger(await store.ledger('shared'), sha256);
+    if (!ledger.intact) broken.push(ledger.sentence);
+    else if (ledger.length !== todos) broken.push(`the ledger has ${ledger.length} entries, not ${todos}`);
+    return broken;
   } finally {
     await store.close();
   }

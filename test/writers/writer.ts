@@ -1,7 +1,8 @@
 // One of many processes that write the same session at once.
 // Usage: node writer.ts STORE NAME EVENTS
-import { defaultSettings } from '../../src/core/config/settings.ts';
+
 import type { Event } from '../../src/core/events.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';

@@ -5,9 +5,14 @@ import { exchange, hasWholePairs, histories, human, says } from '../../../test/s
 import { providerCases } from '../../../test/support/provider-cases.ts';
 import { say, script, startScriptedModel } from '../../scripted-model/index.ts';
 import { resolveModel } from '../models/resolve-model.ts';
-import { applyCompaction, isCompactionDue, planCompaction } from './compaction.ts';
-import { estimateMessages, estimateTokens } from './estimate-tokens.ts';
-import { isHuman, syntheticKind } from './synthetic.ts';
+import {
+  applyCompaction,
+  estimateMessages,
+  estimateTokens,
+  isCompactionDue,
+  planCompaction,
+} from './compaction.ts';
+import { isHuman, syntheticKind } from './history.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 

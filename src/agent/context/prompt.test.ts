@@ -4,8 +4,8 @@ import { exchange, human } from '../../../test/support/history-cases.ts';
 import { median, prefixShares } from '../../../test/support/prefix-share.ts';
 import { providerCases } from '../../../test/support/provider-cases.ts';
 import { say, script, startScriptedModel } from '../../scripted-model/index.ts';
-import { cacheOptions } from '../models/cache-options.ts';
 import { resolveModel } from '../models/resolve-model.ts';
+import { cacheOptions } from '../models/usage.ts';
 import { assembleCall, systemPrompt } from './prompt.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;

@@ -27,7 +27,6 @@ describe('a step that stops with todos open', () => {
       calledTools: true,
       onlyDuplicates: false,
       finishReason: 'tool-calls',
-      released: true,
     });
   });
 
@@ -41,7 +40,7 @@ describe('a step that stops with todos open', () => {
     const { parts, result } = await caller.run();
     expect(caller.stops).toHaveLength(1);
     expect(line(parts)).toMatch(/held-back\(All done!\).*text-delta\(Truly done\.\) finish-step finish$/);
-    expect(result).toMatchObject({ attempts: 2, calledTools: false, end: 'normal', released: true });
+    expect(result).toMatchObject({ attempts: 2, calledTools: false, end: 'normal' });
   });
 
   it('I1: the turn starts once and finishes once, whatever the number of attempts', async () => {
@@ -65,7 +64,7 @@ describe('a step that stops with todos open', () => {
     const caller = new ScriptedCaller(step([{ type: 'reasoning-delta', text: 'hm' }]), honest);
     const { parts, result } = await caller.run();
     expect(caller.stops[0]).toMatchObject({ end: 'empty', text: '' });
-    expect(parts).toContainEqual({ type: 'held-back', text: '', reason: 'empty-answer' });
+    expect(parts).toContainEqual({ type: 'held-back', text: '' });
     expect(line(parts)).toMatch(/^start start-step reasoning-delta\(hm\) held-back/);
     expect(result.attempts).toBe(2);
   });
@@ -128,7 +127,7 @@ describe('duplicate plans', () => {
     const caller = new ScriptedCaller(repeated, honest);
     const { parts, result } = await caller.run();
     expect(caller.stops[0]).toMatchObject({ calledTools: true, onlyDuplicates: true });
-    expect(parts).toContainEqual({ type: 'held-back', text: '', reason: 'duplicate-plan' });
+    expect(parts).toContainEqual({ type: 'held-back', text: '' });
     expect(parts.filter(({ type }) => type === 'finish')).toHaveLength(1);
     expect(result).toMatchObject({ attempts: 2, onlyDuplicates: false });
   });
@@ -175,9 +174,9 @@ describe('releasing', () => {
 
   it('I4: a plan that was settled while the step ran is released without asking', async () => {
     const caller: ScriptedCaller = new ScriptedCaller(async function* () {
-      yield* lie.slice(0, -1);
+      yield* lie.slice(0, -2);
       caller.open = false;
-      yield* lie.slice(-1);
+      yield* lie.slice(-2);
     });
     expect(line((await caller.run()).parts)).toBe(untouched);
     expect(caller.stops).toEqual([]);
@@ -186,7 +185,7 @@ describe('releasing', () => {
   it('I4: no reminder to give is a release', async () => {
     const caller = new ScriptedCaller(lie);
     caller.answer = () => ({ answer: 'retry', reminder: '  ', level: 1 });
-    expect((await caller.run()).result).toMatchObject({ attempts: 1, released: true });
+    expect((await caller.run()).result).toMatchObject({ attempts: 1, heldBack: [] });
   });
 
   it('I3: what the decision lets go is released', async () => {
@@ -211,9 +210,9 @@ describe('releasing', () => {
 
   it('I1: todos that appear during the step still bring a retry, with one finish', async () => {
     const caller: ScriptedCaller = new ScriptedCaller(async function* () {
-      yield* lie.slice(0, -1);
+      yield* lie.slice(0, -2);
       caller.open = true;
-      yield* lie.slice(-1);
+      yield* lie.slice(-2);
     }, honest);
     caller.open = false;
     const { parts, result } = await caller.run();
@@ -225,7 +224,11 @@ describe('releasing', () => {
 describe('what the guard remembers', () => {
   it('I4: every exit resets level and counter and takes the latest plan as snapshot', async () => {
     const fresh = { reminderLevel: 0, toolCalls: 0, planSnapshot: 'later' };
-    const broken: ScriptPart[] = [...text('half'), { type: 'error', error: new Error('boom') }];
+    const broken: ScriptPart[] = [
+      { type: 'start-step' },
+      ...text('half'),
+      { type: 'error', error: new Error('boom') },
+    ];
     const scripts: [string, ScriptPart[][]][] = [
       ['tool work', [honest]],
       ['release after a retry', [lie, lie]],
@@ -275,7 +278,7 @@ describe('what the guard remembers', () => {
 
 describe('for any script of attempts', () => {
   const body = fc.array(
-    fc.constantFrom('text', 'call', 'duplicate', 'reasoning', 'notice', 'source', 'error', 'finish'),
+    fc.constantFrom('text', 'call', 'duplicate', 'reasoning', 'notice', 'source', 'error'),
     { maxLength: 8 },
   );
   const partsOf = (kinds: readonly string[], attempt: number): ScriptPart[] =>
@@ -323,7 +326,7 @@ describe('for any script of attempts', () => {
         caller.answer = () => ({ answer: 'release' });
         for await (const part of caller.guard()) out.push(part);
         expect(late).toEqual([]);
-        expect(out).toHaveLength(given.length - kinds.filter((kind) => kind === 'finish').length);
+        expect(out).toHaveLength(given.length);
       }),
       { numRuns: 500 },
     );

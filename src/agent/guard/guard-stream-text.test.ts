@@ -3,15 +3,16 @@ import { isStepCount, type ModelMessage, streamText, type TextStreamPart, type T
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ScriptedLanguageModel, type ScriptedStep } from '../../../test/support/scripted-language-model.ts';
-import { collect } from '../../../test/support/scripted-stream.ts';
-import type { StopAnswer } from './answer-stop.ts';
-import { GuardMemory } from './guard-memory.ts';
-import { type GuardPart, type GuardStepOptions, guardStep } from './guard-step.ts';
+import { type Attempts, attempts, collect, type SeenPart } from '../../../test/support/scripted-stream.ts';
+import { GuardMemory, type StopAnswer } from './guard-transform.ts';
 
 type Part = TextStreamPart<ToolSet>;
 
 /** A caller as the loop will be one: it keeps the history, and the reminder goes to the model alone. */
-function scene(steps: readonly ScriptedStep[], { delayMs = 0, toolMs = 0 } = {}) {
+function scene(
+  steps: readonly ScriptedStep[],
+  { delayMs = 0, toolMs = 0, signal = new AbortController().signal } = {},
+) {
   const scripted = new ScriptedLanguageModel(steps, delayMs);
   const board = { open: ['b'], written: '' };
   const tools = {
@@ -33,8 +34,9 @@ function scene(steps: readonly ScriptedStep[], { delayMs = 0, toolMs = 0 } = {})
   } satisfies ToolSet;
   let history: ModelMessage[] = [{ role: 'user', content: 'do a and b' }];
   let previous: { readonly responseMessages: PromiseLike<ModelMessage[]> } | null = null;
-  const options: GuardStepOptions<Part> = {
-    attempt: (reminder, signal) => {
+  const options: Attempts<Part> = {
+    signal,
+    attempt: (reminder) => {
       async function* stream(): AsyncGenerator<Part> {
         if (previous !== null) history = [...history, ...(await previous.responseMessages)];
         const reminded: ModelMessage[] = reminder === null ? [] : [{ role: 'user', content: reminder }];
@@ -50,7 +52,7 @@ function scene(steps: readonly ScriptedStep[], { delayMs = 0, toolMs = 0 } = {})
         previous = result;
         yield* result.stream;
       }
-      return { stream: stream() };
+      return stream();
     },
     hasOpenTodos: () => board.open.length > 0,
     isPaused: () => false,
@@ -63,7 +65,7 @@ function scene(steps: readonly ScriptedStep[], { delayMs = 0, toolMs = 0 } = {})
   return { scripted, board, options };
 }
 
-const shown = (parts: readonly GuardPart<Part>[]) =>
+const shown = (parts: readonly SeenPart<Part>[]) =>
   parts.map((part) =>
     part.type === 'text-delta' || part.type === 'held-back' ? `${part.type}(${part.text})` : part.type,
   );
@@ -71,7 +73,7 @@ const shown = (parts: readonly GuardPart<Part>[]) =>
 describe('on a real streamText', () => {
   it('I1, I3, P1: a "done" with todos open is sent back, stays in the history and is never shown', async () => {
     const { scripted, options } = scene([{ text: 'All done!' }, { text: 'Sorry. ', calls: [['shell', {}]] }]);
-    const { parts, result } = await collect(guardStep(options));
+    const { parts, result } = await collect(attempts(options));
     expect(shown(parts)).toEqual([
       ...['start', 'start-step', 'held-back(All done!)', 'finish-step', 'start-step', 'text-start'],
       ...[
@@ -93,15 +95,15 @@ describe('on a real streamText', () => {
   it('I5, P4: a second identical todo_write is sent back, and its notice is in the history', async () => {
     const write = { calls: [['todo_write', { todos: ['a', 'b'] }]] } as const;
     const { scripted, options } = scene([write, write, { calls: [['shell', {}]] }]);
-    expect((await collect(guardStep(options))).result).toMatchObject({ attempts: 1, onlyDuplicates: false });
-    const { result } = await collect(guardStep(options));
+    expect((await collect(attempts(options))).result).toMatchObject({ attempts: 1, onlyDuplicates: false });
+    const { result } = await collect(attempts(options));
     expect(result).toMatchObject({ attempts: 2, onlyDuplicates: false, calledTools: true });
     expect(scripted.prompts[2]).toContain('the active todo is b');
   });
 
   it('P14: an empty answer is retried once', async () => {
     const { options } = scene([{}, {}]);
-    const { parts, result } = await collect(guardStep(options));
+    const { parts, result } = await collect(attempts(options));
     expect(result).toMatchObject({ attempts: 2, end: 'empty' });
     expect(parts.filter(({ type }) => type === 'finish')).toHaveLength(1);
   });
@@ -112,7 +114,7 @@ describe('on a real streamText', () => {
       toolMs: 5,
     });
     const arrived = new Map<string, number>();
-    for await (const part of guardStep(options)) arrived.set(part.type, performance.now());
+    for await (const part of attempts(options)) arrived.set(part.type, performance.now());
     expect(arrived.get('tool-input-start')).toBeLessThan(scripted.lastEventAt);
     expect(arrived.get('tool-call')).toBeLessThan(scripted.lastEventAt);
   });
@@ -122,7 +124,7 @@ describe('on a real streamText', () => {
     scripted.model.doStream = async () => {
       throw new Error('overloaded');
     };
-    const { parts, result } = await collect(guardStep(options));
+    const { parts, result } = await collect(attempts(options));
     expect(shown(parts)).toEqual(['start', 'error']);
     expect(result.error).toMatchObject({ source: 'model', cause: { message: 'overloaded' } });
   });
@@ -131,18 +133,13 @@ describe('on a real streamText', () => {
     const abort = new AbortController();
     const { scripted, options } = scene([{ text: 'one two three four five six seven eight' }], {
       delayMs: 100,
+      signal: abort.signal,
     });
     setTimeout(() => abort.abort(), 500);
-    const { parts, result } = await collect(guardStep({ ...options, signal: abort.signal }));
+    const { parts, result } = await collect(attempts(options));
     expect(shown(parts).slice(0, 4)).toEqual(['start', 'start-step', 'text-start', 'text-delta(one )']);
     expect(parts.at(-1)?.type).toBe('abort');
-    expect(result).toMatchObject({ aborted: true, released: true, attempts: 1 });
-    expect(scripted.aborted).toBe(1);
-  });
-
-  it('I4: a consumer that goes away aborts the model call', async () => {
-    const { scripted, options } = scene([{ text: 'one two three four five six' }], { delayMs: 5 });
-    for await (const part of guardStep(options)) if (part.type === 'start-step') break;
+    expect(result).toMatchObject({ aborted: true, heldBack: [], attempts: 1 });
     expect(scripted.aborted).toBe(1);
   });
 });
@@ -162,9 +159,9 @@ describe('latency', () => {
   }
 
   it('I1: an answer is out within 50 ms of the model’s last event (figures printed)', async () => {
-    const bare = await waits(({ options }) => options.attempt(null, new AbortController().signal).stream);
+    const bare = await waits(({ options }) => options.attempt(null));
     const guarded = await waits(({ options }) =>
-      guardStep({ ...options, ask: async () => ({ answer: 'release' }) }),
+      attempts({ ...options, ask: async () => ({ answer: 'release' }) }),
     );
     for (const [name, { median, worst }] of Object.entries({ bare, guarded }))
       console.log(

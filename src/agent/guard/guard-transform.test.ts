@@ -11,9 +11,13 @@ import {
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ScriptedLanguageModel, type ScriptedStep } from '../../../test/support/scripted-language-model.ts';
-import type { StopAnswer, StopFacts } from './answer-stop.ts';
-import { GuardMemory } from './guard-memory.ts';
-import { type GuardTransformOptions, toTransform } from './guard-transform.ts';
+import {
+  GuardMemory,
+  type GuardTransformOptions,
+  type StopAnswer,
+  type StopFacts,
+  toTransform,
+} from './guard-transform.ts';
 
 type Part = TextStreamPart<ToolSet>;
 

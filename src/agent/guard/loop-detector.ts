@@ -1,15 +1,8 @@
 // Finds out that an agent goes in circles: the same call with the same result, a period of calls, the same words
 // again and again (I8, P25). Incremental, with the memory of the last calls only. It alarms; others act.
 // A missed loop is ended later by the limits; a false alarm breaks honest work. So results must be equal too.
+import { createHash } from 'node:crypto';
 import { oneLine } from '../../core/safe-text.ts';
-import { canonicalText, digest, withoutMeasurements } from './canonical-input.ts';
-
-export interface ObservedCall {
-  readonly name: string;
-  readonly input: unknown;
-  /** What the model got to see: output or error. */
-  readonly result: unknown;
-}
 
 export interface LoopAlarm {
   /** One short line, safe to show: tool names and numbers, nothing of inputs or results. */
@@ -17,16 +10,8 @@ export interface LoopAlarm {
   readonly repeats: number;
 }
 
-export interface LoopLimits {
-  readonly identicalCalls: number;
-  readonly maxPeriod: number;
-  readonly periods: number;
-  readonly repeatedTexts: number;
-  /** Calls and texts that are remembered; three periods of the longest kind must fit. */
-  readonly memory: number;
-}
-
-export const defaultLoopLimits: LoopLimits = {
+/** `memory`: calls and texts that are remembered; three periods of the longest kind must fit. */
+export const defaultLoopLimits = {
   identicalCalls: 4,
   maxPeriod: 6,
   periods: 3,
@@ -34,50 +19,38 @@ export const defaultLoopLimits: LoopLimits = {
   memory: 60,
 };
 
-interface RememberedCall {
-  readonly name: string;
-  readonly key: string;
-}
-
 export class LoopDetector {
-  readonly #limits: LoopLimits;
-  #calls: RememberedCall[] = [];
-  /** Said since the last call that was new. */
+  readonly #limits: Readonly<typeof defaultLoopLimits>;
+  #calls: { readonly name: string; readonly key: string }[] = [];
   #texts: string[] = [];
 
-  constructor(limits: LoopLimits = defaultLoopLimits) {
+  constructor(limits: Readonly<typeof defaultLoopLimits> = defaultLoopLimits) {
     this.#limits = limits;
   }
 
-  /** How much is remembered; it never exceeds twice the limit. */
   get size(): number {
     return this.#calls.length + this.#texts.length;
   }
 
-  observeCall({ name, input, result }: ObservedCall): LoopAlarm | null {
+  observeCall({ name, input, result }: { name: string; input: unknown; result: unknown }): LoopAlarm | null {
     const key = digest(`${name}\n${canonicalText(input)}\n${withoutMeasurements(canonicalText(result))}`);
-    const isNew = !this.#calls.some((call) => call.key === key);
     // Someone who repeats a phrase while doing something new is not going in circles.
-    if (isNew) this.#texts = [];
-    this.#calls = remember(this.#calls, { name: oneLine(name, 40), key }, this.#limits.memory);
-    return this.#alarm(this.#identicalCalls() ?? this.#periodicCalls());
+    if (!this.#calls.some((call) => call.key === key)) this.#texts = [];
+    this.#calls = [...this.#calls, { name: oneLine(name, 40), key }].slice(-this.#limits.memory);
+    return this.#alarm(this.#repeatedCalls());
   }
 
   observeText(text: string): LoopAlarm | null {
-    const plain = text
-      .normalize('NFKC')
-      .toLowerCase()
-      .replace(/[\s\p{P}\p{S}]+/gu, ' ')
-      .trim();
+    const words = text.normalize('NFKC').toLowerCase();
+    const plain = words.replace(/[\s\p{P}\p{S}]+/gu, ' ').trim();
     if (plain === '') return null;
     const key = digest(plain);
-    this.#texts = remember(this.#texts, key, this.#limits.memory);
+    this.#texts = [...this.#texts, key].slice(-this.#limits.memory);
     const repeats = this.#texts.filter((said) => said === key).length;
     if (repeats < this.#limits.repeatedTexts) return null;
     return this.#alarm({ pattern: `the same text ${repeats} times`, repeats });
   }
 
-  /** A new human message, or anything else after which old repetitions mean nothing. */
   reset(): void {
     this.#calls = [];
     this.#texts = [];
@@ -89,31 +62,49 @@ export class LoopDetector {
     return alarm;
   }
 
-  #identicalCalls(): LoopAlarm | null {
-    const repeats = this.#limits.identicalCalls;
-    const last = this.#calls.slice(-repeats);
-    const first = last[0];
-    if (first === undefined || last.length < repeats || last.some(({ key }) => key !== first.key))
-      return null;
-    return { pattern: `${first.name} ${repeats} times with the same input and result`, repeats };
-  }
-
-  #periodicCalls(): LoopAlarm | null {
-    const { maxPeriod, periods } = this.#limits;
-    for (let period = 2; period <= maxPeriod; period += 1) {
-      const last = this.#calls.slice(-period * periods);
-      if (last.length < period * periods) return null;
-      if (!last.every(({ key }, index) => key === last[index % period]?.key)) continue;
-      const names = last.slice(0, period).map(({ name }) => name);
-      return {
-        pattern: `${oneLine(names.join(' → '), 160)}, ${periods} times with the same results`,
-        repeats: periods,
-      };
+  #repeatedCalls(): LoopAlarm | null {
+    const { maxPeriod, periods, identicalCalls } = this.#limits;
+    for (let period = 1; period <= maxPeriod; period += 1) {
+      const repeats = period === 1 ? identicalCalls : periods;
+      const last = this.#calls.slice(-period * repeats);
+      const isRound = last.every(({ key }, index) => key === last[index % period]?.key);
+      if (last.length < period * repeats || !isRound) continue;
+      const round = last.slice(0, period).map(({ name }) => name);
+      const names = oneLine(round.join(' → '), 160);
+      const alike = period === 1 ? 'times with the same input and result' : 'times with the same results';
+      return { pattern: `${names}${period === 1 ? '' : ','} ${repeats} ${alike}`, repeats };
     }
     return null;
   }
 }
 
-function remember<Value>(values: readonly Value[], value: Value, limit: number): Value[] {
-  return [...values, value].slice(-limit);
+/** One text for one meaning: the keys of an input in order. Never fails, whatever a model sends. */
+function canonicalText(value: unknown): string {
+  const inOrder = (_key: string, field: unknown): unknown => {
+    if (field instanceof Error) return `${field.name}: ${field.message}`;
+    if (typeof field === 'bigint') return String(field);
+    if (typeof field !== 'object' || field === null || Array.isArray(field)) return field;
+    return Object.fromEntries(Object.entries(field).sort(([left], [right]) => (left < right ? -1 : 1)));
+  };
+  try {
+    return JSON.stringify(value, inOrder) ?? String(value);
+  } catch {
+    // Safe: no honest input contains itself or nests without end; such ones count as equal.
+    return '…';
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+/**
+ * Clock times and measured durations ("in 0.32s", "345ms", "10:11:12") differ at every run of the same failing test;
+ * whole seconds and other numbers are kept, since they may be a poll's progress.
+ */
+function withoutMeasurements(text: string): string {
+  return text
+    .replace(/\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?/gu, '#')
+    .replace(/\b\d{1,9}(?:\.\d{1,9})?[ ]?(?:ms|µs|us|ns)\b/gu, '#')
+    .replace(/\b\d{1,9}\.\d{1,9}[ ]?(?:s|sec|secs|seconds?)\b/gu, '#');
 }

@@ -1,11 +1,12 @@
 import { streamText } from 'ai';
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { providerCases, sourcesOf } from '../../../test/support/provider-cases.ts';
-import { mergeSettings } from '../../core/config/merge.ts';
-import type { PartialSettings } from '../../core/config/settings.ts';
+import { mergeSettings } from '../../core/config.ts';
+import type { PartialSettings } from '../../core/settings.ts';
 import { type Protocol, say, script, startScriptedModel } from '../../scripted-model/index.ts';
-import { cacheOptions } from './cache-options.ts';
-import { resolveModel } from './resolve-model.ts';
+import { checkBaseUrl, parseModelSpec, resolveModel, withVersion } from './resolve-model.ts';
+import { cacheOptions } from './usage.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
@@ -252,5 +253,63 @@ describe('a file of the project', () => {
     });
     const resolved = await resolveModel('anthropic/x', { settings, origins, environment });
     expect(resolved.ok && resolved.keyVariable).toBeNull();
+  });
+});
+
+describe('C1: the address of a provider', () => {
+  it.each([
+    ['http://127.0.0.1:8000/v1/', 'http://127.0.0.1:8000/v1', true],
+    [' https://example.org ', 'https://example.org', false],
+    ['http://127.0.0.1.evil.example/v1', 'http://127.0.0.1.evil.example/v1', false],
+    ['http://localhost.evil.example', 'http://localhost.evil.example', false],
+  ])('%s is taken as %s', (text, url, isLoopback) => {
+    expect(checkBaseUrl(text, 'X')).toEqual({ ok: true, url, isLoopback });
+  });
+
+  it.each(['', 'example.org', 'javascript:alert(1)', 'http://a:b@c', 'http://a/?b', 'http://a/#b'])(
+    '%j is refused by the name of its place',
+    (text) => {
+      const checked = checkBaseUrl(text, 'OPENAI_BASE_URL');
+      expect(checked.ok ? '' : checked.sentence).toMatch(/^OPENAI_BASE_URL /);
+    },
+  );
+
+  it.each([
+    ['https://api.openai.com', false, 'https://api.openai.com/v1'],
+    ['https://proxy.example/openai', false, 'https://proxy.example/openai'],
+    ['https://proxy.example/anthropic', true, 'https://proxy.example/anthropic/v1'],
+    ['https://proxy.example/anthropic/v1', true, 'https://proxy.example/anthropic/v1'],
+  ])('%s gets its version where it lacks one', (url, isShared, expected) => {
+    expect(withVersion(url, '/v1', isShared)).toBe(expected);
+  });
+});
+
+describe('C1: provider/model', () => {
+  it.each([
+    ['anthropic/claude-sonnet-5-5', 'anthropic', 'claude-sonnet-5-5'],
+    ['OLLAMA/hf.co/org/Model-GGUF:Q4_K_M', 'ollama', 'hf.co/org/Model-GGUF:Q4_K_M'],
+    ['my/@cf/meta/llama', null, null],
+    ['my/org/@cf', 'my', 'org/@cf'],
+    ['vllm/a b', null, null],
+    ['vllm/', null, null],
+    ['vllm//x', null, null],
+    ['vllm/x?key=1', null, null],
+    ['vllm/a/../b', null, null],
+  ])('%s is read as %s and %s', (text, provider, modelId) => {
+    const parsed = parseModelSpec(text);
+    expect(parsed.ok ? [parsed.spec.provider, parsed.spec.modelId] : [null, null]).toEqual([
+      provider,
+      modelId,
+    ]);
+  });
+
+  it('is answered with a value for any text, and with one printable line when it is wrong', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), (text) => {
+        const parsed = parseModelSpec(text);
+        if (!parsed.ok) expect(parsed.sentence).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
+        else expect(new URL(`https://a/models/${parsed.spec.modelId}`).pathname).toMatch(/^\/models\/\w/);
+      }),
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { callUsage } from './usage.ts';
+import { knownProviders } from './resolve-model.ts';
+import { cacheOptions, callUsage, knownContextLimit } from './usage.ts';
 
 const price = { input: 2, output: 10, cachedInput: 0.2, cacheWrite: 2.5 };
 const usage = {
@@ -39,5 +40,41 @@ describe('G8: what a call used', () => {
     };
     expect(callUsage(odd, price)).toMatchObject({ inputTokens: 10, cachedTokens: 10 });
     expect(callUsage(odd, price).cost).toBeCloseTo((10 * 0.2) / 1e6);
+  });
+});
+
+describe('G8: how much fits into a model', () => {
+  it('is known for every model that is a default', () => {
+    const defaults = Object.values(knownProviders).flatMap(({ defaultModel }) => defaultModel ?? []);
+    expect(defaults).toHaveLength(3);
+    for (const model of defaults) expect(knownContextLimit(model)).toBeGreaterThanOrEqual(200_000);
+  });
+
+  it.each([
+    ['claude-haiku-4-5', 200_000],
+    ['anthropic/claude-opus-5-5', 1_000_000],
+    ['gpt-5-mini', 272_000],
+    ['gpt-4o', 128_000],
+    ['qwen3:8b', null],
+    ['my-claude-like', null],
+  ])('of %s is %s', (model, limit) => {
+    expect(knownContextLimit(model)).toBe(limit);
+  });
+});
+
+describe('V9: what keeps the cache of a prompt warm', () => {
+  it('is a breakpoint at the system prompt and at the last stable message for Anthropic', () => {
+    const breakpoint = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+    expect(cacheOptions('anthropic', 's')).toEqual({ system: breakpoint, message: breakpoint, call: null });
+  });
+
+  it('is the session as key for OpenAI, and nothing that only the vendor could resolve later', () => {
+    expect(cacheOptions('openai', 'x'.repeat(99)).call).toEqual({
+      openai: { promptCacheKey: 'x'.repeat(64), store: false },
+    });
+  });
+
+  it.each(['google', 'compatible'] as const)('is nothing for %s', (family) => {
+    expect(cacheOptions(family, 's')).toEqual({ system: null, message: null, call: null });
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../store/memory/memory-store.ts';
+import { createMemoryStore } from '../../../test/support/memory-store.ts';
 import { addGrant, provenGrants, readGrants, removeGrants } from './remembered-grants.ts';
 
 let stateDirectory: string;
@@ -41,12 +41,8 @@ describe('permissions for good', () => {
     const store = createMemoryStore();
     addGrant(place('/a'), grant('x'));
     addGrant(place('/a'), grant('y'));
-    await store.transact(async (transaction) =>
-      transaction.addEvent({
-        ...{ id: 'answer x', sessionId: 's', at: 5, type: 'permission-answered' },
-        ...{ requestId: 'r', granted: true, remembered: 'always' },
-      }),
-    );
+    const wait = { kind: 'permission', requestId: 'r', granted: true, remembered: 'always' } as const;
+    await store.append([{ id: 'answer x', sessionId: 's', at: 5, type: 'wait-ended', wait }]);
     expect(await provenGrants(store, place('/a'))).toEqual({ grants: [grant('x')], unproven: 1 });
   });
 

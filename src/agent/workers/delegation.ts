@@ -1,55 +1,28 @@
-// Hands todos to workers, one after the other, and brings back what came of them (S4, S6). Each worker has a session
-// of its own; the delegation is on the record of the run before its worker starts and after it ends, so that a run
-// that was killed in between knows what to say about it.
-import type { Settings } from '../../core/config/settings.ts';
-import type { Todo } from '../../core/todo.ts';
-import type { Clock, Identifiers } from '../../engine/clock.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { Store } from '../../engine/store.ts';
-import type { Emit } from '../agent-event.ts';
-import type { AgentTool } from '../loop/agent-tool.ts';
-import type { Control } from '../loop/control.ts';
-import type { RunCounts } from '../loop/run-state.ts';
-import type { ToolCallResult } from '../loop/tool-calls.ts';
-import type { CountUsage } from '../loop/usage-count.ts';
-import type { ResolvedModel } from '../models/resolve-model.ts';
-import type { PermissionGate } from '../permissions/permission-gate.ts';
-import { createDelegateTool, type DelegateInput } from './delegate-tool.ts';
-import { settleDelegation } from './interrupted-delegation.ts';
-import { runWorker, type WorkerEnd } from './run-worker.ts';
-import { type Worker, workerTools } from './worker.ts';
-import { workerBrief, workerPrompt } from './worker-prompt.ts';
-import { refusedDelegation, workerReport } from './worker-report.ts';
-import { closeWorkerSession, openWorkerSession } from './worker-session.ts';
+// `delegate` hands todos to workers, one after the other, and brings back what came of them (S4, S6). Each worker has a
+// session of its own; the delegation is on the record of the run before its worker starts and after it ends, so that a
+// run that was killed in between knows what to say about it. Which worker is meant the plan says, never the model (M7).
+import type { SessionDescriptor, StopEnd, WorkerResult } from '../../core/events.ts';
+import { jsonSchema } from '../../core/json-schema.ts';
+import { quoteForModel } from '../../core/safe-text.ts';
+import { described, object, optional, text } from '../../core/schema.ts';
+import type { Delegation } from '../../core/state.ts';
+import { readInput, words } from '../../core/tool-input.ts';
+import { lastWords, openTranscript } from '../context/history.ts';
+import { type Run, showPlan } from '../loop/run.ts';
+import { type AgentTool, failedCall, settleInterrupted, type ToolCallResult } from '../loop/tool-calls.ts';
+import { type Ending, reported, runWorker, workerBrief } from './worker.ts';
+import { delegateToolName, workerTools } from './worker-types.ts';
 
-export interface DelegationOptions {
-  readonly workers: readonly Worker[];
-  readonly store: Store;
-  readonly engine: Pick<Engine, 'handle'>;
-  readonly clock: Clock;
-  readonly identifiers: Identifiers;
-  /** The run's own session. */
-  readonly sessionId: string;
-  readonly directory: string;
-  readonly model: ResolvedModel;
-  readonly settings: Settings;
-  /** The run's own: workers get a part of those that work in the workspace, and no others (M7). */
-  readonly tools: readonly AgentTool[];
-  /** What a worker wants is asked like what the run wants. */
-  readonly gate: PermissionGate;
-  readonly control: Control;
-  readonly counts: RunCounts;
-  readonly countUsage: CountUsage;
-  readonly isAllowanceSpent: () => Promise<boolean>;
-  readonly showPlan: () => Promise<void>;
-  readonly emit: Emit;
-  readonly random: () => number;
-}
+const fields = {
+  todoId: described(words, 'The id of a todo that has an agentType.'),
+  instructions: described(
+    optional(text()),
+    'What the worker must know beside the todo: paths, findings, constraints.',
+  ),
+};
 
-/** null: there are no workers, and so there is nothing to delegate to. */
-export function createDelegation(options: DelegationOptions): AgentTool | null {
-  const { workers } = options;
-  if (workers.length === 0) return null;
+export function createDelegation(run: Run, tools: readonly AgentTool[]): AgentTool | null {
+  if (run.workers.length === 0) return null;
   /** What this process has begun, by the call that asked for it; the last one is what the next one waits for. */
   const begun = new Map<string, Promise<ToolCallResult>>();
   let last: Promise<unknown> = Promise.resolve();
@@ -58,122 +31,174 @@ export function createDelegation(options: DelegationOptions): AgentTool | null {
   const over = (): void => {
     waiting -= 1;
   };
-
-  return createDelegateTool(workers, {
-    call(input, signal, callId) {
+  const names = run.workers.map(({ name }) => name).join(', ');
+  return {
+    name: delegateToolName,
+    description: `Hand a todo to the worker of its agentType (${names}), wait for it, and get its report. The todo is set in_progress; completing it afterwards is up to you. The worker knows the todo and your instructions and nothing else of this conversation.`,
+    inputSchema: jsonSchema(object(fields)),
+    family: 'delegation',
+    access: 'execute',
+    async call(input, signal, callId) {
+      const read = readInput(fields, input);
+      if (!read.ok) return failedCall(read.message);
+      const { todoId, instructions = '' } = read.input;
       // With nobody at work, earlier steps are settled: their reports need not stay in memory.
       if (waiting === 0) begun.clear();
       waiting += 1;
-      const turn = last.then(() => delegate(options, input, signal, callId));
+      const turn = last.then(() => delegate(run, tools, { todoId, instructions, signal, callId }));
       begun.set(callId, turn);
       last = turn.then(over, over);
       return turn;
     },
     // An interrupted worker of this process ends by itself; one of a dead process has left its words in the store.
-    settle: (callId) => begun.get(callId) ?? settleDelegation(options, callId),
-  });
+    settle: (callId) => begun.get(callId) ?? settleDelegation(run, callId),
+  };
 }
 
 async function delegate(
-  options: DelegationOptions,
-  { todoId, instructions }: DelegateInput,
-  signal: AbortSignal,
-  callId: string,
+  run: Run,
+  ofRun: readonly AgentTool[],
+  call: { todoId: string; instructions: string; signal: AbortSignal; callId: string },
 ): Promise<ToolCallResult> {
-  const { clock, identifiers, engine, sessionId, emit, control } = options;
-  if (signal.aborted || control.stopping.aborted)
-    return refusedDelegation('It was interrupted before the worker started; nothing was delegated.');
-  const found = await findWorker(options, todoId);
-  if (!found.ok) return refusedDelegation(found.sentence);
-  const { worker, todo } = found;
-  const workerId = identifiers.next();
-  const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
-  const startedAt = clock.now();
-  const { reply } = await engine.handle({
-    ...base(),
-    type: 'delegation-started',
-    todoId: todo.id,
-    workerId,
-    agentType: worker.name,
-    callId,
-  });
-  const refusal = reply?.refused[0];
-  if (refusal !== undefined) return refusedDelegation(refusal.sentence);
+  const { signal, callId, instructions } = call;
+  if (signal.aborted || run.control.stopping.aborted)
+    return failedCall('It was interrupted before the worker started; nothing was delegated.');
+  const todo = (await run.state())?.plan.find(({ id }) => id === call.todoId);
+  if (todo === undefined)
+    return failedCall(
+      'There is no todo with this id in the plan; list_todo shows the ids. Nothing was delegated.',
+    );
+  const worker = run.workers.find(({ name }) => name === todo.agentType);
+  if (worker === undefined) {
+    const lacks = todo.agentType === null ? 'This todo has no agentType' : 'There is no such worker here';
+    const known = run.workers.map(({ name }) => name).join(', ');
+    return failedCall(
+      `${lacks}: set one with update_todo (${known}), or do it yourself. Nothing was delegated.`,
+    );
+  }
+  const startedAt = run.clock.now();
+  const workerId = run.identifiers.next();
   const about = { workerId, agentType: worker.name, todoId: todo.id };
-  emit({ type: 'worker-started', at: startedAt, sessionId, ...about, title: todo.title });
-  await options.showPlan();
-  const end = await work(options, worker, workerId, workerBrief(todo, instructions), signal);
-  await engine.handle({ ...base(), type: 'delegation-ended', workerId, ...ending(end) });
-  const endedAt = clock.now();
-  const milliseconds = endedAt - startedAt;
-  emit({ type: 'worker-ended', at: endedAt, sessionId, ...about, ...ending(end), milliseconds });
-  await options.showPlan();
-  return workerReport(about, end, await readTodo(options, todo.id));
-}
+  const { reply } = await run.record({ type: 'delegation-started', ...about, callId });
+  const refusal = reply?.refused[0];
+  if (refusal !== undefined) return failedCall(refusal.sentence);
+  run.tell({ type: 'worker-started', ...about, title: todo.title });
+  await showPlan(run);
 
-function ending({ result, sentence }: WorkerEnd): Pick<WorkerEnd, 'result' | 'sentence'> {
-  return { result, sentence };
-}
-
-/** Must not throw: whatever breaks in a worker is the worker's end, and the run goes on (S6). */
-async function work(
-  options: DelegationOptions,
-  worker: Worker,
-  workerId: string,
-  brief: string,
-  signal: AbortSignal,
-): Promise<WorkerEnd> {
-  const model = worker.model ?? options.model;
-  const tools = workerTools(worker, options.tools);
-  const canWrite = tools.some(({ access }) => access !== 'read');
-  const session = { ...options, workerId, name: worker.name, canWrite, model: model.label };
-  await openWorkerSession(session);
-  let end: WorkerEnd;
-  try {
-    end = await runWorker({
-      ...options,
-      sessionId: workerId,
-      worker,
-      model,
-      tools,
-      system: workerPrompt(worker, { root: options.directory, platform: process.platform }),
-      brief,
-      signal,
-      stopping: options.control.stopping,
-    });
-  } catch (error) {
-    // Safe: what the worker did is in its transcript, and the agent that delegated decides what follows.
+  const model = worker.model ?? run.model;
+  const tools = workerTools(worker, ofRun);
+  const canWrite = tools.some(({ access }) => access !== 'read') ? 'yes' : 'no';
+  const agent = { name: worker.name, canWrite, model: model.label, variant: null } as const;
+  const descriptor = describeSession(run, { pause: null, verify: null }, run.sessionId);
+  await run.record({ type: 'session-opened', descriptor, agent }, workerId);
+  const place = { sessionId: workerId, model, tools, brief: workerBrief(todo, instructions), signal };
+  const end = await runWorker(run, worker, place).catch((error: unknown) => {
+    // Safe (S6): what the worker did is in its transcript, and the agent that delegated decides what follows.
     const reason = error instanceof Error ? error.message : String(error);
-    end = { result: 'failed', sentence: `It broke off unexpectedly: ${reason}`, text: '', steps: 0 };
-  }
-  await closeWorkerSession(session, end);
-  return end;
-}
-
-type FoundWorker =
-  | { readonly ok: true; readonly worker: Worker; readonly todo: Todo }
-  | { readonly ok: false; readonly sentence: string };
-
-async function findWorker(options: DelegationOptions, todoId: string): Promise<FoundWorker> {
-  const todo = await readTodo(options, todoId);
-  const known = options.workers.map(({ name }) => name).join(', ');
-  if (todo === null) {
-    const sentence =
-      'There is no todo with this id in the plan; list_todo shows the ids. Nothing was delegated.';
-    return { ok: false, sentence };
-  }
-  const worker = options.workers.find(({ name }) => name === todo.agentType);
-  if (worker !== undefined) return { ok: true, worker, todo };
-  const lacks = todo.agentType === null ? 'This todo has no agentType' : 'There is no such worker here';
-  const sentence = `${lacks}: set one with update_todo (${known}), or do it yourself. Nothing was delegated.`;
-  return { ok: false, sentence };
-}
-
-/** null: not in the plan of this run. */
-async function readTodo({ store, sessionId }: DelegationOptions, todoId: string): Promise<Todo | null> {
-  return store.read(async (reader) => {
-    const session = await reader.session(sessionId);
-    const todo = await reader.findTodo(todoId);
-    return todo !== null && todo.planId === session?.planId ? todo : null;
+    return { result: 'failed', sentence: `It broke off unexpectedly: ${reason}`, text: '' } as const;
   });
+  await closeSession(run, workerId, end.result);
+  await endDelegation(run, { ...about, startedAt }, end);
+  await showPlan(run);
+  return workerReport(run, about, end);
 }
+
+export function describeSession(
+  run: Run,
+  tools: SessionDescriptor['tools'],
+  parentId: string | null = null,
+): SessionDescriptor {
+  const { directory } = run;
+  const kind = parentId === null ? 'main' : 'subagent';
+  const about = { host: 'untildone', instance: `untildone:${directory}`, mode: 'asked', kind } as const;
+  const facts = { headless: true, immediate: false, everyAgentWrites: false, seesTools: true };
+  return { ...about, parentId, directory, ...facts, tools };
+}
+
+const ends: Readonly<Record<WorkerResult, StopEnd>> = {
+  done: 'normal',
+  failed: 'error',
+  'timed-out': 'cancelled',
+  refused: 'refusal',
+  interrupted: 'cancelled',
+};
+
+/** The end of a worker is put before the engine like any stop attempt, so that `why` can explain it. */
+async function closeSession(run: Run, workerId: string, result: WorkerResult): Promise<void> {
+  const facts = { question: false, fingerprint: null, background: [], toolError: null };
+  await run.record({ type: 'stop-attempted', end: ends[result], ...facts }, workerId);
+}
+
+async function endDelegation(
+  run: Run,
+  of: Pick<Delegation, 'workerId' | 'agentType' | 'todoId' | 'startedAt'>,
+  { result, sentence }: Ending,
+): Promise<void> {
+  const { workerId, agentType, todoId, startedAt } = of;
+  await run.record({ type: 'delegation-ended', workerId, result, sentence });
+  const milliseconds = run.clock.now() - startedAt;
+  run.tell({ type: 'worker-ended', workerId, agentType, todoId, result, sentence, milliseconds });
+}
+
+/**
+ * What became of a delegation whose process died (V5). A worker that had ended is reported as it ended; one that was at
+ * work is put on the record as interrupted, and its open calls are closed in its own transcript.
+ */
+async function settleDelegation(run: Run, callId: string): Promise<ToolCallResult> {
+  const delegation = (await run.state())?.delegation;
+  if (delegation?.callId !== callId)
+    return failedCall('The run was interrupted before this worker started; nothing was delegated.');
+  const { workerId } = delegation;
+  const transcript = await openTranscript(run, { sessionId: workerId, maxMessages: 1 });
+  const text = lastWords(transcript.messages());
+  let end: Ending | null = delegation.ended;
+  if (end === null) {
+    await settleInterrupted(
+      {
+        ...{ run, sessionId: workerId, transcript, tools: [], emit: run.emit },
+        signal: () => run.control.signal,
+        record: (event) => run.record(event, workerId),
+        tell: (event) => run.tell(event, workerId),
+      },
+      'give-up',
+    );
+    const session = await run.store.state(workerId);
+    // Where its report was written down, only the run had not heard of it.
+    const sentence = 'The run was interrupted while it worked.';
+    end = session?.lastStop?.end === 'normal' ? reported : { result: 'interrupted', sentence };
+    if (session !== null && session.lastStop === null) await closeSession(run, workerId, end.result);
+    await endDelegation(run, delegation, end);
+  }
+  return workerReport(run, delegation, { ...end, text });
+}
+
+const longestReport = 12_000;
+
+/** What the agent that delegated is told. It is a stranger's word: marked as such and bounded, and it proves nothing. */
+async function workerReport(
+  { store }: Run,
+  { agentType, workerId, todoId }: Pick<Delegation, 'agentType' | 'workerId' | 'todoId'>,
+  { result, sentence, text }: Ending & { readonly text: string },
+): Promise<ToolCallResult> {
+  const [todo] = await store.todos({ ids: [todoId] });
+  const title = todo === undefined ? 'the todo' : quoteForModel(todo.title, 120);
+  const label = result === 'done' ? 'Its report, which is its word and not proof' : 'What it said last';
+  // Head and tail: what was done stands at the beginning, what is open at the end.
+  const head = Math.floor((longestReport * 2) / 3);
+  const cut = `${text.slice(0, head)}\n… (cut)\n${text.slice(head - longestReport)}`;
+  const said = `${label}:\n<<<\n${text.length <= longestReport ? text : cut}\n>>>`;
+  const lines = [
+    `The worker ${agentType} (session ${workerId}) ended on ${title}: ${result}. ${sentence}`,
+    text.trim() === '' ? 'It said nothing.' : said,
+    todo?.status === 'blocked' ? 'The todo is set aside as blocked. Go on with the others.' : advice[result],
+  ];
+  return { ok: result === 'done', output: lines.join('\n'), duplicate: false };
+}
+
+const again =
+  'It can be delegated once more, with other instructions; after a second failure it is set aside as blocked.';
+const advice: Readonly<Record<WorkerResult, string>> = {
+  done: 'Judge it: complete the todo if it is done, or delegate it again with what is missing.',
+  interrupted: 'That is nobody’s failure. Look at what is there already; the todo can be delegated again.',
+  ...{ failed: again, 'timed-out': again, refused: again },
+};

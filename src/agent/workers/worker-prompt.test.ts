@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aTodo } from '../../../test/support/builders.ts';
-import { mergeSettings } from '../../core/config/merge.ts';
-import { workerBrief, workerPrompt } from './worker-prompt.ts';
+import { mergeSettings } from '../../core/config.ts';
+import { workerBrief, workerPrompt } from './worker.ts';
 import { workerTypes } from './worker-types.ts';
 
 const place = { root: '/home/me/project', platform: 'linux' };
@@ -41,7 +41,7 @@ describe('what a worker is told', () => {
   });
 
   it('S6: that somebody was there before, if so', () => {
-    expect(workerBrief(aTodo({ startedAt: 5 }), null)).toContain('look first at what is there already');
-    expect(workerBrief(aTodo(), null)).not.toContain('before');
+    expect(workerBrief(aTodo({ startedAt: 5 }), '')).toContain('look first at what is there already');
+    expect(workerBrief(aTodo(), '')).not.toContain('before');
   });
 });

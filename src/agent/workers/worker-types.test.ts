@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Layers, mergeSettings } from '../../core/config/merge.ts';
+import { type Layers, mergeSettings } from '../../core/config.ts';
 import { workspaceTools } from '../workspace/workspace-tools.ts';
-import { workerTypes } from './worker-types.ts';
+import { workerTools, workerTypes } from './worker-types.ts';
 
 function typesOf(layers: Layers) {
   const { settings, origins } = mergeSettings(layers);
@@ -86,4 +86,15 @@ describe('a project’s file', () => {
     });
     expect([byName['coder']?.isProjectPrompt, byName['tester']?.isProjectPrompt]).toEqual([false, true]);
   });
+});
+
+it('M7: a worker gets no tool for plans or workers, whatever it is said to have', () => {
+  const ofRun = [
+    { name: 'create_todo', family: 'todo' },
+    { name: 'delegate', family: 'delegation' },
+    { name: 'read_file', family: 'workspace' },
+    { name: 'shell', family: 'workspace' },
+  ];
+  const tools = ['create_todo', 'delegate', 'read_file', 'not_there'];
+  expect(workerTools({ tools }, ofRun).map(({ name }) => name)).toEqual(['read_file']);
 });

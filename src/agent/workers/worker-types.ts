@@ -1,42 +1,71 @@
 // Which workers there are: three that come along, changed or joined by what the configuration says. A project's file
-// may narrow a worker and add some, but a built-in one never gets more tools by it, and its words stay words.
-import { closestName } from '../../core/config/closest-name.ts';
-import { quoted } from '../../core/config/excerpt.ts';
-import type { Origins } from '../../core/config/merge.ts';
-import { joinPath } from '../../core/config/problem.ts';
-import type { Settings } from '../../core/config/settings.ts';
-import type { WorkerSetting } from '../../core/config/worker-settings.ts';
+// may narrow a worker and add some, but a built-in one never gets more tools by it, and its words stay words. Nothing
+// here is about rights: a worker gets a part of the run's tools, never others.
+
+import type { Origins } from '../../core/config.ts';
+import type { Policy } from '../../core/policy.ts';
+import { closestName, joinPath, quoted } from '../../core/problem.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { ResolvedModel } from '../models/resolve-model.ts';
 import { workspaceTools } from '../workspace/workspace-tools.ts';
-import type { WorkerType } from './worker.ts';
+
+export interface WorkerType {
+  readonly name: string;
+  readonly purpose: string;
+  readonly prompt: string | null;
+  /** The words come from the project's file: information from the workspace, not the human's orders. */
+  readonly isProjectPrompt: boolean;
+  readonly tools: readonly string[];
+  readonly modelName: string | null;
+  readonly maxSteps: number;
+  readonly timeoutSeconds: number;
+  readonly maxTokens: number | null;
+}
+
+export interface Worker extends WorkerType {
+  /** null: that of the run. */
+  readonly model: ResolvedModel | null;
+}
+
+export const delegateToolName = 'delegate';
+
+/** M7: whatever a worker is said to have, it gets a part of what works in the workspace, and nothing for plans. */
+export function workerTools<Tool extends { readonly name: string; readonly family: string }>(
+  { tools }: Pick<WorkerType, 'tools'>,
+  ofRun: readonly Tool[],
+): readonly Tool[] {
+  return ofRun.filter(({ family, name }) => family === 'workspace' && tools.includes(name));
+}
+
+/** M1: in a run with workers, these are the agentTypes that a todo may have. */
+export function withWorkerTypes(policy: Policy, workers: readonly Worker[]): Policy {
+  if (workers.length === 0) return policy;
+  const agentTypes = workers.map(({ name }) => name);
+  return { ...policy, settings: { ...policy.settings, agentTypes } };
+}
 
 const toolNames = workspaceTools.map(({ name }) => name);
 const reading = ['read_file', 'list_directory', 'glob', 'grep'];
-const running = ['shell', 'start_job', 'read_job', 'stop_job', 'list_jobs'];
 
 /** Enough for a todo of a plan; a worker that needs more has got too large a todo. */
 const limits = { maxSteps: 40, timeoutSeconds: 1800, maxTokens: null } as const;
+const common = { ...limits, prompt: null, isProjectPrompt: false, modelName: null, tools: reading } as const;
 
-const common = { ...limits, prompt: null, isProjectPrompt: false, modelName: null } as const;
-
-const builtIn: Readonly<Record<string, WorkerType>> = {
+const builtIn: Readonly<Record<string, Omit<WorkerType, 'name'>>> = {
   explorer: {
     ...common,
-    name: 'explorer',
     purpose: 'reads and searches the workspace and reports what it found; changes nothing and runs nothing',
-    tools: reading,
     timeoutSeconds: 600,
   },
   coder: {
     ...common,
-    name: 'coder',
     purpose: 'reads, writes and edits files and runs commands, as far as this run may',
     tools: toolNames,
   },
   tester: {
     ...common,
-    name: 'tester',
     purpose: 'reads files and runs commands to see whether something works; mends nothing itself',
-    tools: [...reading, ...running],
+    tools: [...reading, 'shell', 'start_job', 'read_job', 'stop_job', 'list_jobs'],
   },
 };
 
@@ -47,15 +76,12 @@ export type WorkerTypes =
   | { readonly ok: true; readonly workers: readonly WorkerType[]; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly sentence: string };
 
-/** @param origins who said what; `trusted`: no file of a project had a say */
-export function workerTypes(
-  { workers }: Pick<Settings, 'workers'>,
-  origins: Origins | 'trusted',
-): WorkerTypes {
+export function workerTypes(settings: Pick<Settings, 'workers'>, origins: Origins | 'trusted'): WorkerTypes {
+  const refuse = (sentence: string) => ({ ok: false, sentence }) as const;
   const warnings: string[] = [];
-  const found: WorkerType[] = [];
-  for (const name of new Set([...Object.keys(builtIn), ...Object.keys(workers)])) {
-    const setting = (Object.hasOwn(workers, name) ? workers[name] : undefined) ?? {};
+  const workers: WorkerType[] = [];
+  for (const name of new Set([...Object.keys(builtIn), ...Object.keys(settings.workers)])) {
+    const setting = (Object.hasOwn(settings.workers, name) ? settings.workers[name] : undefined) ?? {};
     const path = joinPath('workers', name);
     if (!goodName.test(name))
       return refuse(`${path}: the name of a worker has letters, digits, - and _, at most 40 of them.`);
@@ -64,49 +90,24 @@ export function workerTypes(
     if (setting.enabled === false) continue;
     const isProjects = (field: string) => origins !== 'trusted' && origins[`${path}.${field}`] === 'project';
     const base = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
-    const worker = merge(name, base, setting, isProjects('prompt'));
-    if (worker === null) return refuse(`${path} needs a purpose: what it is for, in a few words.`);
-    const kept = base === undefined ? worker.tools : worker.tools.filter((tool) => base.tools.includes(tool));
-    if (!isProjects('tools') || kept.length === worker.tools.length) found.push(worker);
-    else {
+    const purpose = setting.purpose ?? base?.purpose;
+    if (purpose === undefined) return refuse(`${path} needs a purpose: what it is for, in a few words.`);
+    const { enabled: _, model, ...said } = setting;
+    const start = { ...(base ?? common), ...said };
+    const isBounded = base !== undefined && isProjects('tools');
+    const tools = isBounded ? start.tools.filter((tool) => base.tools.includes(tool)) : start.tools;
+    if (tools.length < start.tools.length)
       warnings.push(
         `${path}.tools in the project’s untildone.json gives it no tools that it has not by itself.`,
       );
-      found.push({ ...worker, tools: kept });
-    }
+    const isProjectPrompt = setting.prompt !== undefined && isProjects('prompt');
+    workers.push({ ...start, name, purpose, isProjectPrompt, tools, modelName: model ?? start.modelName });
   }
-  return { ok: true, workers: found, warnings };
-}
-
-/** null: an own worker without a purpose. */
-function merge(
-  name: string,
-  base: WorkerType | undefined,
-  setting: WorkerSetting,
-  isProjectPrompt: boolean,
-): WorkerType | null {
-  const purpose = setting.purpose ?? base?.purpose;
-  if (purpose === undefined) return null;
-  const start = base ?? { ...common, tools: reading };
-  return {
-    name,
-    purpose,
-    prompt: setting.prompt ?? start.prompt,
-    isProjectPrompt: setting.prompt !== undefined && isProjectPrompt,
-    tools: setting.tools ?? start.tools,
-    modelName: setting.model ?? start.modelName,
-    maxSteps: setting.maxSteps ?? start.maxSteps,
-    timeoutSeconds: setting.timeoutSeconds ?? start.timeoutSeconds,
-    maxTokens: setting.maxTokens ?? start.maxTokens,
-  };
+  return { ok: true, workers, warnings };
 }
 
 function unknownTool(path: string, tool: string): string {
   const closest = closestName(tool, toolNames);
-  const meant = closest === null ? `known are ${toolNames.join(', ')}` : `did you mean ${closest}?`;
-  return `${path}: there is no tool ${quoted(tool, 60)}; ${meant}${closest === null ? '.' : ''}`;
-}
-
-function refuse(sentence: string): { readonly ok: false; readonly sentence: string } {
-  return { ok: false, sentence };
+  const meant = closest === null ? `known are ${toolNames.join(', ')}.` : `did you mean ${closest}?`;
+  return `${path}: there is no tool ${quoted(tool, 60)}; ${meant}`;
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   linkSync,
@@ -241,5 +242,17 @@ describe('list_directory', () => {
     expect(outputOf(await call('list_directory', { path: 'a' }))).toBe('a is an empty folder.');
     expect(errorOf(await call('list_directory', { path: 'b.txt' }))).toContain('use read_file');
     expect(errorOf(await call('list_directory', { path: 'aa' }))).toContain('does not exist');
+  });
+});
+
+describe('what a killed process left behind', () => {
+  it('V5: goes at the next write into its folder; what a living process is writing stays', async () => {
+    const { root, put, call } = createTemporaryWorkspace();
+    const id = '3c95ba36-915f-46fd-b52d-9943d41ab0d3';
+    const dead = spawnSync('true').pid;
+    const kept = [`.untildone-${process.pid}-${id}.tmp`, '.untildone-notes.tmp'];
+    for (const name of [`.untildone-${dead}-${id}.tmp`, ...kept]) put(name, 'half');
+    outputOf(await call('write_file', { path: 'a.txt', content: 'whole' }));
+    expect(readdirSync(root).sort()).toEqual([...kept, 'a.txt'].sort());
   });
 });

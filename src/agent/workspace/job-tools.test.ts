@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTemporaryWorkspace, errorOf, outputOf } from '../../../test/support/temporary-workspace.ts';
 import { findProcessTree, sessionVariable } from '../../checks/process.ts';
-import type { EndedJob } from './job-registry.ts';
+import type { EndedJob } from './shell.ts';
 
 describe('jobs', () => {
   it('P18: a job goes on beside the conversation; each read gives what is new; the registry names it', async () => {

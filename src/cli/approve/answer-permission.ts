@@ -2,7 +2,7 @@
 // first, and where it was given for good, remembered in the user's state.
 import type { PermissionChoice } from '../../agent/agent-event.ts';
 import { addGrant } from '../../agent/permissions/remembered-grants.ts';
-import type { PermissionRequest, Session } from '../../core/session.ts';
+import type { PermissionRequest, Session } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { stateDirectory } from '../../store/state-directory.ts';
@@ -20,13 +20,14 @@ export async function answerPermission(
   { sessionId, requestId }: { readonly sessionId: string; readonly requestId: string },
   remembered: PermissionChoice,
 ): Promise<Session | null> {
-  const session = await store.read(async (reader) => reader.session(sessionId));
+  const session = await store.state(sessionId);
   const request = session === null ? undefined : waitingRequests(session).find(hasId(requestId));
   if (session === null || request === undefined) return null;
   const said = { id: createIdentifiers(io.clock).next(), sessionId, at: io.clock.now() };
   const handled = await openRuntime(io, store).handle({
-    ...{ ...said, type: 'permission-answered', requestId },
-    ...{ granted: remembered !== 'no', remembered },
+    ...said,
+    type: 'wait-ended',
+    wait: { kind: 'permission', requestId, granted: remembered !== 'no', remembered },
   });
   await handled.checks;
   const { directory } = session.descriptor;
@@ -35,7 +36,7 @@ export async function answerPermission(
     const place = { stateDirectory: stateDirectory(io.env), directory };
     addGrant(place, { tool, pattern, answerId: said.id, at: said.at });
   }
-  return handled.session;
+  return handled.state;
 }
 
 function hasId(wanted: string): (request: PermissionRequest) => boolean {

@@ -2,12 +2,12 @@
 // wait as the result of their check. The engine decides what follows (V1).
 import { type HumanAnswer, humanEvidence } from '../../checks/checker.ts';
 import { lookAtFiles } from '../../checks/fingerprint.ts';
-import { approvalRequest } from '../../core/apply/apply-waits.ts';
-import type { HumanCheck } from '../../core/check-spec.ts';
+import type { HumanCheck } from '../../core/check-specs.ts';
 import type { Event } from '../../core/events.ts';
-import type { Session } from '../../core/session.ts';
-import type { EvidenceRow } from '../../engine/check-queue.ts';
+import type { State } from '../../core/state.ts';
+import { approvalRequest } from '../../core/waits.ts';
 import type { Handled } from '../../engine/engine.ts';
+import type { EvidenceRow } from '../../engine/host.ts';
 import type { Store } from '../../engine/store.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import type { Io } from '../io.ts';
@@ -25,7 +25,7 @@ export async function presentState(
 
 /** What became of the answer; `session` is how it stands afterwards. */
 export interface Answered {
-  readonly session: Session;
+  readonly session: State;
   readonly handled: Handled | null;
 }
 
@@ -38,7 +38,7 @@ export async function recordAnswer(
   fingerprint: string,
 ): Promise<Answered> {
   const row = humanEvidence(question.spec, session.id, fingerprint, answer, io.clock.now());
-  await store.transact(async (transaction) => transaction.addEvidence(row));
+  await store.record({ evidence: [row] });
   if (!question.waits) return { session, handled: null };
   return send(io, store, session, [...results(session, question, row), answered(question)]);
 }
@@ -47,7 +47,7 @@ export async function recordAnswer(
 export function dropQuestion(
   io: Io,
   store: Store,
-  session: Session,
+  session: State,
   question: HumanQuestion,
 ): Promise<Answered> {
   return send(io, store, session, [answered(question)]);
@@ -56,11 +56,12 @@ export function dropQuestion(
 type Said = Event extends infer E ? (E extends Event ? Omit<E, 'id' | 'sessionId' | 'at'> : never) : never;
 
 function answered({ check }: HumanQuestion): Said {
-  return { type: 'question-answered', requestId: approvalRequest(check), rejected: false };
+  const requestId = approvalRequest(check);
+  return { type: 'wait-ended', wait: { kind: 'question', requestId, rejected: false } };
 }
 
 /** Before the question ends: a stop attempt that waited for it is then decided by the answer itself. */
-function results({ work }: Session, { forGoal, todos }: HumanQuestion, row: EvidenceRow): Said[] {
+function results({ work }: State, { forGoal, todos }: HumanQuestion, row: EvidenceRow): Said[] {
   const { check, result, sentence, tail, fingerprint } = row;
   const subjects = [...(forGoal ? [null] : []), ...todos.map(({ id }) => id)];
   return subjects.map((todoId) => ({
@@ -72,7 +73,7 @@ function results({ work }: Session, { forGoal, todos }: HumanQuestion, row: Evid
   }));
 }
 
-async function send(io: Io, store: Store, session: Session, all: readonly Said[]): Promise<Answered> {
+async function send(io: Io, store: Store, session: State, all: readonly Said[]): Promise<Answered> {
   const runtime = openRuntime(io, store);
   const identifiers = createIdentifiers(io.clock);
   let handled: Handled | null = null;
@@ -82,5 +83,5 @@ async function send(io: Io, store: Store, session: Session, all: readonly Said[]
     // What the event set going must be on the record before the store is closed.
     await handled.checks;
   }
-  return { session: handled?.session ?? session, handled };
+  return { session: handled?.state ?? session, handled };
 }

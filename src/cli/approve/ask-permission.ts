@@ -1,8 +1,8 @@
 // `approve` for a permission: shows what the agent wants to do, asks, and says what became of it.
 import type { PermissionChoice } from '../../agent/agent-event.ts';
-import type { PermissionRequest, Session } from '../../core/session.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
-import { hasHidden, visibleLine, visibleLines } from '../../core/visible-text.ts';
+import { UntildoneError } from '../../core/error.ts';
+import { hasHidden, visibleLine, visibleLines } from '../../core/safe-text.ts';
+import type { PermissionRequest, Session } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import { askAtTerminal, notUnderstood, permissionPrompt, readPermission } from '../ask-at-terminal.ts';
 import { type Arguments, jsonOption } from '../command.ts';

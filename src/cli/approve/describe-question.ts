@@ -1,8 +1,8 @@
 // A question for a human and its answer, in words and as JSON. Pure; strangers' text has no power over the terminal.
 import type { HumanAnswer } from '../../checks/checker.ts';
-import type { HumanCheck } from '../../core/check-spec.ts';
-import type { Session } from '../../core/session.ts';
-import { visibleLines } from '../../core/visible-text.ts';
+import type { HumanCheck } from '../../core/check-specs.ts';
+import { visibleLines } from '../../core/safe-text.ts';
+import { countPlan, type State } from '../../core/state.ts';
 import { describePlan, describeState } from '../describe-session.ts';
 import { fields, shown } from '../print.ts';
 import { describePurpose } from '../verify/describe-results.ts';
@@ -13,8 +13,9 @@ export function questionText({ spec }: HumanQuestion): string {
 }
 
 /** What a human has to know before the answer. */
-export function questionLines(session: Session, question: HumanQuestion, now: number): string[] {
-  const { id, descriptor, counts } = session;
+export function questionLines(session: State, question: HumanQuestion, now: number): string[] {
+  const { id, descriptor } = session;
+  const counts = countPlan(session.plan);
   const purpose = describePurpose(question);
   return [
     `Session ${shown(id, 60)} (${shown(descriptor.host, 30)})`,
@@ -45,7 +46,7 @@ function describeFiles(spec: HumanCheck | null): string {
 }
 
 /** Our own agent ends when a question waits; hosts ask again at the next stop attempt. */
-export function howItGoesOn({ id, descriptor }: Session): string {
+export function howItGoesOn({ id, descriptor }: State): string {
   return descriptor.host === 'untildone'
     ? `\`untildone run --resume ${shown(id, 60)}\` goes on.`
     : 'The next stop attempt of the agent takes it into account.';

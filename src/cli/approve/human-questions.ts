@@ -1,16 +1,16 @@
 // The questions that only a human can answer, of one session: those of its policy snapshot, which of them wait, and
 // what they are asked for. It only reads.
 
-import { approvalRequest } from '../../core/apply/apply-waits.ts';
-import type { HumanCheck } from '../../core/check-spec.ts';
-import type { Session } from '../../core/session.ts';
+import type { HumanCheck } from '../../core/check-specs.ts';
+import { UntildoneError } from '../../core/error.ts';
+import type { Session, State } from '../../core/state.ts';
 import type { Todo } from '../../core/todo.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
-import type { StoreReader } from '../../engine/store.ts';
+import { approvalRequest } from '../../core/waits.ts';
+import type { Store } from '../../engine/store.ts';
 import { findSession, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { shown } from '../print.ts';
-import { readSnapshot } from '../verify/session-target.ts';
+import { snapshotOf } from '../verify/session-target.ts';
 import { waitingRequests } from './answer-permission.ts';
 
 export interface HumanQuestion {
@@ -24,7 +24,7 @@ export interface HumanQuestion {
 }
 
 export interface SessionQuestions {
-  readonly session: Session;
+  readonly session: State;
   /** Paths that do not count as work. */
   readonly exclude: readonly string[];
   readonly questions: readonly HumanQuestion[];
@@ -32,9 +32,9 @@ export interface SessionQuestions {
 
 const requestPrefix = approvalRequest('');
 
-export async function readQuestions(reader: StoreReader, session: Session): Promise<SessionQuestions> {
-  const { checks = {}, goalChecks, exclude = [] } = await readSnapshot(reader, session);
-  const todos = await reader.todosOfPlan(session.planId);
+export async function readQuestions(store: Store, session: State): Promise<SessionQuestions> {
+  const { checks = {}, goalChecks, exclude = [] } = await snapshotOf(store, session);
+  const todos = session.plan;
   const known = Object.values(checks).filter((spec) => spec.kind === 'human');
   const waiting = waitingChecks(session);
   const gone = waiting.filter((check) => !known.some(({ id }) => id === check));
@@ -67,16 +67,16 @@ const recentSessions = 50;
 const namedSessions = 5;
 
 /** Without a word: the one session here in which a question waits, else the most recent one. */
-export async function findAskingSession(reader: StoreReader, word: string | null, io: Io): Promise<Session> {
-  if (word !== null) return findSession(reader, word, io);
-  const here = await sessionsHere(reader, io, recentSessions);
+export async function findAskingSession(store: Store, word: string | null, io: Io): Promise<State> {
+  if (word !== null) return findSession(store, word, io);
+  const here = await sessionsHere(store, io, recentSessions);
   const asking = here.filter(
     (session) =>
       !session.deleted && (waitingChecks(session).length > 0 || waitingRequests(session).length > 0),
   );
   const [only] = asking;
-  if (only === undefined) return findSession(reader, null, io);
-  if (asking.length === 1) return only;
+  if (only === undefined) return findSession(store, null, io);
+  if (asking.length === 1) return findSession(store, only.id, io);
   const names = asking.slice(0, namedSessions).map(({ id }) => shown(id, 60));
   throw new UntildoneError(
     'usage',

@@ -1,6 +1,6 @@
 // Continuations of our own agent, held until the answer that they reply to is written: the decision comes first, but
 // whoever reads must see the answer that was held back, and then what was said to it.
-import type { MessageRow } from '../../engine/transcript.ts';
+import type { MessageRow } from '../../engine/host.ts';
 import type { SessionEvent } from '../view/view-event.ts';
 
 export interface HeldContinuations {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../core/config/settings.ts';
+import { createMemoryStore } from '../../../test/support/memory-store.ts';
+import { defaultSettings } from '../../core/settings.ts';
 import { sha256 } from '../../engine/system.ts';
 import { createScriptedHost } from '../../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import type { Io } from '../io.ts';
 import { createNewerSessionLook } from './newer-session.ts';
 import { toldHere } from './told-here.ts';
@@ -25,7 +25,7 @@ describe('a view that was opened a moment too early', () => {
     };
     const old = await begin('old');
     const io: Io = {
-      ...{ cwd: '/project', clock, env: {}, isTTY: false, program: null },
+      ...{ cwd: '/project', clock, env: {}, isTTY: false },
       ...{ stdout: { write: () => {} }, stderr: { write: () => {} } },
       ...{ whyNoHuman: async () => null, agentAbove: async () => null },
     };

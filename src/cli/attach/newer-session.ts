@@ -12,13 +12,12 @@ export function createNewerSessionLook(
   sessionId: string,
 ): () => Promise<SessionEvent[]> {
   let told = sessionId;
-  return () =>
-    store.read(async (reader) => {
-      const watched = await reader.session(sessionId);
-      const newest = await findSession(reader, null, io);
-      if (watched === null || newest.id === told || newest.createdAt <= watched.createdAt) return [];
-      told = newest.id;
-      const sentence = `A newer session has begun here: q leaves, \`untildone attach ${shown(newest.id, 60)}\` shows it.`;
-      return [{ type: 'notice', at: io.clock.now(), sessionId, sentence }];
-    });
+  return async () => {
+    const watched = await store.state(sessionId);
+    const newest = await findSession(store, null, io);
+    if (watched === null || newest.id === told || newest.createdAt <= watched.createdAt) return [];
+    told = newest.id;
+    const sentence = `A newer session has begun here: q leaves, \`untildone attach ${shown(newest.id, 60)}\` shows it.`;
+    return [{ type: 'notice', at: io.clock.now(), sessionId, sentence }];
+  };
 }

@@ -1,6 +1,6 @@
 // What is told of the events that a session has in the store, as the events of a run. Hosts tell less than our own
 // agent does: a tool call of theirs has a name and an end, but no input.
-import type { Event } from '../../core/events.ts';
+import type { Event, EventOf } from '../../core/events.ts';
 import type { SessionEvent } from '../view/view-event.ts';
 
 export interface StoredEvents {
@@ -55,22 +55,18 @@ function told(event: Event): SessionEvent[] {
       return notice('Resumed by the human.');
     case 'model-paused':
       return notice(`The agent paused: ${event.reason}`);
-    case 'question-asked':
-      return notice('The agent asks the human something.');
     case 'loop-alarmed':
       return notice(`Loop alarm: ${event.pattern}`);
     case 'host-cap-reached':
       return notice(`The host takes no more than ${event.cap} continuations in a turn.`);
-    case 'background-started':
-      return notice(`Background ${event.job.kind} started: ${event.job.description}`);
-    case 'background-ended':
-      return notice(`Background work ended: ${event.jobId}`);
-    case 'injection-failed':
-      return notice(`A continuation could not be sent: ${event.error}`);
+    case 'wait-started':
+      return fromWait(event.wait, notice);
+    case 'wait-ended':
+      return event.wait.kind === 'background' ? notice(`Background work ended: ${event.wait.jobId}`) : [];
+    case 'delivery-reported':
+      return event.news === 'failed' ? notice(`A continuation could not be sent: ${event.error}`) : [];
     case 'record-broken':
       return notice(event.sentence);
-    case 'compaction-started':
-      return notice('The context is being compacted.');
     case 'error-occurred':
       return [
         { type: 'error', at, sessionId, kind: event.kind, sentence: event.message, retryAt: event.retryAt },
@@ -78,4 +74,14 @@ function told(event: Event): SessionEvent[] {
     default:
       return [];
   }
+}
+
+function fromWait(
+  wait: EventOf<'wait-started'>['wait'],
+  notice: (sentence: string) => SessionEvent[],
+): SessionEvent[] {
+  if (wait.kind === 'question') return notice('The agent asks the human something.');
+  if (wait.kind === 'compaction') return notice('The context is being compacted.');
+  if (wait.kind !== 'background') return [];
+  return notice(`Background ${wait.job.kind} started: ${wait.job.description}`);
 }

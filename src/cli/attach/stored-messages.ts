@@ -1,7 +1,7 @@
 // What is told of the messages and calls that our own agent has written down, as the events of a run. A call is told
 // when it starts and when it ends, whether it is found as a call or in the messages of its step.
 import type { Event } from '../../core/events.ts';
-import type { CallRow, MessageRow } from '../../engine/transcript.ts';
+import type { CallRow, MessageRow } from '../../engine/host.ts';
 import type { SessionEvent } from '../view/view-event.ts';
 import { createCallTimes } from './call-times.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../core/config/settings.ts';
+import { createMemoryStore } from '../../../test/support/memory-store.ts';
+import { defaultSettings } from '../../core/settings.ts';
 import { sha256 } from '../../engine/system.ts';
 import { createScriptedHost } from '../../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { createSessionWatch } from './watch-session.ts';
 
 async function watched() {
@@ -25,11 +25,12 @@ async function watched() {
   const about = { callId: 'call', tool: 'shell', subject: 'npm test', pattern: 'npm test' };
   return {
     told,
-    asks: () => session.happens({ type: 'permission-asked', requestId: 'r1', about }),
+    asks: () =>
+      session.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'r1', about } }),
     answers: (remembered: 'once' | 'no' | 'withdrawn') =>
       session.happens({
-        ...{ type: 'permission-answered', requestId: 'r1' },
-        ...{ granted: remembered === 'once', remembered },
+        type: 'wait-ended',
+        wait: { kind: 'permission', requestId: 'r1', granted: remembered === 'once', remembered },
       }),
     begins: () => session.happens({ type: 'tool-started', tool: 'shell', access: 'write', requestId: 'r1' }),
   };

@@ -1,7 +1,7 @@
 // What is told of the permissions that a session asks for: the answer is read from the events, because a question is
 // gone from the session as soon as its answer is used. That one is gone never counts as a no.
 import type { Event, PermissionSubject } from '../../core/events.ts';
-import type { Session } from '../../core/session.ts';
+import type { Session } from '../../core/state.ts';
 import type { SessionEvent } from '../view/view-event.ts';
 
 export interface StoredPermissions {
@@ -36,11 +36,14 @@ export function createStoredPermissions(): StoredPermissions {
   }
 
   function fromEvent(event: Event): SessionEvent[] {
-    if (event.type === 'permission-asked' && event.about !== undefined && !isFirst)
-      return asked(event.sessionId, event.requestId, event.at, event.about);
-    if (event.type !== 'permission-answered') return [];
-    const { granted, remembered = granted ? 'once' : 'no' } = event;
-    return answered(event, granted, remembered);
+    const { sessionId, at } = event;
+    if (event.type === 'wait-started' && event.wait.kind === 'permission' && !isFirst) {
+      const { requestId, about } = event.wait;
+      return about === undefined ? [] : asked(sessionId, requestId, at, about);
+    }
+    if (event.type !== 'wait-ended' || event.wait.kind !== 'permission') return [];
+    const { requestId, granted, remembered = granted ? 'once' : 'no' } = event.wait;
+    return answered({ sessionId, at, requestId }, granted, remembered);
   }
 
   return {

@@ -1,9 +1,9 @@
 // What is told of the session itself, its plan, its checks, its decisions and what it asks, by comparing what stands
 // in the store now with what stood there before.
-import { todoViews } from '../../agent/loop/views.ts';
-import type { Session } from '../../core/session.ts';
+import { todoViews } from '../../agent/agent-event.ts';
+import type { Session } from '../../core/state.ts';
 import type { Todo } from '../../core/todo.ts';
-import type { CheckRun, EvidenceRow } from '../../engine/check-queue.ts';
+import type { CheckRun, EvidenceRow } from '../../engine/host.ts';
 import type { StoredDecision, UsageRow } from '../../engine/store.ts';
 import { describeState, describeWaits } from '../describe-session.ts';
 import type { SessionEvent, SessionStateSeen } from '../view/view-event.ts';

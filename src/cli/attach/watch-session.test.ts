@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../core/config/settings.ts';
-import type { EvidenceRow } from '../../engine/check-queue.ts';
+import { createMemoryStore } from '../../../test/support/memory-store.ts';
+import { defaultSettings } from '../../core/settings.ts';
+import type { EvidenceRow } from '../../engine/host.ts';
 import { sha256 } from '../../engine/system.ts';
 import { createScriptedHost } from '../../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
-import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import type { SessionEvent } from '../view/view-event.ts';
 import { createSessionWatch } from './watch-session.ts';
 
@@ -49,9 +49,8 @@ describe('a session in the store, told as the events of a run', () => {
     const { look, session, store, clock } = await watched('asked');
     await look();
     const event = { id: 'inbox-1', sessionId: session.sessionId, at: clock.now() } as const;
-    await store.transact(async (transaction) => {
-      await transaction.addEvent({ ...event, type: 'tool-started', tool: 'Bash', access: 'write' });
-    });
+    await store.append([{ ...event, type: 'tool-started', tool: 'Bash', access: 'write' }]);
+
     expect(types(await look())).toEqual(['tool-started', 'session-state']);
     await session.works('Read');
     expect(types(await look()).filter((type) => type === 'tool-started')).toHaveLength(1);
@@ -107,10 +106,13 @@ describe('a session in the store, told as the events of a run', () => {
       askedAt: clock.now(),
       startedAt: clock.now(),
       endedAt: null,
-      verdict: null,
+      finding: null,
     };
-    const save = (changes: object): Promise<void> =>
-      store.transact(async (transaction) => transaction.saveCheckRun({ ...run, ...changes } as never));
+    const save = (changes: object): Promise<null> =>
+      store.changeChecks(run.directory, null, () => ({
+        result: null,
+        runs: [{ ...run, ...changes } as never],
+      }));
     await save({});
     expect(types(await look())).toEqual(['check-started', 'session-state']);
     await save({ state: 'cancelled' });
@@ -126,10 +128,9 @@ describe('a session in the store, told as the events of a run', () => {
       tail: '',
       fingerprint: null,
     };
-    await store.transact(async (transaction) => {
-      await transaction.saveCheckRun({ ...run, id: 'run-2', state: 'finished' } as never);
-      await transaction.addEvidence({ ...row, ...rest, exitCode: 1, timedOut: false } as EvidenceRow);
-    });
+    await save({ id: 'run-2', state: 'finished' });
+    await store.record({ evidence: [{ ...row, ...rest, exitCode: 1, timedOut: false } as EvidenceRow] });
+
     const ended = await look();
     expect(types(ended)).toEqual(['check-cancelled', 'check-ended', 'session-state']);
     expect(ended[1]).toMatchObject({ result: 'failed', sentence: 'Exit code 1.', milliseconds: 900 });
@@ -142,12 +143,15 @@ describe('a session in the store, told as the events of a run', () => {
     const base = { sessionId, turnId: null, at: clock.now() };
     const body = (content: unknown): string =>
       JSON.stringify({ cut: false, message: { role: 'assistant', content } });
-    await store.transact(async (transaction) => {
-      await transaction.startCall({
-        ...{ sessionId, callId: 'c1', stepId: 's1', tool: 'shell', readOnly: false },
-        ...{ input: '{"command":"npm test"}', startedAt: clock.now(), result: null, endedAt: null },
-      });
+    await store.record({
+      calls: [
+        {
+          ...{ sessionId, callId: 'c1', stepId: 's1', tool: 'shell', readOnly: false },
+          ...{ input: '{"command":"npm test"}', startedAt: clock.now(), result: null, endedAt: null },
+        },
+      ],
     });
+
     expect(await look()).toContainEqual(
       expect.objectContaining({ type: 'tool-started', callId: 'c1', input: { command: 'npm test' } }),
     );
@@ -158,16 +162,17 @@ describe('a session in the store, told as the events of a run', () => {
       toolName: 'shell',
       output: { type: 'error-text', value: 'no' },
     };
-    await store.transact(async (transaction) => {
-      await transaction.addMessages([
+    await store.record({
+      messages: [
         { ...base, kind: 'agent', body: body([{ type: 'text', text: 'I look.' }, call]) },
         { ...base, kind: 'tools', body: body([result]) },
         { ...base, kind: 'held', body: body('All done!') },
         { ...base, kind: 'continuation', body: body('[TODO CONTINUATION]') },
         { ...base, kind: 'agent', body: 'not JSON' },
-      ]);
-      await transaction.settleCalls(sessionId, 's1');
+      ],
     });
+    await store.record({ settled: { sessionId, stepId: 's1' } });
+
     const told = (await look()).filter(({ type }) => type !== 'session-state');
     expect(types(told)).toEqual(['text', 'tool-ended', 'text-held-back', 'text']);
     expect(told[1]).toMatchObject({ callId: 'c1', ok: false, output: 'no' });
@@ -183,12 +188,13 @@ describe('a session in the store, told as the events of a run', () => {
     const at = clock.now();
     const body = (part: object): string =>
       JSON.stringify({ message: { content: [{ toolCallId: 'c1', toolName: 'shell', ...part }] } });
-    await store.transact(async (transaction) => {
-      await transaction.addMessages([
+    await store.record({
+      messages: [
         { sessionId, turnId: null, at, kind: 'agent', body: body({ type: 'tool-call', input: {} }) },
         { sessionId, turnId: null, at, kind: 'tools', body: body({ type: 'tool-result', output: {} }) },
-      ]);
+      ],
     });
+
     const ended = (await look()).find(({ type }) => type === 'tool-ended');
     expect(ended).toMatchObject({ callId: 'c1', milliseconds: 1700 });
   });
@@ -202,12 +208,13 @@ describe('a session in the store, told as the events of a run', () => {
     await clock.advance(20);
     const row = { sessionId, turnId: null, at: clock.now() };
     const body = JSON.stringify({ message: { content: 'All done!' } });
-    await store.transact(async (transaction) => {
-      await transaction.addMessages([
+    await store.record({
+      messages: [
         { ...row, kind: 'held', body },
         { ...row, kind: 'continuation', body },
-      ]);
+      ],
     });
+
     expect(types(await look())).toEqual(['text-held-back', 'continuation', 'session-state']);
     await session.stops();
     await look();
@@ -224,13 +231,14 @@ describe('a session in the store, told as the events of a run', () => {
     const row = { sessionId: 'w1', turnId: null, at: clock.now() };
     const body = (part: object): string =>
       JSON.stringify({ message: { content: [{ toolCallId: 'c1', toolName: 'shell', ...part }] } });
-    await store.transact(async (transaction) => {
-      await transaction.addMessages([
+    await store.record({
+      messages: [
         { ...row, kind: 'agent', body: body({ type: 'tool-call', input: { command: 'npm test' } }) },
         { ...row, kind: 'tools', body: body({ type: 'tool-result', output: {} }) },
         { ...row, kind: 'agent', body: body({ type: 'text', text: 'It works.' }) },
-      ]);
+      ],
     });
+
     const told = (await look()).filter((event) => event.sessionId === 'w1');
     expect(types(told)).toEqual(['tool-started', 'tool-ended', 'text', 'step-started']);
     expect(told.at(-1)).toMatchObject({ step: 2 });

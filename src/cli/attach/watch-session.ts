@@ -1,9 +1,9 @@
 // Looks at a session in the store and tells what is new since the last look, as the events of a run. It only reads,
 // and what has not changed costs a few indexed rows.
-import type { Event } from '../../core/events.ts';
-import type { Session } from '../../core/session.ts';
-import type { Clock } from '../../engine/clock.ts';
-import type { Store, StoredDecision, StoreReader } from '../../engine/store.ts';
+import { type Event, parseEvent } from '../../core/events.ts';
+import type { Session, State } from '../../core/state.ts';
+import type { Clock } from '../../engine/host.ts';
+import type { Store, StoredDecision, StoredEvent } from '../../engine/store.ts';
 import type { SessionEvent, SessionStateSeen } from '../view/view-event.ts';
 import { createHeldContinuations } from './held-continuations.ts';
 import { createStoredEvents } from './stored-events.ts';
@@ -47,25 +47,25 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
   let shownState = '';
   let checks = new Map<string, { readonly check: string; readonly todoId: string | null }>();
 
-  async function newEvents(reader: StoreReader): Promise<Event[]> {
+  async function newEvents(): Promise<Event[]> {
     const fresh: Event[] = [];
     for (;;) {
-      const page = await reader.appliedEvents(sessionId, applied, pageSize);
-      fresh.push(...page.map(({ event }) => event));
+      const page = await store.events({ sessionId, after: applied, limit: pageSize });
+      fresh.push(...page.map(readStored));
       applied = page.at(-1)?.applied ?? applied;
       if (page.length < pageSize) break;
     }
-    return [...fresh, ...(await reader.pendingEvents(sessionId))];
+    return [...fresh, ...(await store.events({ sessionId, waiting: true })).map(readStored)];
   }
 
-  async function newDecisions(reader: StoreReader, session: Session): Promise<SessionEvent[]> {
-    const recent = await reader.decisions(sessionId, recentDecisions);
+  async function newDecisions(session: Session): Promise<SessionEvent[]> {
+    const recent = await store.decisions(sessionId, recentDecisions);
     const fresh = recent.filter(({ sequence }) => sequence > lastDecision).reverse();
     lastDecision = recent[0]?.sequence ?? lastDecision;
     const sent = fresh.filter(({ decision }) => decision.answer === 'continue');
     const first = session.counters.total - sent.length + 1;
     const textOf = async ({ decision }: StoredDecision): Promise<string> =>
-      (await reader.outboxRow(sessionId, decision.epoch))?.text ?? '';
+      (await store.outbox({ sessionId })).find((row) => row.epoch === decision.epoch)?.text ?? '';
     return Promise.all(
       fresh.map(async (row) =>
         decisionEvent(row, await textOf(row), Math.max(1, first + Math.max(0, sent.indexOf(row)))),
@@ -73,10 +73,10 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
     );
   }
 
-  async function newChecks(reader: StoreReader, session: Session): Promise<SessionEvent[]> {
+  async function newChecks(session: Session): Promise<SessionEvent[]> {
     const { directory } = session.descriptor;
-    const active = directory === null ? [] : await reader.activeCheckRuns(directory);
-    const seen = (await reader.evidence(sessionId, recentEvidence))
+    const active = directory === null ? [] : await store.checkRuns({ directory });
+    const seen = (await store.evidence(sessionId, recentEvidence))
       .filter(({ at }) => at > lastEvidence)
       .reverse();
     lastEvidence = seen.at(-1)?.at ?? lastEvidence;
@@ -101,8 +101,8 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
     return [...begun, ...gone, ...seen.map(evidenceEvent)];
   }
 
-  async function newPlan(reader: StoreReader, session: Session): Promise<SessionEvent[]> {
-    const todos = await reader.todosOfPlan(session.planId);
+  async function newPlan(session: State): Promise<SessionEvent[]> {
+    const todos = session.plan;
     const titleOf = (todoId: string): string => todos.find(({ id }) => id === todoId)?.title ?? '';
     const workers = delegationEvents(known, session, titleOf);
     const event = planEvent(todos, session);
@@ -112,29 +112,31 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
     return [event, ...workers];
   }
 
-  async function read(reader: StoreReader): Promise<readonly SessionEvent[] | null> {
-    const session = await reader.session(sessionId);
+  async function look(): Promise<readonly SessionEvent[] | null> {
+    const session = await store.state(sessionId);
     if (session === null) return null;
     const isOurs = session.descriptor.host === 'untildone';
     events ??= createStoredEvents(!isOurs);
     const isFirst = known === null;
-    const fresh = await newEvents(reader);
+    const fresh = await newEvents();
     const found: SessionEvent[] = [
       ...events.take(fresh),
       ...permissions.take(fresh, session, clock.now()),
-      ...(await newChecks(reader, session)),
+      ...(await newChecks(session)),
     ];
-    const rows = isOurs ? await reader.messages(sessionId, lastMessage) : [];
+    const { messages: rows, calls } = isOurs
+      ? await store.transcript(sessionId, lastMessage)
+      : { messages: [], calls: [] };
     lastMessage = rows.at(-1)?.sequence ?? lastMessage;
-    if (isOurs) found.push(...messages.take(rows, await reader.unsettledCalls(sessionId), fresh));
+    if (isOurs) found.push(...messages.take(rows, calls, fresh));
     const decisions: SessionEvent[] = [];
     if (isFirst || changed(known, session)) {
-      found.push(...(await newPlan(reader, session)));
-      decisions.push(...(await newDecisions(reader, session)));
+      found.push(...(await newPlan(session)));
+      decisions.push(...(await newDecisions(session)));
       if (session.usage.tokens > 0 && session.usage.tokens !== known?.usage.tokens)
-        found.push(usageEvent(await reader.usage(sessionId), session));
+        found.push(usageEvent(await store.usage(sessionId), session));
     }
-    if (isOurs) found.push(...(await worker.look(reader, session, isFirst)));
+    if (isOurs) found.push(...(await worker.look(store, session, isFirst)));
     found.push(...(isOurs ? continuations.take(decisions, rows, clock.now()) : decisions));
     known = session;
     const ordered = found.map((event, index) => ({ event, index }));
@@ -151,7 +153,13 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
     return [event];
   }
 
-  return { look: () => store.read(read) };
+  return { look };
+}
+
+/** Older versions had other names for some events; what cannot be read is shown as it is. */
+function readStored({ event }: StoredEvent): Event {
+  const read = parseEvent(event);
+  return read.ok ? read.event : event;
 }
 
 function changed(before: Session | null, { updatedAt, seal, epoch }: Session): boolean {

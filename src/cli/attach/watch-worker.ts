@@ -1,12 +1,12 @@
 // What the worker of our own agent says and does, from its own session: its steps, its calls and its report.
-import type { Session } from '../../core/session.ts';
-import type { StoreReader } from '../../engine/store.ts';
+import type { Session } from '../../core/state.ts';
+import type { Store } from '../../engine/store.ts';
 import type { SessionEvent } from '../view/view-event.ts';
 import { createStoredMessages, type StoredMessages } from './stored-messages.ts';
 
 export interface WorkerWatch {
   /** `isFirst`: a worker that was over before anyone looked is the past. */
-  look(reader: StoreReader, session: Session, isFirst: boolean): Promise<SessionEvent[]>;
+  look(store: Store, session: Session, isFirst: boolean): Promise<SessionEvent[]>;
 }
 
 const pageSize = 500;
@@ -23,12 +23,12 @@ interface Watched {
 export function createWorkerWatch(): WorkerWatch {
   let watched: Watched | null = null;
 
-  async function read(reader: StoreReader, worker: Watched): Promise<SessionEvent[]> {
-    const events = await reader.appliedEvents(worker.id, worker.applied, pageSize);
+  async function read(store: Store, worker: Watched): Promise<SessionEvent[]> {
+    const events = await store.events({ sessionId: worker.id, after: worker.applied, limit: pageSize });
     worker.applied = events.at(-1)?.applied ?? worker.applied;
-    const rows = await reader.messages(worker.id, worker.lastMessage);
+    const rows = (await store.transcript(worker.id, worker.lastMessage)).messages;
     worker.lastMessage = rows.at(-1)?.sequence ?? worker.lastMessage;
-    const calls = await reader.unsettledCalls(worker.id);
+    const calls = (await store.transcript(worker.id, 0)).calls;
     const told = worker.messages.take(
       rows,
       calls,
@@ -45,7 +45,7 @@ export function createWorkerWatch(): WorkerWatch {
   }
 
   return {
-    async look(reader, { delegation }, isFirst) {
+    async look(store, { delegation }, isFirst) {
       if (delegation === undefined) return [];
       const { workerId: id, startedAt, ended } = delegation;
       const begun: SessionEvent[] = [];
@@ -56,7 +56,7 @@ export function createWorkerWatch(): WorkerWatch {
       }
       if (watched.isOver) return [];
       watched.isOver = ended !== null;
-      return [...begun, ...(await read(reader, watched))];
+      return [...begun, ...(await read(store, watched))];
     },
   };
 }

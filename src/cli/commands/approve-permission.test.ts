@@ -27,12 +27,13 @@ async function addSession(...requestIds: string[]) {
   await host.open();
   await host.says('Work');
   await host.plans('Publish it');
-  for (const requestId of requestIds) await host.happens({ type: 'permission-asked', requestId, about });
+  for (const requestId of requestIds)
+    await host.happens({ type: 'wait-started', wait: { kind: 'permission', requestId, about } });
   return host;
 }
 
 async function session() {
-  const found = await (await bench.store()).read(async (reader) => reader.session('alpha-0001'));
+  const found = await (await bench.store()).state('alpha-0001');
   if (found === null) throw new Error('There is no session.');
   return found;
 }
@@ -77,7 +78,10 @@ describe('approve, for a permission', () => {
   it('S7: what a terminal would hide is shown wherever it can be approved, never stripped', async () => {
     const host = await addSession();
     const hidden = { ...about, subject: hiding, pattern: `= ${hiding}` };
-    await host.happens({ type: 'permission-asked', requestId: 'request-1', about: hidden });
+    await host.happens({
+      type: 'wait-started',
+      wait: { kind: 'permission', requestId: 'request-1', about: hidden },
+    });
     await host.stops();
     const asked = await bench.run('approve', '--request', 'request-1');
     expect(asked.out).toContain(`call        ${unhidden}\n`);
@@ -94,7 +98,10 @@ describe('approve, for a permission', () => {
     const host = await addSession();
     const long = Array.from({ length: 30 }, (_, index) => `echo ${index}`).join('\n');
     const request = { ...about, subject: long, pattern: `= ${long}` };
-    await host.happens({ type: 'permission-asked', requestId: 'request-1', about: request });
+    await host.happens({
+      type: 'wait-started',
+      wait: { kind: 'permission', requestId: 'request-1', about: request },
+    });
     const { out } = await bench.run('approve', '--request', 'request-1');
     expect(out).toContain('for longer  exactly this command\n');
     expect(out.match(/echo 29/gu)).toHaveLength(1);

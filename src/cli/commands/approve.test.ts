@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
 import { createChecker } from '../../checks/checker.ts';
-import type { HumanCheck } from '../../core/check-spec.ts';
-import type { Policy } from '../../core/config/policy.ts';
-import { defaultSettings } from '../../core/config/settings.ts';
+import type { HumanCheck } from '../../core/check-specs.ts';
+import type { Policy } from '../../core/policy.ts';
+import { defaultSettings } from '../../core/settings.ts';
 import { createIdentifiers, sha256 } from '../../engine/system.ts';
 import type { ScriptedHost, ScriptedHostOptions } from '../../simulated/scripted-host.ts';
 import { readApproval } from '../ask-at-terminal.ts';
@@ -68,17 +68,17 @@ async function stop(host: ScriptedHost) {
 }
 
 async function session(id = 'alpha-0001') {
-  const found = await (await bench.store()).read(async (reader) => reader.session(id));
+  const found = await (await bench.store()).state(id);
   if (found === null) throw new Error('There is no such session.');
   return found;
 }
 
 async function todo() {
-  return (await bench.store()).read(async (reader) => reader.findTodo('alpha-0001 todo'));
+  return (await (await bench.store()).todos({ ids: ['alpha-0001 todo'] }))[0] ?? null;
 }
 
 async function evidence() {
-  return (await bench.store()).read(async (reader) => reader.evidence('alpha-0001', 10));
+  return (await bench.store()).evidence('alpha-0001', 10);
 }
 
 describe('approve', () => {
@@ -207,7 +207,7 @@ describe('approve', () => {
   it('V1: the question of a check that was taken away holds nobody up', async () => {
     const host = await addSession({ goal: ['look'] });
     await stop(host);
-    await host.happens({ type: 'question-asked', requestId: 'approve gone' });
+    await host.happens({ type: 'wait-started', wait: { kind: 'question', requestId: 'approve gone' } });
     const { code, out } = await bench.run('approve', '--check', 'gone', '--yes');
     expect(code).toBe(0);
     expect(out).toContain('The configuration has no check gone any more; its question is closed.');

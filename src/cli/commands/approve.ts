@@ -1,8 +1,8 @@
 // `untildone approve`: a human's yes or no to a check that only a human can answer (V1), or to what our own agent asks
 // to be allowed (S7). An agent must not approve itself: it wants a controlling terminal and refuses beneath an agent, as `resume` does.
 import type { HumanAnswer } from '../../checks/checker.ts';
-import type { PermissionRequest } from '../../core/session.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
+import { UntildoneError } from '../../core/error.ts';
+import type { PermissionRequest } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import { waitingRequests } from '../approve/answer-permission.ts';
 import { type Answered, dropQuestion, presentState, recordAnswer } from '../approve/answer-question.ts';
@@ -60,9 +60,7 @@ export const approve: Command = {
     if (refusal !== null) return refuse(io, refusal);
     const said = saidAlready(given);
     const code = await withStore(io, async (store) => {
-      const asked = await store.read(async (reader) =>
-        readQuestions(reader, await findAskingSession(reader, given.positional(0), io)),
-      );
+      const asked = await readQuestions(store, await findAskingSession(store, given.positional(0), io));
       const request = chooseRequest(given, asked);
       if (request !== null) return askPermission(given, io, store, asked.session, request);
       const chosen = choose(asked, given.text('check'));

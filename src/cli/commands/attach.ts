@@ -1,6 +1,6 @@
 // `untildone attach`: the live view of a session that runs elsewhere, in a host or in another terminal (C3). It reads
 // the store and nothing else; only the keys for pause, resume, stop and answers write.
-import { UntildoneError } from '../../core/untildone-error.ts';
+import { UntildoneError } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
 import { createAttachPrinter } from '../attach/attach-printer.ts';
 import { createNewerSessionLook } from '../attach/newer-session.ts';
@@ -34,7 +34,7 @@ export const attach: Command = {
     const store = await openStoreIfAny(io);
     if (store === null) throw new UntildoneError('unknown-session', noSessionsYet);
     try {
-      const session = await store.read(async (reader) => findSession(reader, given.positional(0), io));
+      const session = await findSession(store, given.positional(0), io);
       return await follow(given, io, store, session.id);
     } finally {
       await store.close();

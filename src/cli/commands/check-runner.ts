@@ -1,9 +1,9 @@
 // `untildone check-runner`: works through the queue of checks of one folder. Started by the system itself, never by
 // people: it is not in the overview.
-import { runQueue } from '../../checks/queue.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
+
+import { UntildoneError } from '../../core/error.ts';
+import { runCheckQueue } from '../../hosts/check-queue.ts';
 import type { Command } from '../command.ts';
-import { withStore } from '../open-runtime.ts';
 
 export const checkRunner: Command = {
   usage: 'check-runner DIRECTORY HOLDER',
@@ -17,9 +17,7 @@ export const checkRunner: Command = {
     const holder = given.positional(1);
     if (directory === null || holder === null)
       throw new UntildoneError('usage', 'Name the directory and the holder of its queue.');
-    await withStore(io, (store) =>
-      runQueue({ store, clock: io.clock, directory, holder, environment: io.env }),
-    );
+    await runCheckQueue(directory, holder, io.env);
     return 0;
   },
 };

@@ -1,8 +1,8 @@
 // `untildone config init`: a small untildone.json to start from. It never overwrites a file.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultSettings } from '../../core/config/settings.ts';
-import { configFileName } from '../../engine/policy-source.ts';
+import { defaultSettings } from '../../core/settings.ts';
+import { configFileName } from '../../engine/policy.ts';
 import type { Command } from '../command.ts';
 import { printLines, refuse, shown } from '../print.ts';
 

@@ -1,10 +1,10 @@
 // `untildone config`: the settings that hold in this directory, where each comes from, and what is wrong with them
 // (C1). It only reads.
-import type { Origin } from '../../core/config/merge.ts';
-import { problemSentence } from '../../core/config/problem.ts';
-import type { Settings } from '../../core/config/settings.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
-import { type PolicyResult, policyProblemSentence } from '../../engine/policy-source.ts';
+import type { Origin } from '../../core/config.ts';
+import { UntildoneError } from '../../core/error.ts';
+import { problemSentence } from '../../core/problem.ts';
+import type { Settings } from '../../core/settings.ts';
+import { type PolicyResult, policyProblemSentence } from '../../engine/policy.ts';
 import { readAgentPolicyFor } from '../agent-policy.ts';
 import { type Command, jsonOption } from '../command.ts';
 import type { Io } from '../io.ts';

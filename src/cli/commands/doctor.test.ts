@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
 import { expectOnlyRemark, remarksOn } from '../../../test/support/install-story.ts';
-import { defaultSettings } from '../../core/config/settings.ts';
+import { defaultSettings } from '../../core/settings.ts';
 import { sha256 } from '../../engine/system.ts';
 import { createScriptedHost } from '../../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';

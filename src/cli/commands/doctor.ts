@@ -1,11 +1,17 @@
 // `untildone doctor`: does it work here, and if not, what is missing and the command that mends it. It looks at the
 // hosts, their settings, the configuration and the store, and changes nothing. Exit code 1: something is broken.
 
-import { policyProblemSentence } from '../../engine/policy-source.ts';
-import { examineHost, type HostReport } from '../../hosts/install/examine-install.ts';
-import { broken, type Finding, note, ok } from '../../hosts/install/finding.ts';
-import { installerTable } from '../../hosts/install/installer-table.ts';
-import { shippedFolder } from '../../hosts/install/program-files.ts';
+import { policyProblemSentence } from '../../engine/policy.ts';
+import { hosts as hostTable } from '../../hosts/hosts.ts';
+import { shippedFolder } from '../../hosts/install/files.ts';
+import {
+  broken,
+  examineHost,
+  type Finding,
+  type HostReport,
+  note,
+  ok,
+} from '../../hosts/install/installer.ts';
 import { readAgentPolicyFor } from '../agent-policy.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatAge } from '../describe-time.ts';
@@ -25,7 +31,8 @@ export function createDoctor(shipped: () => string): Command {
     positionals: [0, 0],
     async run(given, io) {
       const basis = installBasis(io);
-      const hosts = installerTable.map((installer) => examineHost(installer, basis, shipped()));
+      const installers = await Promise.all(hostTable.map((host) => host.installer()));
+      const hosts = installers.map((installer) => examineHost(installer, basis, shipped()));
       const store = await examineStore(
         io,
         hosts.map(({ host }) => host),

@@ -1,6 +1,6 @@
 // `untildone gc`: moves sessions that nobody touched for a while into the archive. Nothing is deleted, and a host
 // that comes back to an archived session finds it whole.
-import { UntildoneError } from '../../core/untildone-error.ts';
+import { UntildoneError } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime, parseSpan } from '../describe-time.ts';
@@ -41,16 +41,14 @@ export const gc: Command = {
 
 async function archive(store: Store, before: number): Promise<number> {
   for (let archived = 0; ; ) {
-    const moved = await store.transact(async (transaction) => transaction.archive(before, batchSize));
+    const moved = await store.archive(before, batchSize);
     archived += moved;
     if (moved < batchSize) return archived;
   }
 }
 
 /** Reads instead of archiving and rolling back: that would keep the hooks of running agents waiting. */
-function countOld(store: Store, before: number): Promise<number> {
-  return store.read(async (reader) => {
-    const sessions = await reader.sessions({ limit: Number.MAX_SAFE_INTEGER });
-    return sessions.filter(({ updatedAt, timer }) => updatedAt < before && timer === null).length;
-  });
+async function countOld(store: Store, before: number): Promise<number> {
+  const sessions = await store.sessions({ limit: Number.MAX_SAFE_INTEGER });
+  return sessions.filter(({ updatedAt, timer }) => updatedAt < before && timer === null).length;
 }

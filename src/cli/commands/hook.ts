@@ -1,7 +1,8 @@
 // `untildone hook HOST`: one call of a host's hook, for hosts whose settings are shared and name no path. It reaches
 // the code that `init` copies as a file of its own, and ends the process as that does.
+import { runHook } from '../../hosts/asked.ts';
+import { bindReceipt } from '../../mcp/receipts.ts';
 import type { Command } from '../command.ts';
-import { runHookProcess } from '../hook-process.ts';
 
 export const hook: Command = {
   usage: 'hook HOST [--tools PREFIX] [--timeout SECONDS]',
@@ -22,7 +23,7 @@ export const hook: Command = {
       const value = given.text(name);
       return value === null ? [] : [`--${name}=${value}`];
     });
-    await runHookProcess(given.positional(0) ?? '', options);
+    await runHook([given.positional(0) ?? '', ...options], bindReceipt);
     return 0;
   },
 };

@@ -1,20 +1,24 @@
 // `untildone init`: does all that a host needs, or takes it away again. Everything is worked out before anything is
 // written; what is written has a way back. It needs no network and runs no program of the host.
-import { closestName } from '../../core/config/closest-name.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
-import { findProgram } from '../../hosts/install/find-program.ts';
-import type { Scope } from '../../hosts/install/install-record.ts';
-import type { HostInstaller, InstallRequest } from '../../hosts/install/installer.ts';
-import { installerTable } from '../../hosts/install/installer-table.ts';
-import { performChanges } from '../../hosts/install/perform-changes.ts';
-import { planChanges, recordedInstalls } from '../../hosts/install/plan-changes.ts';
+
+import { UntildoneError } from '../../core/error.ts';
+import { closestName } from '../../core/problem.ts';
+import { errorCode } from '../../engine/system.ts';
+import { hostOf, hosts } from '../../hosts/hosts.ts';
+import { performChanges, planChanges, recordedInstalls } from '../../hosts/install/changes.ts';
 import {
   copyPrograms,
+  programsFolder,
   removePrograms,
   shippedFolder,
   whyNotShipped,
-} from '../../hosts/install/program-files.ts';
-import { errorCode } from '../../hosts/install/settings-file.ts';
+} from '../../hosts/install/files.ts';
+import {
+  findProgram,
+  type HostInstaller,
+  type InstallRequest,
+  type Scope,
+} from '../../hosts/install/installer.ts';
 import type { Arguments, Command } from '../command.ts';
 import {
   type PlannedHost,
@@ -27,7 +31,7 @@ import { installBasis } from '../install-request.ts';
 import type { Io } from '../io.ts';
 import { complain, printLines, refuse, shown } from '../print.ts';
 
-const knownHosts = installerTable.map(({ name }) => name).join(', ');
+const knownHosts = hosts.map(({ name }) => name).join(', ');
 
 /** @param shipped the folder with the programs that hosts are to start */
 export function createInit(shipped: () => string): Command {
@@ -48,7 +52,7 @@ export function createInit(shipped: () => string): Command {
     positionals: [0, 1],
     async run(given, io) {
       const request = { ...installBasis(io), scope: scopeOf(given) };
-      const installers = installersOf(given, io);
+      const installers = await installersOf(given, io);
       return given.has('uninstall')
         ? uninstall(installers, request, given, io)
         : install(installers, request, shipped(), given, io);
@@ -67,23 +71,22 @@ function scopeOf(given: Arguments): Scope {
   return given.has('shared') ? 'shared' : given.has('user') ? 'user' : 'project';
 }
 
-function installersOf(given: Arguments, { env }: Io): readonly HostInstaller[] {
+async function installersOf(given: Arguments, { env }: Io): Promise<readonly HostInstaller[]> {
   const name = given.positional(0);
   if (given.has('all')) {
     if (name !== null) throw new UntildoneError('usage', 'Name a host or say --all, not both.');
-    const found = installerTable.filter(
-      ({ program }) => given.has('uninstall') || findProgram(program, env) !== null,
-    );
+    const all = await Promise.all(hosts.map((host) => host.installer()));
+    const found = all.filter(({ program }) => given.has('uninstall') || findProgram(program, env) !== null);
     if (found.length > 0) return found;
     throw new UntildoneError('usage', `No known host is on PATH. Name one all the same: ${knownHosts}.`);
   }
   if (name === null)
     throw new UntildoneError('usage', `Name a host, or say --all. Known hosts: ${knownHosts}.`);
-  const installer = installerTable.find((one) => one.name === name);
-  if (installer !== undefined) return [installer];
+  const host = hostOf(name);
+  if (host !== undefined) return [await host.installer()];
   const closest = closestName(
     name,
-    installerTable.map((one) => one.name),
+    hosts.map((one) => one.name),
   );
   const hint = closest === null ? '' : ` Did you mean "${closest}"?`;
   throw new UntildoneError(
@@ -136,7 +139,7 @@ function install(
   }
   const changes = planned.flatMap((one) => one.changes);
   try {
-    copyPrograms(shipped, programs, request.stateDirectory, request.version);
+    copyPrograms(shipped, programs, programsFolder(request.stateDirectory, request.version));
   } catch (error) {
     // Safe: no file of a host was touched yet.
     return refuse(

@@ -1,14 +1,12 @@
 // `untildone ledger verify`: walks the chain of each plan, names the first broken link, and compares the todos and the
 // session with it (V4). It finds damage and naive edits. It cannot find a chain that was rebuilt whole, nor entries
 // cut off at its end that changed no todo.
-import { type LedgerEntry, type LedgerReport, verifyLedger } from '../../core/ledger.ts';
-import { recount } from '../../core/plan/tally.ts';
-import { findDamage } from '../../core/plan/verify-record.ts';
-import type { Session } from '../../core/session.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
-import { checkSeal } from '../../engine/seal.ts';
-import type { StoreReader } from '../../engine/store.ts';
-import { sha256 } from '../../engine/system.ts';
+
+import { UntildoneError } from '../../core/error.ts';
+import { findDamage, type LedgerEntry, type LedgerReport, verifyLedger } from '../../core/ledger.ts';
+import type { State } from '../../core/state.ts';
+import type { Store } from '../../engine/store.ts';
+import { brokenSeal, sealOf, sha256 } from '../../engine/system.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { findSession } from '../find-session.ts';
 import type { Io } from '../io.ts';
@@ -29,17 +27,18 @@ export const ledgerVerify: Command = {
     const word = given.positional(0);
     if (given.has('all') && word !== null)
       throw new UntildoneError('usage', 'Name a session or say --all, not both.');
-    const reports = await withStore(io, (store) =>
-      store.read(async (reader) => {
-        const sessions = given.has('all')
-          ? await reader.sessions({ limit: Number.MAX_SAFE_INTEGER })
-          : [await findSession(reader, word, io)];
-        const found: PlanReport[] = [];
-        const seen = new Set<string>();
-        for (const session of sessions) found.push(...(await verifySession(reader, session, seen)));
-        return found;
-      }),
-    );
+    const reports = await withStore(io, async (store) => {
+      const sessions = given.has('all')
+        ? await store.sessions({ limit: Number.MAX_SAFE_INTEGER })
+        : [await findSession(store, word, io)];
+      const found: PlanReport[] = [];
+      const seen = new Set<string>();
+      for (const { id } of sessions) {
+        const session = await store.state(id);
+        if (session !== null) found.push(...(await verifySession(store, session, seen)));
+      }
+      return found;
+    });
     const broken = (reports ?? []).filter(({ report }) => !report.intact);
     if (given.has('json')) {
       const plans = (reports ?? []).map(({ report, ...plan }) => ({ ...plan, ...report }));
@@ -55,26 +54,22 @@ interface PlanReport {
   readonly report: LedgerReport;
 }
 
-async function verifySession(
-  reader: StoreReader,
-  session: Session,
-  seen: Set<string>,
-): Promise<PlanReport[]> {
+async function verifySession(store: Store, session: State, seen: Set<string>): Promise<PlanReport[]> {
   const reports: PlanReport[] = [];
-  for (const plan of await plansOf(reader, session)) {
+  for (const plan of await plansOf(store, session)) {
     if (seen.has(plan)) continue;
     seen.add(plan);
-    reports.push({ session: session.id, plan, report: await verifyPlan(reader, plan, session) });
+    reports.push({ session: session.id, plan, report: await verifyPlan(store, plan, session) });
   }
   return reports;
 }
 
-async function verifyPlan(reader: StoreReader, plan: string, session: Session): Promise<LedgerReport> {
+async function verifyPlan(store: Store, plan: string, session: State): Promise<LedgerReport> {
   try {
-    const entries = await reader.ledger(plan);
+    const entries = await store.ledger(plan);
     const chain = verifyLedger(entries, sha256);
     if (!chain.intact) return chain;
-    const sentence = await findDifference(reader, entries, plan, session);
+    const sentence = await findDifference(store, entries, plan, session);
     return sentence === null ? chain : { intact: false, brokenAt: chain.length, sentence };
   } catch (error) {
     // Safe: an entry that cannot even be read is what this command looks for; the other plans are still walked.
@@ -85,24 +80,25 @@ async function verifyPlan(reader: StoreReader, plan: string, session: Session): 
 
 /** What the todos and the session say that the chain does not; null: nothing. */
 async function findDifference(
-  reader: StoreReader,
+  store: Store,
   entries: readonly LedgerEntry[],
   plan: string,
-  session: Session,
+  session: State,
 ): Promise<string | null> {
-  const isCurrent = plan === session.planId;
-  const { recordBroken } = isCurrent ? checkSeal(session, sha256) : session;
-  const todos = await reader.todosOfPlan(plan);
-  return recordBroken ?? findDamage(entries, todos, isCurrent ? session.counts : recount(todos), sha256);
+  const { recordBroken } = session;
+  const todos = await store.todos({ planId: plan });
+  const sealed = () => sealOf(session, entries.at(-1)?.hash ?? null, todos.length, sha256);
+  if (recordBroken === null && plan === session.planId && session.seal !== sealed()) return brokenSeal;
+  return recordBroken ?? findDamage(entries, todos, sha256);
 }
 
 /** In turn scope every turn has a plan of its own, named after the turn. */
-async function plansOf(reader: StoreReader, session: Session): Promise<Set<string>> {
+async function plansOf(store: Store, session: State): Promise<Set<string>> {
   const plans = new Set([session.planId]);
   if (session.planId === session.id) return plans;
   plans.add(session.id);
   for (let after = 0; ; ) {
-    const page = await reader.appliedEvents(session.id, after, pageSize);
+    const page = await store.events({ sessionId: session.id, after, limit: pageSize });
     for (const { event } of page) if (event.type === 'human-spoke') plans.add(event.turnId);
     const last = page.at(-1)?.applied ?? null;
     if (last === null || page.length < pageSize) return plans;

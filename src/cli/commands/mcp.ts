@@ -1,16 +1,13 @@
 // `untildone mcp`: the todo tools for any host that speaks MCP, over standard input and output. Started by hosts; a
 // broken configuration or store is told on standard error and does not keep the tools away.
-import { createChecker } from '../../checks/checker.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
-import { createIdentifiers, sha256 } from '../../engine/system.ts';
+import { UntildoneError } from '../../core/error.ts';
+import { createRuntime } from '../../engine/runtime.ts';
 import { serveMcp } from '../../mcp/serve-mcp.ts';
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
-import { storePath } from '../../store/state-directory.ts';
+import { openUserStore } from '../../store/sqlite/sqlite-store.ts';
 import type { TodoTool } from '../../tools/todo-tool.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
-import { createRunnerStart } from '../check-runner.ts';
 import type { Command } from '../command.ts';
-import { usablePolicy } from '../open-runtime.ts';
+import { openParts } from '../open-runtime.ts';
 import { complain, shown } from '../print.ts';
 import { programVersion } from '../program-version.ts';
 
@@ -26,18 +23,13 @@ export const mcp: Command = {
   async run(given, io) {
     const tools = toolsOf(given.text('tools'));
     await serveMcp({
-      openStore: () => openSqliteStore({ path: storePath(io.env), clock: io.clock }),
+      open: async (ended) => {
+        const store = await openUserStore(io.env, { clock: io.clock });
+        const checker = { signal: () => ended };
+        const parts = openParts(io, store, { directory: io.cwd, rereads: true, checker });
+        return { store, engine: createRuntime(parts) };
+      },
       clock: io.clock,
-      policy: () => usablePolicy(io, io.cwd),
-      checker: (store, ended) =>
-        createChecker({
-          store,
-          clock: io.clock,
-          identifiers: createIdentifiers(io.clock),
-          hash: sha256,
-          startRunner: createRunnerStart(io, store),
-          signal: () => ended,
-        }),
       directory: io.cwd,
       tools,
       version: programVersion,

@@ -2,10 +2,10 @@
 // file that exists it ticks and empties boxes and touches no other byte.
 import { realpath, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { UntildoneError } from '../../core/untildone-error.ts';
+import { UntildoneError } from '../../core/error.ts';
+import { errorCode } from '../../engine/system.ts';
 import { formatPlan } from '../../plan-file/format-plan.ts';
 import { problemText } from '../../plan-file/plan-file.ts';
-import { errorCode } from '../../plan-file/text-file.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
@@ -25,10 +25,8 @@ export const planExport: Command = {
     const file = given.text('file');
     const json = given.has('json');
     const exported = await withStore(io, async (store) => {
-      const { session, todos } = await store.read(async (reader) => {
-        const found = await findSession(reader, given.positional(0), io);
-        return { session: found, todos: await reader.todosOfPlan(found.planId) };
-      });
+      const session = await findSession(store, given.positional(0), io);
+      const todos = session.plan;
       const markdown = formatPlan(todos);
       if (file === null) return tellPlan(io, session.id, session.planId, markdown, json);
       const path = resolve(io.cwd, file);

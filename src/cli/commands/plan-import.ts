@@ -2,14 +2,13 @@
 // never writes the file. Beneath an agent it takes no checks from it: only a human says what proves the work (V3).
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Session } from '../../core/session.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
+import { UntildoneError } from '../../core/error.ts';
+import type { Session } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
-import { parsePlanFile } from '../../plan-file/parse-plan-file.ts';
-import { planChecks } from '../../plan-file/plan-checks.ts';
-import { type ParsedPlanFile, problemText } from '../../plan-file/plan-file.ts';
-import type { SyncReport } from '../../plan-file/sync-report.ts';
-import { errorCode, readTextFile } from '../../plan-file/text-file.ts';
+import { errorCode } from '../../engine/system.ts';
+import { type ParsedPlanFile, parsePlanFile, planChecks, problemText } from '../../plan-file/plan-file.ts';
+import type { SyncReport } from '../../plan-file/plan-file-sync.ts';
+import { readPlanText } from '../../plan-file/plan-text.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import { storePath } from '../../store/state-directory.ts';
 import { type Command, jsonOption } from '../command.ts';
@@ -52,7 +51,7 @@ export const planImport: Command = {
       const session =
         word === null
           ? await openOwnSession(io, store, runtime, realPath)
-          : await store.read(async (reader) => findSession(reader, word, io));
+          : await findSession(store, word, io);
       const isAllowed = (check: string): boolean => allowed.includes(check);
       const sync = openPlanFileSync(io, store, runtime, { realPath, sessionId: session.id, isAllowed });
       const report = await sync.pull();
@@ -81,7 +80,7 @@ async function withPlanStore<T>(io: Io, word: string | null, work: (store: Store
 
 /** Looked at before a store or a session is made: a wrong file leaves no trace. */
 async function parseFile(path: string): Promise<ParsedPlanFile> {
-  const file = await readTextFile(path);
+  const file = readPlanText(path);
   return file.ok
     ? parsePlanFile(file.text)
     : { ok: false, problems: [{ line: null, sentence: `the file ${file.sentence}` }] };

@@ -1,8 +1,9 @@
 // `untildone plan log`: the ledger of a plan in words: who did what and when (V4). It only reads; whether the chain
 // is intact is told by `ledger verify`.
+
+import { UntildoneError } from '../../core/error.ts';
 import type { LedgerChange, LedgerEntry } from '../../core/ledger.ts';
 import type { Todo } from '../../core/todo.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
@@ -39,13 +40,11 @@ export const planLog: Command = {
   options: jsonOption,
   positionals: [0, 1],
   async run(given, io) {
-    const found = await withStore(io, (store) =>
-      store.read(async (reader) => {
-        const session = await findSession(reader, given.positional(0), io);
-        const todos = await reader.todosOfPlan(session.planId);
-        return { session, todos, entries: await reader.ledger(session.planId) };
-      }),
-    );
+    const found = await withStore(io, async (store) => {
+      const session = await findSession(store, given.positional(0), io);
+      const todos = await store.todos({ planId: session.planId });
+      return { session, todos, entries: await store.ledger(session.planId) };
+    });
     if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
     const { session, todos, entries } = found;
     if (given.has('json')) {
@@ -79,7 +78,7 @@ function titleOf({ detail, todoId }: LedgerEntry, todos: ReadonlyMap<string, Tod
 }
 
 /** Shown elsewhere in the line, or for machines only. */
-const unlisted = new Set(['title', 'from', 'state']);
+const unlisted = new Set(['title', 'from', 'state', 'was']);
 
 function detailOf({ detail }: LedgerEntry): string {
   const named = Object.entries(detail).filter(([name]) => !unlisted.has(name));

@@ -1,7 +1,8 @@
 // `untildone plan show`: the plan of a session as a list that people read (T1, T2). It only reads.
-import type { Session } from '../../core/session.ts';
+
+import { UntildoneError } from '../../core/error.ts';
+import { countPlan, type State } from '../../core/state.ts';
 import { isDropped, type Todo } from '../../core/todo.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { describePlan } from '../describe-session.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
@@ -23,23 +24,21 @@ export const planShow: Command = {
   options: jsonOption,
   positionals: [0, 1],
   async run(given, io) {
-    const found = await withStore(io, (store) =>
-      store.read(async (reader) => {
-        const session = await findSession(reader, given.positional(0), io);
-        return { session, todos: await reader.todosOfPlan(session.planId) };
-      }),
-    );
+    const found = await withStore(io, async (store) => {
+      const session = await findSession(store, given.positional(0), io);
+      return { session, todos: await store.todos({ planId: session.planId }) };
+    });
     if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
     const { session, todos } = found;
     if (given.has('json'))
-      printJson(io, { session: session.id, plan: session.planId, counts: session.counts, todos });
+      printJson(io, { session: session.id, plan: session.planId, counts: countPlan(session.plan), todos });
     else printLines(io, lines(session, todos, io));
     return 0;
   },
 };
 
-function lines(session: Session, todos: readonly Todo[], io: Io): string[] {
-  const head = `Plan of session ${shown(session.id, 60)}: ${describePlan(session.counts)}`;
+function lines(session: State, todos: readonly Todo[], io: Io): string[] {
+  const head = `Plan of session ${shown(session.id, 60)}: ${describePlan(countPlan(session.plan))}`;
   const width = String(todos.length).length;
   return [head, ...todos.flatMap((todo, index) => todoLines(todo, String(index + 1).padStart(width), io))];
 }

@@ -1,6 +1,6 @@
 // `untildone replay`: what other settings would have decided about a recorded session (V6). It writes nothing.
 import type { Decision } from '../../core/decision.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
+import { UntildoneError } from '../../core/error.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { describeAnswer } from '../describe-decision.ts';
 import { formatTime } from '../describe-time.ts';
@@ -28,12 +28,10 @@ export const replay: Command = {
     const file = given.text('policy');
     if (file === null) throw new UntildoneError('usage', 'Say which settings to try: --policy FILE.');
     const settings = readPolicyFile(io.cwd, file);
-    const found = await withStore(io, (store) =>
-      store.read(async (reader) => {
-        const session = await findSession(reader, given.positional(0), io);
-        return { session, replay: await replaySession(reader, session, settings) };
-      }),
-    );
+    const found = await withStore(io, async (store) => {
+      const session = await findSession(store, given.positional(0), io);
+      return { session, replay: await replaySession(store, session, settings) };
+    });
     if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
     if (given.has('json')) printJson(io, { session: found.session.id, ...found.replay });
     else printLines(io, lines(found.session.id, found.replay));
@@ -43,11 +41,11 @@ export const replay: Command = {
 
 function lines(id: string, { events, decisions, redecided, differences, notReproduced }: Replay): string[] {
   const totals = `${count(events, 'event')}, ${count(decisions, 'decision')}; under the other settings ${redecided}`;
-  const verdict =
+  const outcome =
     differences.length === 0 ? 'No answer differs.' : `${count(differences.length, 'answer')} would differ:`;
   const hidden = differences.length - shownDifferences;
   return [
-    `Session ${shown(id, 60)}: ${totals}. ${verdict}`,
+    `Session ${shown(id, 60)}: ${totals}. ${outcome}`,
     ...differences.slice(0, shownDifferences).flatMap(differenceLines),
     ...(hidden > 0 ? [`  … and ${hidden} more; --json has them all.`] : []),
     ...(differences.length > 0

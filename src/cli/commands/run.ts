@@ -2,13 +2,13 @@
 // models and configuration is told before anything is started.
 import { realpathSync } from 'node:fs';
 import { type ResolvedModel, resolveModel } from '../../agent/models/resolve-model.ts';
-import { createCommandCheck } from '../../core/check-specs/read-check.ts';
-import type { Policy } from '../../core/config/policy.ts';
-import { problemSentence } from '../../core/config/problem.ts';
+import { createCommandCheck } from '../../core/check-specs.ts';
+import { UntildoneError } from '../../core/error.ts';
+import type { Policy } from '../../core/policy.ts';
+import { problemSentence } from '../../core/problem.ts';
 import { oneLine } from '../../core/safe-text.ts';
-import type { Session } from '../../core/session.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
-import { policyProblemSentence } from '../../engine/policy-source.ts';
+import type { Session } from '../../core/state.ts';
+import { policyProblemSentence } from '../../engine/policy.ts';
 import type { Store } from '../../engine/store.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { openOrCreateStore, runSession } from '../agent-session.ts';
@@ -95,7 +95,7 @@ export const run: Command = {
     const taken = planFile === null ? null : await takePlanFile(present, planFile, directory);
     const store = await openOrCreateStore(io);
     try {
-      const resumed = resumes ? await store.read(async (reader) => findSession(reader, word, io)) : null;
+      const resumed = resumes ? await findSession(store, word, io) : null;
       // A session goes on with the model that it was begun with, unless another one is named.
       const model = chosen ?? (await chooseModel(resumed?.agent.model ?? null));
       const said = taken ?? (await takeUp(store, resumed, { goal, present, directory }));

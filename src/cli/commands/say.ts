@@ -1,7 +1,7 @@
 // `untildone say`: a message to our own agent while it works (T3). It is the human's, with all that follows from that,
 // so it is held to the same rules as `resume`: a terminal, and no agent above.
-import { queuedWords } from '../../agent/loop/hear-human.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
+import { queuedWords } from '../../agent/loop/control.ts';
+import { UntildoneError } from '../../core/error.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { describeState } from '../describe-session.ts';
@@ -26,12 +26,12 @@ export const say: Command = {
     const text = given.positional(0) ?? '';
     if (text.trim() === '') throw new UntildoneError('usage', 'Say something: untildone say "use tabs".');
     const session = await withStore(io, async (store) => {
-      const found = await store.read(async (reader) => findSession(reader, given.text('session'), io));
+      const found = await findSession(store, given.text('session'), io);
       if (found.descriptor.host !== 'untildone' || found.turn === null || found.turn.ended) return found;
       const base = { id: createIdentifiers(io.clock).next(), sessionId: found.id, at: io.clock.now() };
       // What was frozen at the first message holds on: a file that changed meanwhile may be the agent's work (V2).
       const handled = await openRuntime(io, store).handle(queuedWords(text, base, found.policyHash));
-      return { ...handled.session, heard: true };
+      return { ...handled.state, heard: true };
     });
     if (session === null) throw new UntildoneError('unknown-session', noSessionsYet);
     const id = shown(session.id, 60);

@@ -1,10 +1,10 @@
 // `untildone status`: the sessions of this directory, newest first, or one session in detail (C3, C4).
 // It only reads, and creates nothing.
-import type { Settings } from '../../core/config/settings.ts';
-import { noNeeds } from '../../core/rows.ts';
-import type { Session } from '../../core/session.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
-import type { StoredDecision, StoreReader } from '../../engine/store.ts';
+
+import { UntildoneError } from '../../core/error.ts';
+import type { Settings } from '../../core/settings.ts';
+import { countPlan, nextTodos, type State } from '../../core/state.ts';
+import type { Store, StoredDecision } from '../../engine/store.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { describeAnswer } from '../describe-decision.ts';
 import {
@@ -40,20 +40,19 @@ export const status: Command = {
   async run(given, io) {
     const word = given.positional(0);
     const limit = limitOf(given);
-    const views = await withStore(io, (store) =>
-      store.read(async (reader) => {
-        if (word !== null) {
-          const session = await findSession(reader, word, io);
-          return [{ ...(await look(reader, session, io)), workers: await readWorkers(reader, session) }];
-        }
-        const sessions = await withoutWorkers(
-          async (most) =>
-            given.has('all') ? reader.sessions({ limit: most }) : sessionsHere(reader, io, most),
-          limit + 1,
-        );
-        return Promise.all(sessions.map((session) => look(reader, session, io)));
-      }),
-    );
+    const views = await withStore(io, async (store) => {
+      if (word !== null) {
+        const session = await findSession(store, word, io);
+        return [{ ...(await look(store, session, io)), workers: await readWorkers(store, session) }];
+      }
+      const sessions = await withoutWorkers(
+        async (most) => (given.has('all') ? store.sessions({ limit: most }) : sessionsHere(store, io, most)),
+        limit + 1,
+      );
+      const states = await Promise.all(sessions.map(({ id }) => store.state(id)));
+      const known = states.filter((state) => state !== null);
+      return Promise.all(known.map((state) => look(store, state, io)));
+    });
     if (word !== null && views === null) throw new UntildoneError('unknown-session', noSessionsYet);
     show(given, io, views ?? [], { detailed: word !== null, limit, storeExists: views !== null });
     return 0;
@@ -68,7 +67,7 @@ function limitOf(given: Arguments): number {
 }
 
 interface View {
-  readonly session: Session;
+  readonly session: State;
   readonly settings: Settings;
   readonly last: StoredDecision | null;
   readonly inbox: number;
@@ -77,15 +76,14 @@ interface View {
   readonly workers?: readonly WorkerView[];
 }
 
-async function look(reader: StoreReader, session: Session, io: Io): Promise<View> {
-  const [last] = await reader.decisions(session.id, 1);
-  const { next } = await reader.rows(session, { ...noNeeds, next: namedTodos });
+async function look(store: Store, session: State, io: Io): Promise<View> {
+  const [last] = await store.decisions(session.id, 1);
   return {
     session,
-    settings: await createSettingsReader(io)(reader, session),
+    settings: await createSettingsReader(io)(store, session),
     last: last ?? null,
-    inbox: (await reader.pendingEvents(session.id)).length,
-    next: next.map(({ title }) => title),
+    inbox: (await store.events({ sessionId: session.id, waiting: true })).length,
+    next: nextTodos(session.plan, namedTodos).map(({ title }) => title),
   };
 }
 
@@ -155,7 +153,7 @@ function block(
   return [
     `${paint('bold', shown(short, 60))}  ${title.join(' · ')}`,
     ...fields([
-      ['plan', describePlan(session.counts)],
+      ['plan', describePlan(countPlan(session.plan))],
       ['state', paint('yellow', shown(describeState(session, now).words))],
       ['limits', limits.join(', ')],
       ['last', decision === null ? 'no stop attempt yet' : shown(describeAnswer(decision))],
@@ -175,8 +173,7 @@ function describeWorker({ id, agentType, title, result }: WorkerView): string {
 }
 
 function toJson({ session, settings, last, inbox, next, workers }: View, io: Io) {
-  const { id, descriptor, agent, createdAt, updatedAt, counts, turn, settled, latch, pause, leftOver } =
-    session;
+  const { id, descriptor, agent, createdAt, updatedAt, turn, settled, latch, pause, leftOver } = session;
   const now = io.clock.now();
   return {
     ...{
@@ -187,7 +184,7 @@ function toJson({ session, settings, last, inbox, next, workers }: View, io: Io)
       directory: descriptor.directory,
     },
     ...{ agent: agent.name, createdAt, updatedAt, mode: settings.mode, state: describeState(session, now) },
-    ...{ plan: counts, next, turn: turn?.number ?? null, leftOver, latch, pause, settled },
+    ...{ plan: countPlan(session.plan), next, turn: turn?.number ?? null, leftOver, latch, pause, settled },
     ...{
       waits: describeWaits(session, now),
       inbox,

@@ -1,8 +1,9 @@
 // `untildone transcript`: what our own agent, or one of its workers, said and did. It only reads. Everything in it is
 // a stranger's text: it stands behind a margin, line by line, without the power to act on a terminal.
+
+import { UntildoneError } from '../../core/error.ts';
 import { stripTerminalControls } from '../../core/safe-text.ts';
-import type { Session } from '../../core/session.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
+import type { Session } from '../../core/state.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
@@ -27,14 +28,12 @@ export const transcript: Command = {
   },
   positionals: [0, 1],
   async run(given, io) {
-    const found = await withStore(io, (store) =>
-      store.read(async (reader) => {
-        const session = await findSession(reader, given.positional(0), io);
-        const rows = await reader.messages(session.id, 0);
-        const entries = transcriptEntries(rows, given.has('all'));
-        return { session, entries, workers: await readWorkers(reader, session) };
-      }),
-    );
+    const found = await withStore(io, async (store) => {
+      const session = await findSession(store, given.positional(0), io);
+      const rows = (await store.transcript(session.id, 0)).messages;
+      const entries = transcriptEntries(rows, given.has('all'));
+      return { session, entries, workers: await readWorkers(store, session) };
+    });
     if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
     const { session, entries, workers } = found;
     if (given.has('json')) {

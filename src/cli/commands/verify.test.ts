@@ -8,12 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
 import { protectPolicy } from '../../checks/protected-paths.ts';
-import type { CheckSpec } from '../../core/check-spec.ts';
-import { createCommandCheck } from '../../core/check-specs/read-check.ts';
-import type { Policy } from '../../core/config/policy.ts';
-import { defaultSettings } from '../../core/config/settings.ts';
-import type { EvidenceRow } from '../../engine/check-queue.ts';
-import { digestFile } from '../../engine/digest-file.ts';
+import { type CheckSpec, createCommandCheck } from '../../core/check-specs.ts';
+import type { Policy } from '../../core/policy.ts';
+import { defaultSettings } from '../../core/settings.ts';
+import type { EvidenceRow } from '../../engine/host.ts';
+import { digestFile } from '../../engine/policy.ts';
 import type { ScriptedHost } from '../../simulated/scripted-host.ts';
 import { storePath } from '../../store/state-directory.ts';
 
@@ -55,12 +54,12 @@ async function addSession(policy: Policy, items: readonly Item[] = []): Promise<
   return host;
 }
 
-async function evidence(): Promise<EvidenceRow[]> {
-  return (await bench.store()).read(async (reader) => reader.evidence('alpha-0001', 50));
+async function evidence(): Promise<readonly EvidenceRow[]> {
+  return (await bench.store()).evidence('alpha-0001', 50);
 }
 
 async function plan() {
-  return (await bench.store()).read(async (reader) => reader.todosOfPlan('alpha-0001'));
+  return (await bench.store()).todos({ planId: 'alpha-0001' });
 }
 
 function write(name: string, text: string): void {

@@ -1,6 +1,6 @@
 // `untildone verify`: runs the checks now, of a session, of a plan file or of the configuration here, and says what it
 // saw (V1). It changes no plan and starts nothing that outlives it; it works without a store, as in CI.
-import { UntildoneError } from '../../core/untildone-error.ts';
+import { UntildoneError } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { findSession, noSessionsYet, sessionsHere } from '../find-session.ts';
@@ -47,13 +47,10 @@ export const verify: Command = {
 };
 
 async function verifySession(given: Arguments, io: Io, store: Store, word: string | null): Promise<number> {
-  const target = await store.read(async (reader) => {
-    if (word === null && (await sessionsHere(reader, io, 1)).length === 0) return null;
-    return sessionTarget(reader, await findSession(reader, word, io), io);
-  });
-  return target === null
-    ? verifyTarget(given, io, configurationTarget(io), null)
-    : verifyTarget(given, io, target, store);
+  if (word === null && (await sessionsHere(store, io, 1)).length === 0)
+    return verifyTarget(given, io, configurationTarget(io), null);
+  const target = await sessionTarget(store, await findSession(store, word, io), io);
+  return verifyTarget(given, io, target, store);
 }
 
 async function verifyTarget(

@@ -1,9 +1,9 @@
 // `untildone why`: one decision, explained from the record alone (V6): every rule in order, which were silent, and
 // the one that answered with what it looked at. It decides nothing again; `replay` does.
 import type { Inputs } from '../../core/decision.ts';
-import type { Session } from '../../core/session.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
-import type { StoredDecision, StoreReader } from '../../engine/store.ts';
+import { UntildoneError } from '../../core/error.ts';
+import type { Session } from '../../core/state.ts';
+import type { Store, StoredDecision } from '../../engine/store.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { type MarkedRule, markRules, markTexts } from '../describe-decision.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
@@ -24,12 +24,10 @@ export const why: Command = {
   positionals: [0, 1],
   async run(given, io) {
     const wanted = numberOf(given.text('decision'));
-    const found = await withStore(io, (store) =>
-      store.read(async (reader) => {
-        const session = await findSession(reader, given.positional(0), io);
-        return { session, ...(await findDecision(reader, session, wanted)) };
-      }),
-    );
+    const found = await withStore(io, async (store) => {
+      const session = await findSession(store, given.positional(0), io);
+      return { session, ...(await findDecision(store, session, wanted)) };
+    });
     if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
     if (given.has('json')) {
       const { stored, latest } = found;
@@ -49,11 +47,11 @@ function numberOf(text: string | null): number | null {
 }
 
 async function findDecision(
-  reader: StoreReader,
+  store: Store,
   session: Session,
   wanted: number | null,
 ): Promise<{ stored: StoredDecision; latest: number }> {
-  const [newest] = await reader.decisions(session.id, 1);
+  const [newest] = await store.decisions(session.id, 1);
   const id = shown(session.id, 60);
   if (newest === undefined) {
     throw new UntildoneError(
@@ -69,7 +67,7 @@ async function findDecision(
       `Session ${id} has ${latest} decisions; there is no decision ${wanted}.`,
     );
   }
-  const stored = (await reader.decisions(session.id, latest - wanted + 1)).find(
+  const stored = (await store.decisions(session.id, latest - wanted + 1)).find(
     ({ sequence }) => sequence === wanted,
   );
   if (stored !== undefined) return { stored, latest };

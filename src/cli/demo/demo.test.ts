@@ -84,7 +84,7 @@ describe('demo', () => {
     const io = {
       stdout: { write: (text: string) => (out += text) },
       stderr: { write: () => true },
-      ...{ env: bench.env, cwd: bench.project, isTTY: false, clock: systemClock, program: null },
+      ...{ env: bench.env, cwd: bench.project, isTTY: false, clock: systemClock },
       ...{ whyNoHuman: async () => null, agentAbove: async () => null },
     };
     const code = await refusing.run(readArguments(refusing, ['--json']), io);

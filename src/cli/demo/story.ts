@@ -1,6 +1,6 @@
 // The story of the demo: an agent with bad habits, its worker, and what the system answers to each of them.
 // Written for the scripted model; the answers come from the real engine.
-import type { TextKind } from '../../core/decision.ts';
+import type { TextKind } from '../../core/texts.ts';
 import {
   ask,
   blockTodo,

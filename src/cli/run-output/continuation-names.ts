@@ -1,5 +1,5 @@
 // The kinds of continuations in words for people. Exhaustive: a new kind does not compile without its name.
-import type { TextKind } from '../../core/decision.ts';
+import type { TextKind } from '../../core/texts.ts';
 
 export const continuationNames: Readonly<Record<TextKind, string>> = {
   'dropped-todos': 'dropped todos',

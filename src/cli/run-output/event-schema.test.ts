@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sampleRun } from '../../../test/support/sample-run.ts';
-import type { JsonSchema } from '../../core/config/schema.ts';
-import { eventFields, eventSchema } from './event-schema.ts';
+import { eventFields } from '../../agent/agent-event.ts';
+import type { JsonSchema } from '../../core/json-schema.ts';
+import { eventSchema } from './event-schema.ts';
 import { createJsonPrinter } from './json-printer.ts';
 
 const schema = eventSchema();

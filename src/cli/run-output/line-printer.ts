@@ -1,14 +1,6 @@
 // A run as lines that are readable on any terminal and in a log: no cursor movement, nothing redrawn (C3, C4).
 // What the agent says stands behind a margin on every line, so that it cannot pass for a line of ours.
-import type {
-  AgentEvent,
-  CheckEnded,
-  ContinuationSent,
-  PlanChanged,
-  RunStarted,
-  WorkerEnded,
-  WorkerStarted,
-} from '../../agent/agent-event.ts';
+import type { AgentEvent, EventOf } from '../../agent/agent-event.ts';
 import { formatAge } from '../describe-time.ts';
 import { createTextCleaner } from './clean-text.ts';
 import { lastLevel, nameContinuation } from './continuation-names.ts';
@@ -29,7 +21,6 @@ export interface LinePrinterOptions extends PageOptions {
   readonly opensCalls?: boolean;
 }
 
-type EventOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type }>;
 type Printers = { readonly [Type in AgentEvent['type']]: (event: EventOf<Type>) => void };
 
 /** Steps between two lines on tokens and cost. */
@@ -100,7 +91,7 @@ function createSessionPrinter(options: LinePrinterOptions): SessionPrinter {
   });
   let counted = 0;
   /** A plan that a call changed is shown below the line of that call. */
-  let changedPlan: PlanChanged | null = null;
+  let changedPlan: EventOf<'plan-changed'> | null = null;
 
   /** What the agent goes on to say starts on a new line, behind its margin. */
   function endSpeech(): void {
@@ -205,12 +196,15 @@ function createSessionPrinter(options: LinePrinterOptions): SessionPrinter {
   };
 }
 
-function workerLines(page: Page, { agentType, title }: WorkerStarted): string[] {
+function workerLines(page: Page, { agentType, title }: EventOf<'worker-started'>): string[] {
   const who = page.clip(agentType, longestWorker);
   return page.entry({ mark: page.signs.arrow, markStyle: 'green', text: `worker ${who}: ${title}` });
 }
 
-function workerEndLines(page: Page, { agentType, result, sentence, milliseconds }: WorkerEnded): string[] {
+function workerEndLines(
+  page: Page,
+  { agentType, result, sentence, milliseconds }: EventOf<'worker-ended'>,
+): string[] {
   const isDone = result === 'done';
   return page.entry({
     mark: isDone ? page.signs.ok : page.signs.failed,
@@ -221,7 +215,7 @@ function workerEndLines(page: Page, { agentType, result, sentence, milliseconds 
 
 function startLines(
   page: Page,
-  { goal, resumed, model, directory, permissions, sessionId }: RunStarted,
+  { goal, resumed, model, directory, permissions, sessionId }: EventOf<'run-started'>,
 ): string[] {
   const start = resumed ? 'resumed' : 'goal';
   const what = goal ?? (resumed ? `session ${sessionId}` : 'the plan as given');
@@ -232,7 +226,10 @@ function startLines(
   ];
 }
 
-function checkLines(page: Page, { check, result, flaky, sentence, milliseconds }: CheckEnded): string[] {
+function checkLines(
+  page: Page,
+  { check, result, flaky, sentence, milliseconds }: EventOf<'check-ended'>,
+): string[] {
   const { signs, unicode } = page;
   const words = flaky ? 'passed only when run again (flaky)' : result === 'waiting' ? 'waits' : result;
   const took = result === 'waiting' ? '' : ` after ${formatShort(milliseconds)}`;
@@ -247,7 +244,10 @@ function checkLines(page: Page, { check, result, flaky, sentence, milliseconds }
 }
 
 /** Firmer with each level, in colour too: an escalation shall be seen as one. */
-function continuationLines(page: Page, { number, textKind, level, sentence }: ContinuationSent): string[] {
+function continuationLines(
+  page: Page,
+  { number, textKind, level, sentence }: EventOf<'continuation'>,
+): string[] {
   const name = nameContinuation(textKind, level);
   // The sentence may end in the remark that our own label makes already.
   const bare = sentence.replace(` (${name})`, '').replace(` (${textKind})`, '');

@@ -1,10 +1,10 @@
 // The lines for what passes between the human and a run at work: a permission that is asked for, its answer, and words
 // that join the turn. Pure.
-import type { HumanSaid, PermissionSettled, PermissionWanted } from '../../agent/agent-event.ts';
-import { asciiOnly, hasHidden, visibleLine } from '../../core/visible-text.ts';
+import type { EventOf } from '../../agent/agent-event.ts';
+import { asciiOnly, hasHidden, visibleLine } from '../../core/safe-text.ts';
 import type { Page } from './page.ts';
 
-export function wantedLines(page: Page, { tool, subject, pattern }: PermissionWanted): string[] {
+export function wantedLines(page: Page, { tool, subject, pattern }: EventOf<'permission-asked'>): string[] {
   const asked = { mark: page.signs.waiting, markStyle: 'yellow' } as const;
   return [
     ...page.entry({ ...asked, text: `permission asked: ${tool}` }),
@@ -77,7 +77,10 @@ const lengths = {
   no: '',
 } as const;
 
-export function settledLines(page: Page, { granted, remembered, by }: PermissionSettled): string[] {
+export function settledLines(
+  page: Page,
+  { granted, remembered, by }: EventOf<'permission-answered'>,
+): string[] {
   const where = by === 'elsewhere' ? ', elsewhere' : '';
   return page.entry({
     mark: granted ? page.signs.ok : page.signs.failed,
@@ -86,7 +89,7 @@ export function settledLines(page: Page, { granted, remembered, by }: Permission
   });
 }
 
-export function saidLines(page: Page, { text, state }: HumanSaid): string[] {
+export function saidLines(page: Page, { text, state }: EventOf<'human-message'>): string[] {
   const when = state === 'queued' ? 'you, after this step' : 'you';
   return page.entry({ mark: page.signs.start, markStyle: 'green', text: `${when}: ${text}`, cut: true });
 }

@@ -25,7 +25,7 @@ function openTerminal() {
   const { clock } = createCommandBench();
   const io = {
     ...{ stdout: { write: () => {} }, stderr: { write: (text: string) => (shown += text) }, env: {} },
-    ...{ cwd: '/', isTTY: true, clock, program: null },
+    ...{ cwd: '/', isTTY: true, clock },
     ...{ whyNoHuman: async () => null, agentAbove: async () => null },
   };
   const output = plainTerminalOutput(io, () => {}, hand, input);

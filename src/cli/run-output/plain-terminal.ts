@@ -4,8 +4,7 @@
 import { createInterface } from 'node:readline';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { HumanAnswer } from '../../checks/checker.ts';
-import { oneLine } from '../../core/safe-text.ts';
-import { visibleLines } from '../../core/visible-text.ts';
+import { oneLine, visibleLines } from '../../core/safe-text.ts';
 import {
   approvalPrompt,
   isNearAnswer,

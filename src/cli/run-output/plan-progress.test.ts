@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { todoView } from '../../../test/support/sample-run.ts';
-import type { PlanChanged, TodoView } from '../../agent/agent-event.ts';
+import type { EventOf, TodoView } from '../../agent/agent-event.ts';
 import { createPage } from './page.ts';
 import { createPlanProgress } from './plan-progress.ts';
 
-function plan(todos: readonly TodoView[], completed = 0, total = todos.length): PlanChanged {
+function plan(todos: readonly TodoView[], completed = 0, total = todos.length): EventOf<'plan-changed'> {
   return { type: 'plan-changed', at: 0, sessionId: 's', todos, completed, total };
 }
 
-function progress(columns: number | null = null): (event: PlanChanged) => string[] {
+function progress(columns: number | null = null): (event: EventOf<'plan-changed'>) => string[] {
   return createPlanProgress(createPage({ columns, color: false, unicode: true }));
 }
 

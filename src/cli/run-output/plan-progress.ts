@@ -1,6 +1,6 @@
 // The plan while it is worked on: everything the first time, afterwards a bar, what changed and the current todo.
 // It remembers what it showed and says nothing when nothing changed.
-import type { PlanChanged, TodoView } from '../../agent/agent-event.ts';
+import type { EventOf, TodoView } from '../../agent/agent-event.ts';
 import { displayWidth } from './display-width.ts';
 import type { Page } from './page.ts';
 import { todoMarks } from './todo-standing.ts';
@@ -11,7 +11,7 @@ const shownAfterwards = 8;
 const barCells = 8;
 const longestTitle = 120;
 
-export function createPlanProgress(page: Page): (event: PlanChanged) => string[] {
+export function createPlanProgress(page: Page): (event: EventOf<'plan-changed'>) => string[] {
   let shown: ReadonlyMap<string, string> | null = null;
 
   return ({ todos, completed, total }) => {

@@ -1,7 +1,7 @@
 // Tool calls, folded to one line each: the tool, its most telling argument, whether it worked and how long it took.
 // On a terminal the line is begun when the call starts; if something else comes in between it is written anew at the
 // end. Outputs are not shown, except the first line of what went wrong.
-import type { ToolCallEnded, ToolCallStarted } from '../../agent/agent-event.ts';
+import type { EventOf } from '../../agent/agent-event.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { formatShort, shortWidth } from './describe-amounts.ts';
 import { displayWidth } from './display-width.ts';
@@ -10,8 +10,8 @@ import type { Page } from './page.ts';
 import { tellingArgument } from './telling-argument.ts';
 
 export interface ToolCalls {
-  started(event: ToolCallStarted): void;
-  ended(event: ToolCallEnded): void;
+  started(event: EventOf<'tool-started'>): void;
+  ended(event: EventOf<'tool-ended'>): void;
   /** Whether a call has started and not ended. */
   isBusy(): boolean;
   /** The step or the run is over: names the calls that never ended. */

@@ -2,16 +2,20 @@
 // opens no store, so that it works on a fresh checkout. What cannot be read is told whole, before anything runs.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { CheckSpec } from '../../core/check-spec.ts';
-import type { Policy } from '../../core/config/policy.ts';
-import { problemSentence } from '../../core/config/problem.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
-import { policyProblemSentence } from '../../engine/policy-source.ts';
-import { shellCheck } from '../../plan-file/check-line.ts';
-import { parsePlanFile } from '../../plan-file/parse-plan-file.ts';
-import { planChecks } from '../../plan-file/plan-checks.ts';
-import { type PlanFile, type PlanFileProblem, problemText } from '../../plan-file/plan-file.ts';
-import { readTextFile } from '../../plan-file/text-file.ts';
+import type { CheckSpec } from '../../core/check-specs.ts';
+import { UntildoneError } from '../../core/error.ts';
+import type { Policy } from '../../core/policy.ts';
+import { problemSentence } from '../../core/problem.ts';
+import { policyProblemSentence } from '../../engine/policy.ts';
+import { shellCheck } from '../../plan-file/line-text.ts';
+import {
+  type PlanFile,
+  type PlanFileProblem,
+  parsePlanFile,
+  planChecks,
+  problemText,
+} from '../../plan-file/plan-file.ts';
+import { readPlanText } from '../../plan-file/plan-text.ts';
 import type { Io } from '../io.ts';
 import { readPolicyFor } from '../open-runtime.ts';
 import { complain, shown } from '../print.ts';
@@ -47,7 +51,7 @@ export async function planFileTarget(io: Io, file: string): Promise<VerifyTarget
 }
 
 async function readPlan(io: Io, file: string): Promise<PlanFile> {
-  const read = await readTextFile(resolve(io.cwd, file));
+  const read = readPlanText(resolve(io.cwd, file));
   if (!read.ok) throw wrong(file, [{ line: null, sentence: `the file ${read.sentence}` }]);
   const parsed = parsePlanFile(read.text);
   if (!parsed.ok) throw wrong(file, parsed.problems);

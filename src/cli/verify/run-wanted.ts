@@ -1,10 +1,10 @@
 // Runs the checks that `verify` wants, one after another, in this process. What it sees of a session's checks is kept
 // as evidence; the plan is not touched. A check that was broken off says nothing and leaves no evidence.
-import { humanVerdict } from '../../checks/checker.ts';
+import { humanFinding } from '../../checks/checker.ts';
 import { lookAtFiles } from '../../checks/fingerprint.ts';
 import { runCheck } from '../../checks/run-check.ts';
-import type { CheckResult, CheckSpec, HumanCheck } from '../../core/check-spec.ts';
-import type { Session } from '../../core/session.ts';
+import type { CheckResult, CheckSpec, HumanCheck } from '../../core/check-specs.ts';
+import type { Session } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import type { Io } from '../io.ts';
 import type { VerifyTarget, WantedCheck } from './verify-target.ts';
@@ -86,9 +86,7 @@ function runOnce(
     environment: io.env,
     now: io.clock.now,
     ...(session === null ? {} : { session: `check of ${session.id}` }),
-    ...(store === null
-      ? {}
-      : { readBaseline: (key: string) => store.read(async (reader) => reader.policy(key)) }),
+    ...(store === null ? {} : { readBaseline: (key: string) => store.policy(key) }),
   });
 }
 
@@ -101,9 +99,7 @@ async function record(
 ): Promise<void> {
   if (store === null || session === null) return;
   const todoId = forGoal || todos.length !== 1 ? null : (todos[0]?.id ?? null);
-  await store.transact(async (transaction) =>
-    transaction.addEvidence({ ...seen, sessionId: session.id, todoId }),
-  );
+  await store.record({ evidence: [{ ...seen, sessionId: session.id, todoId }] });
 }
 
 /** Nobody is asked here, and a missing answer is not recorded: it would count as a no. */
@@ -119,7 +115,7 @@ async function humanAnswer(
     session: target.session,
     fingerprint: await fingerprintOf(target, spec),
   };
-  const { result, sentence, tail, at } = await humanVerdict(spec, state, { store, clock: io.clock });
+  const { result, sentence, tail, at } = await humanFinding(spec, state, { store, clock: io.clock });
   return { ...nothingSeen, wanted, result, sentence, tail, at };
 }
 

@@ -1,33 +1,33 @@
 // The checks of a session, as its human's last message froze them: what is in untildone.json by now does not count
 // (V2). Cancelled todos prove nothing and are left out.
 import { editedSources } from '../../checks/checker.ts';
-import type { Policy } from '../../core/config/policy.ts';
-import type { Session } from '../../core/session.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
-import { policyKey } from '../../engine/policies.ts';
-import type { StoreReader } from '../../engine/store.ts';
-import { sha256 } from '../../engine/system.ts';
+import { UntildoneError } from '../../core/error.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { Session } from '../../core/state.ts';
+import { readSnapshot } from '../../engine/policy.ts';
+import type { Store } from '../../engine/store.ts';
 import type { Io } from '../io.ts';
 import { collectChecks, type VerifyTarget } from './verify-target.ts';
 
 /** What a session goes by; empty where nothing was recorded for it. One that was edited in the store is refused. */
-export async function readSnapshot(
-  reader: StoreReader,
+export async function snapshotOf(
+  store: Store,
   { policyHash }: Session,
 ): Promise<Pick<Policy, 'checks' | 'exclude' | 'sources'> & { readonly goalChecks: readonly string[] }> {
-  const text = policyHash === null ? null : await reader.policy(policyHash);
+  const text = policyHash === null ? null : await store.policy(policyHash);
   if (text === null) return { goalChecks: [] };
-  if (policyKey(text, sha256) !== policyHash)
+  const policy = policyHash === null ? null : readSnapshot(policyHash, text);
+  if (policy === null)
     throw new UntildoneError(
       'store-corrupt',
       'What the session is checked by is not as it was recorded: it was edited in the store. A new message to the agent records it anew.',
     );
-  return JSON.parse(text) as Policy;
+  return policy;
 }
 
-export async function sessionTarget(reader: StoreReader, session: Session, io: Io): Promise<VerifyTarget> {
-  const policy = await readSnapshot(reader, session);
-  const todos = await reader.todosOfPlan(session.planId);
+export async function sessionTarget(store: Store, session: Session, io: Io): Promise<VerifyTarget> {
+  const policy = await snapshotOf(store, session);
+  const todos = await store.todos({ planId: session.planId });
   const checks = policy.checks ?? {};
   return {
     ...collectChecks({

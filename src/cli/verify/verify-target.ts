@@ -1,6 +1,6 @@
 // What `verify` runs, whoever named it: distinct checks, each with what it is for. Values only; nothing is run here.
-import type { CheckSpec } from '../../core/check-spec.ts';
-import type { Session } from '../../core/session.ts';
+import type { CheckSpec } from '../../core/check-specs.ts';
+import type { Session } from '../../core/state.ts';
 
 interface CheckedTodo {
   /** null: a todo of a file has none. */

@@ -1,7 +1,7 @@
 // What a human does to a session from a view: pause, resume, stop, answer, as the commands do it. Resuming and
 // answering ask first whether a human is speaking; the others are never refused.
 import type { PermissionChoice } from '../../agent/agent-event.ts';
-import type { Session } from '../../core/session.ts';
+import type { Session } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { answerPermission } from '../approve/answer-permission.ts';
@@ -19,7 +19,7 @@ export interface HumanActs {
 
 export function createHumanActs(io: Io, store: Store, sessionId: string): HumanActs {
   const base = () => ({ id: createIdentifiers(io.clock).next(), sessionId, at: io.clock.now() });
-  const session = (): Promise<Session | null> => store.read(async (reader) => reader.session(sessionId));
+  const session = (): Promise<Session | null> => store.state(sessionId);
   const beneath = async (): Promise<string | null> => {
     const above = await io.agentAbove();
     return above === null ? null : `asked for beneath ${above}`;

@@ -3,7 +3,7 @@
 import { render } from 'ink';
 import { createElement } from 'react';
 import type { AgentEvent } from '../../agent/agent-event.ts';
-import type { Clock } from '../../engine/clock.ts';
+import type { Clock } from '../../engine/host.ts';
 import { createPage } from '../run-output/page.ts';
 import { drawFrame } from './draw-frame.ts';
 import { InkScreen, type Screen } from './ink-screen.ts';

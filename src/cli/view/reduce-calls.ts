@@ -1,5 +1,5 @@
 // The tool calls that the live view remembers: those that run, and the last ones that ended. Pure.
-import type { ToolCallEnded, ToolCallStarted } from '../../agent/agent-event.ts';
+import type { EventOf } from '../../agent/agent-event.ts';
 import type { CallView } from './view-state.ts';
 
 /** Enough to look back over a step or two; their outputs are cut already. */
@@ -7,7 +7,7 @@ const rememberedCalls = 20;
 
 export function reduceCall(
   calls: readonly CallView[],
-  event: ToolCallStarted | ToolCallEnded,
+  event: EventOf<'tool-started'> | EventOf<'tool-ended'>,
   workerId: string | null,
 ): readonly CallView[] {
   const others = calls.filter(({ callId }) => callId !== event.callId);
@@ -16,11 +16,11 @@ export function reduceCall(
   return [...others, call].slice(-rememberedCalls);
 }
 
-function started({ callId, tool, input, at }: ToolCallStarted, workerId: string | null): CallView {
+function started({ callId, tool, input, at }: EventOf<'tool-started'>, workerId: string | null): CallView {
   return { callId, workerId, tool, input, startedAt: at, ended: null };
 }
 
-function ended(event: ToolCallEnded, known: CallView | undefined, workerId: string | null): CallView {
+function ended(event: EventOf<'tool-ended'>, known: CallView | undefined, workerId: string | null): CallView {
   const { callId, tool, ok, output, milliseconds, at } = event;
   return {
     callId,

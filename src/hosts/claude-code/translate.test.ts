@@ -12,7 +12,7 @@ import {
   toolPayload,
   updatePayload,
 } from '../../../test/support/payload-cases.ts';
-import type { HookMoment } from '../hook/hook-request.ts';
+import type { HookMoment } from '../asked-call.ts';
 import { claudeCodeHooks, translate } from './translate.ts';
 
 const moment: HookMoment = { at: 1_800_000_000_000, environment: {}, toolPrefix: null };
@@ -245,11 +245,11 @@ describe('the rest', () => {
 
   it('a compaction begins and ends within a turn', () => {
     expect(eventsOf({ ...startPayload(''), hook_event_name: 'PreCompact' })).toMatchObject([
-      { type: 'compaction-started' },
+      { type: 'wait-started', wait: { kind: 'compaction' } },
     ]);
     expect(callOf(startPayload('compact')).asks).toMatchObject({
       begins: false,
-      events: [{ type: 'compaction-ended', shrunk: true }],
+      events: [{ type: 'wait-ended', wait: { kind: 'compaction', shrunk: true } }],
     });
   });
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createProgramStage, type ProgramStage, theSession } from '../../../test/support/program-stage.ts';
-import type { EnforcerEvent } from './enforcer-event.ts';
+import type { EnforcerEvent } from './translate.ts';
 
 const sessionId = theSession;
 

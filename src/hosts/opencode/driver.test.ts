@@ -1,17 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../../test/support/memory-store.ts';
 import {
   type CaseOptions,
   createPluginCase,
+  createWaitingPlugin,
   type PluginCase,
   sessionId,
   todo,
 } from '../../../test/support/opencode-case.ts';
-import { createSimulatedClock } from '../../simulated/simulated-clock.ts';
 import { createDriver } from './driver.ts';
-import type { HostCalls } from './host-calls.ts';
-import { hostId } from './message-id.ts';
-import { createSessionMemories } from './session-memory.ts';
-import { createStoppedSessions } from './stopped-sessions.ts';
+import { hostId } from './host.ts';
 
 let open: PluginCase[] = [];
 afterEach(async () => {
@@ -63,7 +61,7 @@ describe('idle with open todos', () => {
     await rest();
     const row = async () => {
       const { epoch } = await session();
-      return store.read(async (reader) => reader.outboxRow(sessionId, epoch));
+      return (await store.outbox({ sessionId })).find((one) => one.epoch === epoch);
     };
     const parentID = host.messages(sessionId).at(-1)?.info['id'];
     const info = {
@@ -88,7 +86,7 @@ describe('idle with open todos', () => {
     await host.answers(sessionId, 'Looked.');
     await host.idles(sessionId);
     await rest();
-    const events = await store.read(async (reader) => reader.appliedEvents(sessionId, 0, 500));
+    const events = await store.events({ sessionId, after: 0, limit: 500 });
     const looked = events.flatMap(({ event }) =>
       event.type === 'stop-attempted' ? [event.fingerprint] : [],
     );
@@ -278,53 +276,35 @@ describe('other sessions', () => {
 
 describe('what is known at once', () => {
   const at = { sessionId, eventId: 'evt_1' };
-  function createWaiting() {
-    const clock = createSimulatedClock();
-    const [memories, stopped] = [createSessionMemories(), createStoppedSessions(clock)];
-    const ready = new Promise<null>(() => {});
-    const calls = {} as HostCalls;
-    const driver = createDriver({
-      ready,
-      memories,
-      stopped,
-      clock,
-      calls,
-      headless: false,
-      onError: () => {},
-    });
-    return { driver, stopped };
-  }
 
   it('P19: an abort is, before the record could be asked, and so is the word that lifts it', () => {
-    const { driver, stopped } = createWaiting();
-    driver.hear({
-      ...at,
-      type: 'error',
-      error: { name: 'MessageAbortedError', data: { message: 'Aborted' } },
-    });
-    expect(stopped.has(sessionId)).toBe(true);
-    driver.hearHuman(sessionId, {
-      id: 'msg_1',
-      text: 'go',
-      agent: { name: 'build', model: null, variant: null },
-    });
-    expect(stopped.has(sessionId)).toBe(false);
+    const plugin = createWaitingPlugin();
+    const driver = createDriver(plugin);
+    const isStopped = () => plugin.told.of(sessionId).holds.size > 0;
+    const aborted = { name: 'MessageAbortedError', data: { message: 'Aborted' } };
+    driver.hear({ ...at, type: 'error', error: aborted });
+    expect(isStopped()).toBe(true);
+    const agent = { name: 'build', model: null, variant: null };
+    driver.hearHuman(sessionId, { id: 'msg_1', text: 'go', agent });
+    expect(isStopped()).toBe(false);
     driver.hear({ ...at, type: 'error', error: { name: 'APIError' } });
-    expect(stopped.has(sessionId)).toBe(false);
+    expect(isStopped()).toBe(false);
   });
 
   it('P19: what the record has is left to the record, so that it can be lifted elsewhere', async () => {
-    const clock = createSimulatedClock();
-    const stopped = createStoppedSessions(clock);
-    stopped.stop('a');
-    stopped.recorded('a');
-    expect(stopped.has('a')).toBe(true);
+    const { told, clock } = createWaitingPlugin({}, async () => createMemoryStore());
+    const hold = { why: 'the human stopped the agent', lingerMs: 1000 };
+    const isStopped = () => told.of('a').holds.size > 0;
+    await told.after('a', async () => {}, hold);
+    expect(isStopped()).toBe(true);
     await clock.advance(500);
-    stopped.stop('a');
+    let record = () => {};
+    const recorded = told.after('a', () => new Promise<void>((resolve) => (record = resolve)), hold);
     await clock.advance(5000);
-    expect(stopped.has('a')).toBe(true);
-    stopped.recorded('a');
+    expect(isStopped()).toBe(true);
+    record();
+    await recorded;
     await clock.advance(1000);
-    expect(stopped.has('a')).toBe(false);
+    expect(isStopped()).toBe(false);
   });
 });

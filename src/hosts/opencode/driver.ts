@@ -1,302 +1,177 @@
-// Follows the host: what must be known at once is noted when it is heard, and everything is told to the engine in its
-// order, one queue per session. Two triggers, one decision: on idle where the host stays, at the end of the last step
-// where it leaves with the idle. It never throws into the host.
-import type { Session } from '../../core/session.ts';
-import type { Clock } from '../../engine/clock.ts';
-import { readHostError } from '../told/host-error.ts';
-import { closeCompaction, factsOf, prepareStop, stopEvent } from './attempt-stop.ts';
-import { placeHeld } from './hold-step.ts';
-import type { HostCalls } from './host-calls.ts';
-import { type PluginContext, readSessionRecord, tell } from './plugin-context.ts';
-import * as record from './record-signal.ts';
-import { rememberCall, type SessionMemories, type SessionMemory } from './session-memory.ts';
-import type { StoppedSessions } from './stopped-sessions.ts';
-import type { Signal } from './translate.ts';
-import type { HostMessage } from './translate-message.ts';
+// Follows OpenCode: what must be known at once is noted when it is heard, and everything is told to the engine in the
+// order of the session's queue. It decides nothing; how a stop attempt is made stands in stop.ts.
+import type { AgentDescriptor } from '../../core/events.ts';
+import { type Happening, isNews } from '../told.ts';
+import { readHostError } from '../untrusted.ts';
+import type { Plugin, SessionMemory } from './host.ts';
+import { createStops } from './stop.ts';
+import type { HostMessage, Signal, SignalOf } from './translate.ts';
 
-export interface DriverOptions {
-  /** Null: the store cannot be opened, and nothing is done. */
-  readonly ready: Promise<PluginContext | null>;
-  readonly memories: SessionMemories;
-  readonly stopped: StoppedSessions;
-  readonly clock: Clock;
-  readonly calls: HostCalls;
-  readonly headless: boolean;
-  readonly onError: (error: unknown) => void;
-}
+type Heard = { readonly [Type in Signal['type']]: (signal: SignalOf<Type>, memory: SessionMemory) => void };
 
-export type Work<Result = void> = (context: PluginContext, memory: SessionMemory) => Promise<Result>;
+/** The abort is known before the record has it, and for far longer than from the last look at it to the call (P19). */
+const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
 
-export interface Driver {
-  hear(signal: Signal): void;
-  hearHuman(sessionId: string, message: HostMessage): void;
-  /** Behind everything that was heard of the session before. Null: it could not be done, which was told. */
-  after<Result>(sessionId: string, work: Work<Result>): Promise<Result | null>;
-  /** The host goes down: what it still tells is not followed, and what fails now is nobody's news. */
-  end(): void;
-}
+export function createDriver(plugin: Plugin) {
+  const { told, calls, clock, headless, configuration, voice } = plugin;
+  const stops = createStops(plugin);
 
-/** A countdown, a text that waits to be sent again, or one that was sent and not begun. */
-function isUnderWay(session: Session): boolean {
-  return session.parked !== null || session.timer !== null || isOnItsWay(session);
-}
-
-function isOnItsWay({ injection }: Session): boolean {
-  return injection?.state === 'intended' || injection?.state === 'sent';
-}
-
-/** An error that belongs to an idle may be told after it, but not later than this. */
-const errorDelayMs = 300;
-
-export function createDriver(options: DriverOptions): Driver {
-  const { memories, stopped, clock, calls, headless } = options;
-  let hasEnded = false;
-
-  function after<Result>(sessionId: string, work: Work<Result>): Promise<Result | null> {
-    const memory = memories.of(sessionId);
-    const done = memory.queue
-      .then(async () => {
-        const context = await options.ready;
-        return context === null || hasEnded ? null : work(context, memory);
-      })
-      .catch((error: unknown) => {
-        // Whoever hears of it says so once; the next signal must not be held up by this one.
-        if (!hasEnded) options.onError(error);
-        return null;
+  const heard: Heard = {
+    happened({ happening, about, eventId }, { id }) {
+      later(id, happening, `${happening.type}/${about ?? eventId}`);
+    },
+    session({ info, eventId }, memory) {
+      // The human took messages back: that is a word of theirs, and nothing is sent into what they look at.
+      if (info.reverted && memory.info?.reverted === false) abort(memory.id, eventId, 'undone');
+      memory.info = info;
+    },
+    busy(_signal, memory) {
+      // What it is busy with is told next, by a human's words or by a step: then the engine hears of it.
+      if (!memory.busy) Object.assign(memory, { failedSinceBusy: false, answeredSinceBusy: false });
+      memory.busy = true;
+    },
+    idle({ eventId }, memory) {
+      const { id, info, busy } = memory;
+      // A turn that failed or was aborted idles twice, any other once.
+      if (!busy && !memory.failedSinceBusy) told.after(id, () => stopWhileIdle(memory, eventId), stopped);
+      if (!busy) return;
+      memory.busy = false;
+      // A parent that stopped while its subagent worked was told to wait for it (P18).
+      if (info?.parentId != null)
+        later(
+          info.parentId,
+          { type: 'wait-ended', wait: { kind: 'background', jobId: id } },
+          `job-ended/${eventId}`,
+        );
+      // Where it leaves on idle it was answered before, and if it is to go on it has been told already.
+      if (!headless || !memory.answeredSinceBusy) told.after(id, () => stops.idled(memory, eventId));
+    },
+    error({ error, eventId }, memory) {
+      memory.failedSinceBusy = true;
+      failed(memory, eventId, error);
+    },
+    assistant(step, memory) {
+      const { messageId, error, eventId } = step;
+      const before = memory.lastStep?.messageId ?? '';
+      // Ids rise with time: what the host tells late of an earlier step is no news.
+      if (messageId < before || messageId < memory.lastHumanId) return;
+      memory.lastStep = step;
+      // If the host went on by itself, what failed before is over.
+      memory.failedSinceBusy = error !== null || (messageId === before && memory.failedSinceBusy);
+      // An abort between two steps is told with the step alone.
+      const isAbort = error !== null && readHostError(error, clock.now()).type === 'human-aborted';
+      if (isAbort && memory.holds.size === 0) failed(memory, eventId, error);
+      // An answer to a continuation of ours counts once the model has begun it.
+      else if (messageId !== before && continuationOf(memory) === null && !(error !== null && memory.leaving))
+        later(memory.id, { type: 'activity-seen' }, `step/${messageId}`);
+    },
+    'step-started'({ messageId }, memory) {
+      const epoch = memory.lastStep?.messageId === messageId ? continuationOf(memory) : null;
+      if (epoch === null) return;
+      // Only now is it certain that the model got our continuation, should the host die (V5).
+      told.after(memory.id, () => told.observed(memory, epoch));
+      later(memory.id, { type: 'activity-seen' }, `step/${messageId}`);
+    },
+    text(spoken, memory) {
+      memory.lastText = spoken;
+    },
+    shell({ messageId }, memory) {
+      // A command that the human ran in the chat is a word of theirs without a text.
+      humanSpoke(memory, messageId, null, async () => null);
+    },
+    tool({ callId, call, state, error }, memory) {
+      if (state !== 'running') memory.toolError = error;
+      // The host repeats them while a call prints.
+      if (!isNews(memory, `${callId} ${state}`)) return;
+      // The engine counts starts and ends against each other; a call that was over at once is told as both.
+      later(memory.id, { type: 'tool-started', ...call }, `call/${callId}/start`);
+      if (state !== 'running') later(memory.id, { type: 'tool-ended', ...call, error }, `call/${callId}/end`);
+    },
+    'step-ended'(signal, memory) {
+      if (headless && stops.stepEnded(signal, memory)) return;
+      memory.held = null;
+      later(memory.id, signal.usage, `usage/${signal.eventId}`);
+    },
+    todos({ todos, eventId }, memory) {
+      told.after(memory.id, async () => {
+        // A list that equals the last one was still written by the agent: the engine counts that, and names it (P4).
+        memory.written = await told.tell(memory, told.planWritten(todos), `todos/${eventId}`);
       });
-    memory.queue = done.then(() => {});
-    return done;
+    },
+  };
+
+  function later(id: string, happening: Happening, detail: string): void {
+    told.after(id, (memory) => told.tell(memory, happening, detail));
   }
 
-  /** Says what is to be told, and notes what cannot wait. */
-  function note(signal: Signal, memory: SessionMemory): Work | null {
-    switch (signal.type) {
-      case 'session':
-        return noteSession(signal, memory);
-      case 'deleted':
-        stopped.lift(memory.id);
-        return async (context) => {
-          await tell(context, memory, `deleted/${signal.eventId}`, { type: 'session-deleted' });
-          memories.forget(memory.id);
-        };
-      case 'busy':
-        noteBusy(memory);
-        return null;
-      case 'idle':
-        return noteIdle(signal.eventId, memory);
-      case 'error':
-        memory.failedSinceBusy = true;
-        if (memory.leaving) return null;
-        if (readHostError(signal.error, clock.now()).aborted) stopped.stop(memory.id);
-        return stopping((context) => record.recordError(context, memory, signal));
-      case 'assistant':
-        return noteStep(signal, memory);
-      case 'step-started':
-        return noteStepStart(signal.messageId, memory);
-      case 'text':
-        memory.lastText = { messageId: signal.messageId, text: signal.text };
-        return null;
-      case 'shell':
-        stopped.lift(memory.id);
-        return (context) => record.recordShell(context, memory, signal);
-      case 'tool':
-        if (signal.state !== 'running') memory.toolError = signal.error;
-        return rememberCall(memory, `${signal.callId} ${signal.state}`)
-          ? (context) => record.recordTool(context, memory, signal)
-          : null;
-      case 'step-ended':
-        return noteStepEnd(signal, memory);
-      case 'todos':
-        return (context) => record.recordTodos(context, memory, signal);
-      case 'compacted':
-        memory.compacting = false;
-        return async (context) => {
-          await tell(context, memory, `compacted/${signal.eventId}`, {
-            type: 'compaction-ended',
-            shrunk: true,
-          });
-        };
-      case 'permission-asked':
-      case 'question-asked':
-      case 'permission-answered':
-      case 'question-answered':
-        return (context) => record.recordRequest(context, memory, signal);
-    }
+  function abort(id: string, eventId: string, how: string): void {
+    const happening = { type: 'human-aborted', how } as const;
+    told.after(id, (memory) => told.tell(memory, happening, `aborted/${eventId}`), stopped);
   }
 
-  function noteSession(
-    { info, eventId }: Extract<Signal, { type: 'session' }>,
-    memory: SessionMemory,
-  ): Work | null {
-    const undone = info.reverted && memory.info?.reverted === false;
-    memory.info = info;
-    if (!undone) return null;
-    // The human took messages back: that is a word of theirs, and nothing is sent into what they look at.
-    stopped.stop(memory.id);
-    return stopping((context) => record.recordAbort(context, memory, eventId, 'undone'));
-  }
-
-  function stopping(work: Work): Work {
-    return async (context, memory) => {
-      await work(context, memory);
-      stopped.recorded(memory.id);
-    };
-  }
-
-  /** What it is busy with is told next, by a human's words or by a step: then the engine hears of it. */
-  function noteBusy(memory: SessionMemory): void {
-    if (memory.busy) return;
-    memory.busy = true;
-    memory.failedSinceBusy = false;
-    memory.answeredSinceBusy = false;
-  }
-
-  function noteIdle(eventId: string, memory: SessionMemory): Work | null {
-    // A turn that failed or was aborted idles twice, any other once.
-    if (!memory.busy) return memory.failedSinceBusy ? null : stopWhileIdle(eventId, memory);
-    memory.busy = false;
-    tellParent(memory, eventId);
-    // Answered before the idle, and if it is to go on it has been told already.
-    if (headless && memory.answeredSinceBusy) return null;
-    return (context) => stopOnIdle(context, memory, eventId);
+  function failed({ id, leaving }: SessionMemory, eventId: string, error: unknown): void {
+    const read = readHostError(error, clock.now());
+    // If we told it to leave, the abort that it reports is nobody's will.
+    if (leaving) return;
+    if (read.type === 'human-aborted') abort(id, eventId, 'interrupted');
+    else later(id, read, `error/${eventId}`);
   }
 
   /**
    * Nothing ran, and yet the host says idle: someone asked it to stop. That is meant for a countdown, or for a
    * continuation that the host has not begun to answer.
    */
-  function stopWhileIdle(eventId: string, { id }: SessionMemory): Work {
-    stopped.stop(id);
-    return async (context, memory) => {
-      const session = await readSessionRecord(context, id);
-      // Told once: what we end below is reported as one more idle.
-      if (session?.latch) return stopped.recorded(id);
-      if (session === null || !isUnderWay(session)) stopped.lift(id);
-      else await record.recordAbort(context, memory, eventId, 'stopped while idle');
-      stopped.recorded(id);
-      // The host may begin with our text although it was told to stop before that.
-      if (session !== null && isOnItsWay(session)) await calls.abort(id);
-    };
-  }
-
-  async function stopOnIdle(context: PluginContext, memory: SessionMemory, eventId: string): Promise<void> {
-    // At the first idle of a broken turn the host has not told its error yet.
-    if (memory.lastStep?.finish === null && !memory.failedSinceBusy) await wait(errorDelayMs);
-    if (memory.busy) return;
-    const facts = factsOf(memory);
-    const fingerprint = headless ? null : await prepareStop(context, memory);
-    if (memory.busy) return;
-    await closeCompaction(context, memory, eventId);
-    await context.runtime.handle(stopEvent(context, memory, facts, eventId, fingerprint));
-  }
-
-  function wait(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      clock.wake(clock.now() + milliseconds, resolve);
-    });
-  }
-
-  function noteStep(signal: Extract<Signal, { type: 'assistant' }>, memory: SessionMemory): Work | null {
-    const { messageId, parentId, finish, summary, eventId } = signal;
-    const before = memory.lastStep?.messageId ?? '';
-    // Ids rise with time: what the host tells late of an earlier step is no news.
-    if (messageId < before || messageId < memory.lastHumanId) return null;
-    const failed = signal.error !== null;
-    memory.lastStep = { messageId, parentId, finish, failed, summary };
-    // If the host went on by itself, what failed before is over.
-    memory.failedSinceBusy = failed || (messageId === before && memory.failedSinceBusy);
-    // An abort between two steps is told with the step alone.
-    if (failed && memory.leaving) return null;
-    if (failed && !stopped.has(memory.id) && readHostError(signal.error, clock.now()).aborted) {
-      stopped.stop(memory.id);
-      return stopping((context) => record.recordAbort(context, memory, eventId, 'interrupted'));
+  async function stopWhileIdle(memory: SessionMemory, eventId: string): Promise<void> {
+    const session = await told.record(memory);
+    // Told once: what we end below is reported as one more idle.
+    if (session?.latch) return;
+    const isSent = session?.injection?.state === 'intended' || session?.injection?.state === 'sent';
+    if (session === null || (session.parked === null && session.timer === null && !isSent)) {
+      memory.holds.clear();
+      return;
     }
-    // An answer to a continuation of ours counts once the model has begun it.
-    if (messageId === before || continuationOf(memory) !== null) return null;
-    return (context) => record.recordStep(context, memory, messageId);
+    await told.tell(memory, { type: 'human-aborted', how: 'stopped while idle' }, `aborted/${eventId}`);
+    // The host may begin with our text although it was told to stop before that.
+    if (isSent) await calls.abort(memory.id);
   }
 
   /** The epoch of the continuation that the last step answers; null: it answers something else. */
   function continuationOf({ lastStep, sent }: SessionMemory): number | null {
-    return sent.get(lastStep?.parentId ?? '') ?? null;
+    return sent !== null && lastStep?.parentId === sent.messageId ? sent.epoch : null;
   }
 
-  function noteStepStart(messageId: string, memory: SessionMemory): Work | null {
-    const epoch = memory.lastStep?.messageId === messageId ? continuationOf(memory) : null;
-    return epoch === null ? null : (context) => record.recordAnswer(context, memory, messageId, epoch);
-  }
+  type AgentOf = () => Promise<AgentDescriptor | null>;
 
-  function noteStepEnd(signal: Extract<Signal, { type: 'step-ended' }>, memory: SessionMemory): Work {
-    const { messageId, reason, eventId } = signal;
-    const ends = reason !== 'tool-calls' && reason !== 'unknown' && memory.lastStep?.summary !== true;
-    const isAnswered = memory.answeredStep === messageId;
-    if (headless && ends) memory.answeredSinceBusy = true;
-    if (!headless || !ends || isAnswered) {
-      memory.held = null;
-      return (context) => record.recordUsage(context, memory, signal);
-    }
-    const placed = keepHost(messageId, memory);
-    const { step, ...rest } = factsOf(memory);
-    const facts = { ...rest, step: step === null ? null : { ...step, finish: reason } };
-    return async (context) => {
-      await placed;
-      const known = memory.fingerprint?.messageId === messageId ? memory.fingerprint.value : null;
-      await closeCompaction(context, memory, eventId);
-      const stop = stopEvent(context, memory, facts, eventId, known);
-      // Nobody waits for checks here: what has to be run is asked for by the agent itself.
-      await context.runtime.ask(stop, clock.now());
-      if (isKeptForNothing(messageId, memory)) await leave(memory);
-      await record.recordUsage(context, memory, signal);
-    };
-  }
-
-  /** The step was the last: the host leaves in a moment unless it is kept. Nothing may be awaited before that. */
-  async function keepHost(stepId: string, memory: SessionMemory): Promise<void> {
-    const { prepared } = memory;
-    const isHeld = memory.held?.stepId === stepId;
-    const placed =
-      isHeld || prepared?.stepId !== stepId
-        ? null
-        : placeHeld({ calls, clock }, memory, stepId, prepared.speaker);
-    if (memory.held?.stepId === stepId) memory.held.isWanted = true;
-    await placed;
-  }
-
-  /** It was held because it would go on, and then it was let go: the host would ask the model again and again. */
-  function isKeptForNothing(stepId: string, { held }: SessionMemory): boolean {
-    return held?.stepId === stepId && held.text === null;
-  }
-
-  async function leave(memory: SessionMemory): Promise<void> {
-    memory.leaving = true;
-    await calls.abort(memory.id);
-  }
-
-  /** A parent that stopped while its subagent worked was told to wait for it (P18). */
-  function tellParent({ id, info }: SessionMemory, eventId: string): void {
-    const parentId = info?.parentId ?? null;
-    if (parentId === null) return;
-    after(parentId, async (context, parent) => {
-      await tell(context, parent, `job-ended/${eventId}`, { type: 'background-ended', jobId: id });
+  function humanSpoke(memory: SessionMemory, messageId: string, text: string | null, agentOf: AgentOf): void {
+    memory.holds.clear();
+    told.after(memory.id, async () => {
+      await configuration.renew();
+      const problem = configuration.problem();
+      if (problem !== null) voice.warnOnce(`off, because the configuration is broken: ${problem}`);
+      const said = {
+        type: 'human-spoke',
+        messageId,
+        turnId: messageId,
+        text,
+        agent: await agentOf(),
+      } as const;
+      await told.tell(memory, { ...said, fingerprint: null, policyHash: null }, `human/${messageId}`);
     });
   }
 
   return {
-    after,
-    end() {
-      hasEnded = true;
+    stops,
+    hear(signal: Signal): void {
+      const note = heard[signal.type] as (signal: Signal, memory: SessionMemory) => void;
+      note(signal, told.of(signal.sessionId));
     },
-    hear(signal) {
-      const work = note(signal, memories.of(signal.sessionId));
-      if (work !== null) after(signal.sessionId, work);
-    },
-    hearHuman(sessionId, message) {
-      stopped.lift(sessionId);
-      const memory = memories.of(sessionId);
-      memory.leaving = false;
-      memory.toolError = null;
-      memory.lastHumanId = message.id;
-      after(sessionId, (context) => record.recordHuman(context, memory, message));
+    hearHuman(id: string, { id: messageId, text, agent }: HostMessage): void {
+      const memory = told.of(id);
+      // Null: what the host, a plugin or we put into the session ourselves.
+      if (text === null) return;
+      Object.assign(memory, { leaving: false, toolError: null, lastHumanId: messageId });
+      const agentOf: AgentOf = async () => ({ ...agent, canWrite: await calls.canWrite(agent.name) });
+      humanSpoke(memory, messageId, text, agentOf);
     },
   };
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { translate } from './translate.ts';
-import { readMessage, splitModel } from './translate-message.ts';
+import { canEdit, readMessage, splitModel, translate } from './translate.ts';
 
 const recorded = JSON.parse(
   readFileSync(new URL('./fixtures/events.json', import.meta.url), 'utf8'),
@@ -18,14 +17,16 @@ describe("OpenCode's recorded events", () => {
       type: 'session',
       info: { parentId: expect.stringMatching(/^ses_/) },
     });
-    expect(signal('sessionDeleted')).toMatchObject({ type: 'deleted' });
+    expect(signal('sessionDeleted')).toMatchObject({ happening: { type: 'session-deleted' } });
     expect(signal('statusBusy')).toMatchObject({ type: 'busy' });
     expect(signal('idle')).toMatchObject({ type: 'idle' });
-    expect(signal('compacted')).toMatchObject({ type: 'compacted' });
+    expect(signal('compacted')).toMatchObject({
+      happening: { type: 'wait-ended', wait: { kind: 'compaction', shrunk: true } },
+    });
     expect(signal('textEnded')).toMatchObject({ type: 'text', text: expect.stringContaining(' ') });
     expect(signal('toolRunning')).toMatchObject({
       type: 'tool',
-      tool: 'bash',
+      call: { tool: 'bash' },
       state: 'running',
       error: null,
     });
@@ -48,13 +49,14 @@ describe("OpenCode's recorded events", () => {
   });
 
   it('trap 7: a rejection is known by its request', () => {
-    const { requestId } = signal('permissionAsked') as { requestId: string };
+    const { happening } = signal('permissionAsked') as { happening: { wait: { requestId: string } } };
+    const { requestId } = happening.wait;
     expect(signal('permissionRejected')).toMatchObject({
-      type: 'permission-answered',
-      requestId,
-      rejected: true,
+      happening: { type: 'wait-ended', wait: { kind: 'permission', requestId, granted: false } },
     });
-    expect(signal('questionRejected')).toMatchObject({ type: 'question-answered', rejected: true });
+    expect(signal('questionRejected')).toMatchObject({
+      happening: { type: 'wait-ended', wait: { kind: 'question', rejected: true } },
+    });
     expect(signal('toolFailed')).toMatchObject({
       state: 'error',
       error: expect.stringContaining('rejected'),
@@ -82,7 +84,7 @@ describe("OpenCode's recorded events", () => {
   it('M5: the list of todos comes whole and without ids', () => {
     expect(signal('todosWritten')).toMatchObject({
       type: 'todos',
-      todos: [{ content: 'Write parser', status: 'pending', priority: 'medium' }, { content: 'Write tests' }],
+      todos: [{ title: 'Write parser', status: 'pending', priority: 'medium' }, { title: 'Write tests' }],
     });
   });
 
@@ -91,7 +93,7 @@ describe("OpenCode's recorded events", () => {
       properties: { part: Record<string, unknown> };
     };
     step.properties.part['tokens'] = { input: 10, output: 5, reasoning: 2, cache: { read: 30, write: 1 } };
-    expect(translate(step)).toMatchObject({ inputTokens: 41, outputTokens: 7 });
+    expect(translate(step)).toMatchObject({ usage: { inputTokens: 41, outputTokens: 7 } });
   });
 });
 
@@ -120,7 +122,7 @@ describe('hostile events', () => {
       type: 'todo.updated',
       properties: { sessionID: 's', todos: [7, { content: 'a' }] },
     };
-    expect(translate(event)).toMatchObject({ todos: [{ content: '' }, { content: 'a' }] });
+    expect(translate(event)).toMatchObject({ todos: [{ title: '' }, { title: 'a' }] });
   });
 });
 
@@ -150,5 +152,37 @@ describe('a message that the host is about to keep', () => {
     expect(readMessage(null, [])).toBeNull();
     expect(splitModel('no-provider')).toBeNull();
     expect(splitModel('/model')).toBeNull();
+  });
+});
+
+const agents = JSON.parse(
+  readFileSync(new URL('./fixtures/agents.json', import.meta.url), 'utf8'),
+) as readonly { name: string; permission: unknown }[];
+const permissionOf = (name: string) => agents.find((agent) => agent.name === name)?.permission;
+
+describe('who may write', () => {
+  it("P26: of the host's own agents build and general may, plan and explore may not", () => {
+    expect(canEdit(permissionOf('build'))).toBe('yes');
+    expect(canEdit(permissionOf('general'))).toBe('yes');
+    expect(canEdit(permissionOf('plan'))).toBe('no');
+    expect(canEdit(permissionOf('explore'))).toBe('no');
+  });
+
+  it('P26: the last match wins, and a rule for single files makes no writer', () => {
+    const deny = { permission: 'edit', pattern: '*', action: 'deny' };
+    expect(canEdit([deny, { permission: '*', pattern: '*', action: 'allow' }])).toBe('yes');
+    expect(canEdit([deny, { permission: 'edit', pattern: 'plans/*.md', action: 'allow' }])).toBe('no');
+    expect(canEdit([{ permission: 'edit', pattern: '*', action: 'ask' }])).toBe('yes');
+  });
+
+  it('G4: what cannot be read is unknown', () => {
+    for (const permission of [undefined, null, 'allow', {}, [], [7], [{ permission: 'edit' }]])
+      expect(canEdit(permission)).toBe('unknown');
+    expect(canEdit([{ permission: 'edit', pattern: '*', action: 'maybe' }])).toBe('unknown');
+  });
+
+  it('G4: a hostile pattern is neither matched nor paid for', () => {
+    expect(canEdit([{ permission: '*'.repeat(5000), pattern: '*', action: 'allow' }])).toBe('unknown');
+    expect(canEdit([{ permission: 'ed(it', pattern: '[*', action: 'allow' }])).toBe('unknown');
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromColumn, toColumn } from './column-text.ts';
+import { fromColumn, toColumn } from './open-database.ts';
 
 const anyText = fc.string({
   unit: fc.constantFrom('"', '\\', '\0', '\ud800', '\udc00', '\ufffd', 'a', 'é', '👩'),

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { dump } from '../../../test/contracts/dump.ts';
+import { dump, save } from '../../../test/contracts/dump.ts';
 import { anEvent, aSession, aTodo } from '../../../test/support/builders.ts';
-import { migrations } from './migrate.ts';
+import { type Migration, migrations } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
@@ -20,7 +20,8 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }));
 
 const known = migrations.length;
-const open = (steps: readonly string[] = migrations) => openSqliteStore({ path, clock, migrations: steps });
+const open = (steps: readonly Migration[] = migrations) =>
+  openSqliteStore({ path, clock, migrations: steps });
 
 async function ask(sql: string): Promise<unknown[]> {
   const database = await openDatabase(path);
@@ -33,11 +34,8 @@ async function ask(sql: string): Promise<unknown[]> {
 
 async function fillKnownVersion(): Promise<Awaited<ReturnType<typeof dump>>> {
   const store = await open();
-  await store.transact(async (tx) => {
-    await tx.saveSession(aSession());
-    await tx.createTodos([aTodo(), aTodo()]);
-    await tx.addEvent(anEvent.activitySeen());
-  });
+  await save(store, { state: { ...aSession(), plan: [aTodo(), aTodo()] } });
+  await store.append([anEvent.activitySeen()]);
   const content = await dump(store);
   await store.close();
   return content;
@@ -81,14 +79,11 @@ describe('migrations', () => {
   it('V7: a process that has the store open writes nothing once a newer one has changed the layout', async () => {
     const old = await open();
     const newer = await open([...migrations, addColour]);
-    await expect(old.transact(async (tx) => tx.savePolicy('hash', 'old'))).rejects.toMatchObject({
-      code: 'store-newer',
-    });
-    await expect(old.read(async (reader) => reader.policy('hash'))).rejects.toMatchObject({
-      code: 'store-newer',
-    });
-    await newer.transact(async (tx) => tx.savePolicy('hash', 'new'));
-    expect(await newer.read(async (reader) => reader.policy('hash'))).toBe('new');
+    const policy = (text: string) => ({ policies: new Map([['hash', text]]) });
+    await expect(old.record(policy('old'))).rejects.toMatchObject({ code: 'store-newer' });
+    await expect(old.policy('hash')).rejects.toMatchObject({ code: 'store-newer' });
+    await newer.record(policy('new'));
+    expect(await newer.policy('hash')).toBe('new');
     await Promise.all([old.close(), newer.close()]);
   });
 
@@ -112,14 +107,14 @@ describe('migrations', () => {
     maker.exec('ROLLBACK');
     maker.close();
     const store = await opening;
-    await store.transact(async (tx) => tx.savePolicy('hash', 'policy'));
+    await store.record({ policies: new Map([['hash', 'policy']]) });
     await store.close();
   });
 
   it('V7: a new store is opened by many at once in one process too', async () => {
     const stores = await Promise.all(Array.from({ length: 10 }, () => open()));
     await Promise.all(
-      stores.map((store, index) => store.transact(async (tx) => tx.savePolicy(`${index}`, 'policy'))),
+      stores.map((store, index) => store.record({ policies: new Map([[`${index}`, 'policy']]) })),
     );
     expect(await ask('SELECT count(*) AS count FROM policies')).toMatchObject([{ count: 10 }]);
     await Promise.all(stores.map((store) => store.close()));

@@ -8,16 +8,26 @@ describeStore('sqlite', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'untildone-store-'));
   const open = () => openSqliteStore({ path: join(directory, 'store.db'), clock: { now: () => 7 } });
   const opened = [await open()];
+  const openAgain = async () => {
+    const again = await open();
+    opened.push(again);
+    return again;
+  };
   return {
     store: opened[0]!,
+    beside: openAgain,
     reopen: async () => {
       await opened[0]!.close();
-      opened.push(await open());
-      return opened[1]!;
+      return openAgain();
     },
     cleanup: async () => {
       for (const store of opened) await store.close();
       rmSync(directory, { recursive: true });
     },
   };
+});
+
+describeStore('memory', async () => {
+  const store = await openSqliteStore({ path: ':memory:', clock: { now: () => 7 } });
+  return { store, cleanup: () => store.close() };
 });

@@ -1,129 +1,167 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aTodo } from '../../../test/support/builders.ts';
-import { toPlainParameters } from './numbered-parameters.ts';
-import { type Database, openDatabase } from './open-database.ts';
-import { openSqliteStore } from './sqlite-store.ts';
-import { type StatementName, statements } from './statements.ts';
+import { save } from '../../../test/contracts/dump.ts';
+import {
+  aLedger,
+  aLedgerDraft,
+  anEvent,
+  anOutboxRow,
+  aSession,
+  aStoredDecision,
+  aTodo,
+  aUsageRow,
+} from '../../../test/support/builders.ts';
+import type { Store } from '../../engine/store.ts';
+import { migrate, migrations } from './migrate.ts';
+import { Connection, type Database, openDatabase } from './open-database.ts';
+import { createSqliteStore } from './sqlite-store.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'untildone-statements-'));
-const path = join(directory, 'store.db');
+const patience = { totalMs: 100, path: ':memory:' };
+const seen = new Set<string>();
 let database: Database;
 
+/** Uses every method of the store once over a database that notes what it is asked. */
 beforeAll(async () => {
-  const store = await openSqliteStore({ path, clock: { now: () => 0 } });
-  await store.transact(async (tx) => tx.createTodos(Array.from({ length: 200 }, () => aTodo())));
-  await store.close();
-  database = await openDatabase(path);
+  database = await openDatabase(':memory:');
+  await migrate(new Connection(database), migrations, 0, patience);
+  const noting: Database = {
+    exec: (sql) => database.exec(sql),
+    close: () => {},
+    prepare(sql) {
+      seen.add(sql);
+      return database.prepare(sql);
+    },
+  };
+  const store = createSqliteStore(new Connection(noting), migrations.length, patience, { now: () => 0 });
+  await useAll(store);
 });
-afterAll(() => {
-  database.close();
-  rmSync(directory, { recursive: true });
-});
+afterAll(() => database.close());
 
-function queryPlan(statement: string): string[] {
-  const { sql } = toPlainParameters(statement);
+async function useAll(store: Store): Promise<void> {
+  const plan = Array.from({ length: 200 }, () => aTodo());
+  const state = { ...aSession(), plan };
+  const hash = (text: string) => `hash of ${text}`;
+  await store.append([anEvent.activitySeen()]);
+  await save(store, {
+    state,
+    applied: [anEvent.stopAttempted()],
+    decisions: [aStoredDecision()],
+    ledger: aLedger([aLedgerDraft()], hash),
+    fingerprints: [{ fingerprint: 'tree', at: 1 }],
+    outbox: [anOutboxRow()],
+    usage: [aUsageRow()],
+    policies: new Map([['hash', 'policy']]),
+    timer: { purpose: 'due', dueAt: 5, epoch: 1 },
+  });
+  await store.step('session-1', { event: 'one', epochs: [1], policies: ['hash'], record: true }, (loaded) => {
+    const [first = aTodo(), ...rest] = loaded.state?.plan ?? [];
+    const moved = [...rest, { ...first, turnId: 'turn-2' }];
+    return { result: null, timer: null, state: { ...state, plan: moved } };
+  });
+  await store.step('session-1', {}, (loaded) => {
+    const [first = aTodo(), ...rest] = loaded.state?.plan ?? [];
+    return { result: null, state: { ...state, plan: [{ ...first, attempts: 1 }, ...rest] } };
+  });
+  const row = { sessionId: 'session-1', turnId: null, at: 1, kind: 'agent', body: '' } as const;
+  const call = { sessionId: 'session-1', callId: 'c', stepId: 's', tool: 't', readOnly: true, input: '' };
+  await store.record({
+    messages: [row],
+    calls: [{ ...call, startedAt: 1, result: null, endedAt: null }],
+    settled: { sessionId: 'session-1', stepId: 's' },
+  });
+  for (const filter of [{}, { idPrefix: 'a' }]) await store.sessions({ ...filter, limit: 1 });
+  for (const filter of [{ ids: ['a'] }, { planId: 'a' }, { turnId: 'a' }]) await store.todos(filter);
+  await store.events({ ids: ['a'] });
+  await store.events({ sessionId: 'a', waiting: true });
+  await store.events({ sessionId: 'a', after: 0, limit: 1 });
+  await store.decisions('a', 1);
+  await store.ledger('a', 1);
+  await store.policy('a');
+  await store.outbox({ sessionId: 'a' });
+  await store.outbox({ instance: 'a' });
+  await store.usage('a');
+  await store.timers('a', 0, 1);
+  await store.lease('a', 'b', 0, 1);
+  await store.lease('a', 'b', 0, null);
+  await store.checkRuns({ id: 'a' });
+  await store.changeChecks('a', null, () => ({ result: null }));
+  await store.evidence('a', 1);
+  await store.transcript('a', 0);
+  await store.archive(Number.MAX_SAFE_INTEGER, 10);
+  await save(store, {}, 'session-1');
+}
+
+function queryPlan(sql: string): string[] {
   const values = [...sql.matchAll(/\?/gu)].map(() => 1);
   return database
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)
     .all(...values)
-    .map((row) => String(row['detail']));
+    .map((step) => String(step['detail']));
 }
 
-/** Walks of a whole table or index that are meant, and why. */
-const meant: Readonly<Partial<Record<StatementName, RegExp>>> = {
-  // Newest first until the limit is reached.
-  sessionsNewest: /^SCAN sessions USING INDEX sessions_by_age$/u,
-  // The statuses of the question itself, a JSON array of five at most.
-  todosByTurnAndStatus: /^SCAN json_each/u,
-  // One row.
-  beginSnapshot: /^SCAN meta$/u,
-};
+const statements = () => [...seen].filter((sql) => !sql.startsWith('PRAGMA'));
+const find = (words: string): string =>
+  statements().find((sql) => sql.includes(words)) ?? `missing: ${words}`;
 
 describe('statements', () => {
-  const names = Object.keys(statements) as StatementName[];
-  for (const name of names.filter((candidate) => !statements[candidate].startsWith('PRAGMA'))) {
-    it(`T4: ${name} finds its rows by an index`, () => {
-      const scans = queryPlan(statements[name]).filter((step) => step.startsWith('SCAN'));
-      expect(scans.filter((step) => step !== 'SCAN CONSTANT ROW' && !meant[name]?.test(step))).toEqual([]);
-    });
-  }
+  it('T4: every statement finds its rows by an index', () => {
+    expect(statements().length).toBeGreaterThan(60);
+    // Meant: newest first until the limit is reached; the statuses of the question; rows of what an index found.
+    const meant =
+      /^SCAN (?:CONSTANT ROW|json_each.*|sessions USING INDEX sessions_by_age|\(subquery-\d+\)|\w+ VIRTUAL.*)$/u;
+    for (const sql of statements()) {
+      const scans = queryPlan(sql).filter((step) => step.startsWith('SCAN') && !meant.test(step));
+      expect(scans, sql).toEqual([]);
+    }
+  });
 
-  const indexes: Readonly<Partial<Record<StatementName, string>>> = {
-    todosByTurn: 'todos_by_turn (turn_id=?)',
-    todosByTurnAndStatus: 'todos_by_turn (turn_id=? AND status=?)',
-    todoCounts: 'COVERING INDEX todos_by_turn (turn_id=?)',
-    plansOfSession: 'todos_by_session (session_id=?)',
-    todosOfPlan: 'todos_in_order (plan_id=?)',
-    todoAtPosition: 'todos_in_order (plan_id=?)',
-    todosNext: 'todos_next (plan_id=?',
-    todosDropped: 'todos_dropped (plan_id=?)',
-    todosFailed: 'todos_failed (plan_id=?)',
-    todosInProgress: 'todos_in_progress (plan_id=?)',
-    todosUnverified: 'todos_unverified (plan_id=?)',
-    todosByTitle: 'todos_by_title (plan_id=? AND title_key=?)',
-    todosByHostKey: 'todos_by_host_key (plan_id=? AND host_key=?)',
-    dueTimers: 'timers_by_instance (instance=? AND due_at<?)',
-    openOutbox: 'outbox_open (instance=?)',
-    pendingEvents: 'events_by_session (session_id=? AND applied=?)',
-    appliedEvents: 'events_by_session (session_id=? AND applied>?)',
-  };
-  for (const [name, index] of Object.entries(indexes)) {
-    it(`T4, T5: ${name} stands on ${index.split(' (')[0]}`, () => {
-      expect(queryPlan(statements[name as StatementName]).join('\n')).toContain(index);
-    });
-  }
-
-  const sorted: readonly StatementName[] = [
-    'todosNext',
-    'todosDropped',
-    'todosFailed',
-    'todosInProgress',
-    'todosUnverified',
-    'todosOfPlan',
-    'todoAtPosition',
-    'todosByTitle',
-    'pendingEvents',
-    'appliedEvents',
-    'decisions',
-    'ledger',
-    'lastLedgerEntry',
-    'dueTimers',
-    'nextTimerAt',
-    'openOutbox',
-    'sessionsNewest',
-    'sessionsToArchive',
+  const indexes: readonly (readonly [words: string, index: string])[] = [
+    ['todos WHERE turn_id', 'todos_by_turn (turn_id=? AND status=?)'],
+    ['SELECT DISTINCT plan_id FROM todos', 'todos_by_session (session_id=?)'],
+    ['group_concat', 'todos_of_plan (plan_id=?)'],
+    ['due_at <= ?', 'timers_by_instance (instance=? AND due_at<?)'],
+    ["state IN ('intended', 'sent')", 'outbox_open (instance=?)'],
+    ['applied IS NULL ORDER BY arrival', 'events_by_session (session_id=? AND applied=?)'],
+    ['applied > ?', 'events_by_session (session_id=? AND applied>?)'],
   ];
-  for (const name of sorted) {
-    it(`T5: ${name} reads its rows in order instead of sorting them`, () => {
-      expect(queryPlan(statements[name]).filter((step) => step.includes('TEMP B-TREE'))).toEqual([]);
+  for (const [words, index] of indexes) {
+    it(`T4, T5: what asks for ${words} stands on ${index.split(' (')[0]}`, () => {
+      expect(queryPlan(find(words)).join('\n')).toContain(index);
     });
   }
 
-  it('V7: every archive table can hold every column of its table', () => {
+  const sorted = [
+    'group_concat',
+    'applied IS NULL ORDER BY arrival',
+    'applied > ?',
+    'FROM decisions WHERE',
+    'FROM ledger WHERE plan_id = ? ORDER BY',
+    'due_at <= ?',
+    'ORDER BY due_at LIMIT 1',
+    "state IN ('intended', 'sent')",
+    'sessions WHERE ? = ?',
+    'SELECT id, plan_id FROM sessions',
+  ];
+  for (const words of sorted) {
+    it(`T5: what asks for ${words} reads its rows in order instead of sorting them`, () => {
+      expect(queryPlan(find(words)).filter((step) => step.includes('TEMP B-TREE'))).toEqual([]);
+    });
+  }
+
+  it('V7: every archive table can hold every column of its table, and each is moved', () => {
     const columns = (table: string) =>
       database
         .prepare(`SELECT name FROM pragma_table_info('${table}')`)
         .all()
-        .map((row) => String(row['name']));
-    for (const table of [
-      'sessions',
-      'todos',
-      'events',
-      'decisions',
-      'ledger',
-      'evidence',
-      'outbox',
-      'usage',
-    ]) {
+        .map((column) => String(column['name']));
+    const tables = ['sessions', 'todos', 'events', 'decisions', 'ledger', 'evidence', 'outbox', 'usage'];
+    for (const table of [...tables, 'messages', 'calls']) {
       const kept = columns(table).filter((name) => name !== 'arrival');
       expect(columns(`archived_${table}`)).toEqual(expect.arrayContaining(kept));
-      for (const direction of ['archive', 'restore']) {
-        const name = `${direction}${table[0]?.toUpperCase()}${table.slice(1)}`.replace('Sessions', 'Session');
-        const sql = statements[name as StatementName];
-        for (const column of kept) expect(sql).toMatch(new RegExp(`\\b${column}\\b`, 'u'));
+      for (const target of [table, `archived_${table}`]) {
+        const moving = statements().find(
+          (sql) => sql.startsWith(`INSERT INTO ${target} (`) && /SELECT/u.test(sql),
+        );
+        for (const column of kept) expect(moving).toMatch(new RegExp(`\\b${column}\\b`, 'u'));
       }
     }
   });

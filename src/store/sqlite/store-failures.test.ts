@@ -13,15 +13,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { save } from '../../../test/contracts/dump.ts';
 import { aSession, aTodo } from '../../../test/support/builders.ts';
-import { UntildoneError } from '../../core/untildone-error.ts';
+import { UntildoneError } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
-import { connect } from './connection.ts';
 import { migrate, migrations } from './migrate.ts';
-import { openDatabase } from './open-database.ts';
-import { prepareFile } from './prepare-file.ts';
-import { openSqliteStore, SqliteStore } from './sqlite-store.ts';
-import { isBusy, toStoreError } from './store-errors.ts';
+import { Connection, isBusy, openDatabase, prepareFile, toStoreError } from './open-database.ts';
+import { createSqliteStore, openSqliteStore } from './sqlite-store.ts';
 
 const clock = { now: () => 0 };
 let directory: string;
@@ -39,10 +37,8 @@ const open = (file = path) => openSqliteStore({ path: file, clock });
 
 async function writeStore(todos = 500): Promise<void> {
   const store = await open();
-  await store.transact(async (tx) => {
-    await tx.saveSession(aSession());
-    await tx.createTodos(Array.from({ length: todos }, () => aTodo({ context: 'context '.repeat(20) })));
-  });
+  const plan = Array.from({ length: todos }, () => aTodo({ context: 'context '.repeat(20) }));
+  await save(store, { state: { ...aSession(), plan } });
   await store.close();
 }
 
@@ -50,12 +46,14 @@ async function writeStore(todos = 500): Promise<void> {
 async function useStore(): Promise<void> {
   const store = await open();
   try {
-    await store.read(async (reader) => reader.todosOfPlan('session-1'));
-    await store.transact(async (tx) => {
-      await tx.saveSession(aSession({ epoch: 1 }));
-      for (const todo of await tx.todosOfPlan('session-1'))
-        await tx.updateTodo({ ...todo, status: 'completed' });
-    });
+    await store.todos({ planId: 'session-1' });
+    await store.step('session-1', {}, ({ state }) => ({
+      result: null,
+      state: {
+        ...aSession({ epoch: 1 }),
+        plan: (state?.plan ?? []).map((todo) => ({ ...todo, status: 'completed' })),
+      },
+    }));
   } finally {
     await store.close();
   }
@@ -127,34 +125,35 @@ describe('a full disk', () => {
     await writeStore(0);
     const store = await openWithRoomFor(5);
     const many = Array.from({ length: 500 }, () => aTodo({ context: 'x'.repeat(1000) }));
-    await expect(store.transact(async (tx) => tx.createTodos(many))).rejects.toMatchObject({
+    await expect(save(store, { state: { ...aSession(), plan: many } })).rejects.toMatchObject({
       code: 'store-full',
       message: expect.stringContaining('the disk is full'),
     });
-    expect(await store.read(async (reader) => reader.todosOfPlan('session-1'))).toEqual([]);
-    await store.transact(async (tx) => tx.createTodo(aTodo()));
-    expect(await store.read(async (reader) => reader.todosOfPlan('session-1'))).toHaveLength(1);
+    expect(await store.todos({ planId: 'session-1' })).toEqual([]);
+    await save(store, { state: { ...aSession(), plan: [aTodo()] } });
+    expect(await store.todos({ planId: 'session-1' })).toHaveLength(1);
     await store.close();
   });
 
   it('V5: a migration that finds no room leaves no half-made store behind', async () => {
     writeFileSync(path, '');
-    const connection = await connect(path);
+    const connection = new Connection(await openDatabase(path));
     connection.exec('PRAGMA max_page_count = 10');
-    await expect(migrate(connection, migrations, 0, { totalMs: 100, path })).rejects.toMatchObject({
-      code: 'store-full',
-    });
-    expect(connection.query('SELECT name FROM sqlite_schema')).toEqual([]);
+    const failed = migrate(connection, migrations, 0, { totalMs: 100, path }).catch((error: unknown) =>
+      toStoreError(error, path),
+    );
+    expect(await failed).toMatchObject({ code: 'store-full' });
+    expect(connection.all('SELECT name FROM sqlite_schema')).toEqual([]);
     connection.close();
     await (await open()).close();
   });
 
   /** The limit belongs to the connection, so that the store is put on one that has it. */
   async function openWithRoomFor(spare: number): Promise<Store> {
-    const connection = await connect(path);
-    const pages = Number(connection.query('PRAGMA page_count')[0]?.['page_count']);
+    const connection = new Connection(await openDatabase(path));
+    const pages = Number(connection.get('PRAGMA page_count')?.['page_count']);
     connection.exec(`PRAGMA max_page_count = ${pages + spare}`);
-    return new SqliteStore(connection, { path, clock }, migrations.length, { path, totalMs: 100 });
+    return createSqliteStore(connection, migrations.length, { path, totalMs: 100 }, clock);
   }
 });
 
@@ -201,7 +200,7 @@ describe('the place of a store', () => {
     const before = process.umask(0);
     try {
       const store = await open(file);
-      await store.transact(async (tx) => tx.saveSession(aSession()));
+      await save(store, { state: aSession() });
       const mode = (name: string) => statSync(name).mode & 0o777;
       expect([mode(join(directory, 'a')), mode(join(directory, 'a', 'b'))]).toEqual([0o700, 0o700]);
       expect([mode(file), mode(`${file}-wal`), mode(`${file}-shm`)]).toEqual([0o600, 0o600, 0o600]);

@@ -43,14 +43,14 @@ export async function readRecord(project: Project): Promise<readonly SessionReco
       const shown = JSON.parse(await untildone(project, 'plan', 'show', id, '--json')) as {
         todos: readonly Todo[];
       };
-      return store.read(async (reader) => ({
+      return {
         ...{ id, kind, latch },
         outcome: settled?.outcome ?? null,
         reason: settled?.reason ?? null,
-        decisions: (await reader.decisions(id, most)).map(({ decision }) => decision).reverse(),
-        events: (await reader.appliedEvents(id, 0, most)).map(({ event }) => event),
+        decisions: (await store.decisions(id, most)).map(({ decision }) => decision).reverse(),
+        events: (await store.events({ sessionId: id, after: 0, limit: most })).map(({ event }) => event),
         todos: shown.todos,
-      }));
+      };
     });
     const all = await Promise.all(records);
     return all.sort((a, b) => Number(b.kind === 'main') - Number(a.kind === 'main'));
@@ -65,10 +65,8 @@ export async function hasDecided(project: Project): Promise<boolean> {
   if (!existsSync(path)) return false;
   const store = await openSqliteStore({ path, clock: Date });
   try {
-    return await store.read(async (reader) => {
-      const sessions = await reader.sessions({ limit: 10 });
-      return sessions.some(({ lastStop }) => lastStop !== null);
-    });
+    const sessions = await store.sessions({ limit: 10 });
+    return sessions.some(({ lastStop }) => lastStop !== null);
   } finally {
     await store.close();
   }

@@ -11,7 +11,7 @@ import type { Project } from '../harness/project.ts';
 export const program = fileURLToPath(new URL('node_modules/.bin/opencode', import.meta.url));
 
 /** The built plugin, as the host's loader takes it. */
-export const ourPlugin = fileURLToPath(new URL('../../../dist/server.js', import.meta.url));
+export const ourPlugin = fileURLToPath(new URL('../../../dist/plugin/programs/server.js', import.meta.url));
 
 /** Another model of the same provider, for tests that look at which one was asked. */
 const models = ['first', 'second'] as const;

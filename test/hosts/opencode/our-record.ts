@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Decision } from '../../../src/core/decision.ts';
 import type { Event } from '../../../src/core/events.ts';
-import type { Session } from '../../../src/core/session.ts';
+import type { Session } from '../../../src/core/state.ts';
 import type { Todo } from '../../../src/core/todo.ts';
-import type { OutboxRow, Store, StoreReader } from '../../../src/engine/store.ts';
+import type { OutboxRow, Store } from '../../../src/engine/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Project } from '../harness/project.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -35,16 +35,16 @@ const most = 10_000;
 export function openOurRecord(project: Project): OurRecord {
   const path = join(project.state, 'untildone.db');
   let store: Store | null = null;
-  const look = async <T>(work: (reader: StoreReader) => Promise<T>): Promise<T | null> => {
+  const look = async <T>(work: (store: Store) => Promise<T>): Promise<T | null> => {
     if (!existsSync(path)) return null;
     store ??= await openSqliteStore({ path, clock: Date });
-    return store.read(work);
+    return work(store);
   };
-  const read = (id: string): Promise<Kept | null> => look((reader) => readKept(reader, id));
+  const read = (id: string): Promise<Kept | null> => look((store) => readKept(store, id));
   const readWhen = async (
     what: string,
     id: string,
-    holds: (reader: StoreReader) => Promise<boolean>,
+    holds: (store: Store) => Promise<boolean>,
     seconds: number,
   ): Promise<Kept> => {
     // Asked many times a second, so that it reads no more than it needs.
@@ -56,15 +56,15 @@ export function openOurRecord(project: Project): OurRecord {
   return {
     read,
     settled(id, seconds = 60) {
-      const isSettled = async (reader: StoreReader): Promise<boolean> => {
-        const session = await reader.session(id);
+      const isSettled = async (store: Store): Promise<boolean> => {
+        const session = await store.state(id);
         return session !== null && session.settled !== null && session.timer === null;
       };
       return readWhen(`${id} settled`, id, isSettled, seconds);
     },
     decided(id, reason, seconds = 60) {
-      const isDecided = async (reader: StoreReader): Promise<boolean> =>
-        (await reader.decisions(id, most)).some(({ decision }) => decision.reason === reason);
+      const isDecided = async (store: Store): Promise<boolean> =>
+        (await store.decisions(id, most)).some(({ decision }) => decision.reason === reason);
       return readWhen(`${id} was answered with ${reason}`, id, isDecided, seconds);
     },
     async close() {
@@ -73,15 +73,15 @@ export function openOurRecord(project: Project): OurRecord {
   };
 }
 
-async function readKept(reader: StoreReader, id: string): Promise<Kept | null> {
-  const session = await reader.session(id);
+async function readKept(store: Store, id: string): Promise<Kept | null> {
+  const session = await store.state(id);
   if (session === null) return null;
   return {
     session,
-    decisions: (await reader.decisions(id, most)).map(({ decision }) => decision).reverse(),
-    events: (await reader.appliedEvents(id, 0, most)).map(({ event }) => event),
-    todos: await reader.todosOfPlan(session.planId),
-    outbox: await reader.outbox(id),
+    decisions: (await store.decisions(id, most)).map(({ decision }) => decision).reverse(),
+    events: (await store.events({ sessionId: id, after: 0, limit: most })).map(({ event }) => event),
+    todos: await store.todos({ planId: session.planId }),
+    outbox: await store.outbox({ sessionId: id }),
   };
 }
 

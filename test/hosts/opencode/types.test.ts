@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = fileURLToPath(new URL('node_modules/.untildone-types/', import.meta.url));
-const described = join(root, 'src/hosts/opencode/plugin-types.ts');
+const described = join(root, 'src/hosts/opencode/translate.ts');
 
 const fits = `
 import type { Plugin, PluginInput } from '@opencode-ai/plugin';

@@ -1,0 +1,113 @@
+// What counts as a change of a host's own list, and what its events say about where its turn stands.
+import { describe, expect, it } from 'vitest';
+import { createCoreDriver } from '../../test/properties/core-driver.ts';
+import type { SourceKind } from './events.ts';
+import { hostListChanges, type ListedTodo } from './reconcile.ts';
+
+const todo = (key: string | null, title: string, status: string): ListedTodo => ({ key, title, status });
+const keyed = (known: readonly ListedTodo[], ...listed: ListedTodo[]) =>
+  hostListChanges(known, listed, (key) => `session/${key}`);
+const whole = (known: readonly ListedTodo[] | undefined, ...listed: ListedTodo[]) =>
+  hostListChanges(known, listed, null);
+
+describe('a list that is read again', () => {
+  it('G5: has no differences when nothing moved', () => {
+    expect(keyed([todo('1', 'A', 'pending')], todo('1', 'A', 'pending'))).toEqual([]);
+  });
+
+  it('G5: tells a new todo, a new status and new words', () => {
+    const known = [todo('1', 'A', 'pending'), todo('2', 'B', 'pending')];
+    const listed = [todo('1', 'A', 'completed'), todo('2', 'B!', 'pending'), todo('3', 'C', 'done')];
+    expect(keyed(known, ...listed)).toEqual([
+      { type: 'todo-updated', todoId: '1', changes: { status: 'completed' } },
+      { type: 'todo-updated', todoId: '2', changes: { title: 'B!' } },
+      {
+        type: 'todos-created',
+        items: [{ id: 'session/3', title: 'C', hostKey: '3', status: 'completed' }],
+      },
+    ]);
+  });
+
+  it('T2: an open todo that is gone was deleted; one that was finished or gone before was not', () => {
+    const known = [todo('1', 'A', 'in_progress'), todo('2', 'B', 'completed'), todo('3', 'C', 'gone')];
+    expect(keyed(known)).toEqual([{ type: 'todo-updated', todoId: '1', changes: { status: 'cancelled' } }]);
+  });
+
+  it('T2: a todo that comes back is open again', () => {
+    expect(keyed([todo('1', 'A', 'gone')], todo('1', 'A', 'pending'))).toEqual([
+      { type: 'todo-updated', todoId: '1', changes: { status: 'pending' } },
+    ]);
+  });
+
+  it('T2: a status that nobody knows changes nothing', () => {
+    expect(keyed([], todo('1', 'A', 'resting'))).toEqual([]);
+    expect(keyed([todo('1', 'A', 'pending')], todo('1', 'A', 'resting'))).toEqual([]);
+  });
+
+  it('M5 P34: without lasting keys it is a write of the whole when it differs, and nothing when it does not', () => {
+    const listed = [todo(null, 'A', 'pending')];
+    expect(whole(undefined, ...listed)).toMatchObject([
+      { type: 'plan-written', items: [{ content: 'A', status: 'pending' }] },
+    ]);
+    expect(whole(listed, ...listed)).toEqual([]);
+    expect(whole(listed)).toMatchObject([{ type: 'plan-written', items: [] }]);
+    expect(whole(undefined), 'one that was never written is empty').toEqual([]);
+  });
+});
+
+describe('what the events of a host say', () => {
+  function told() {
+    const driver = createCoreDriver();
+    const from = (kind: SourceKind, promptId: string | null = 'p1') => ({ source: { kind, promptId } });
+    return { driver, from };
+  }
+
+  it('G5: its list is the one that its own events made; a claim at the gate is not yet in it', () => {
+    const { driver, from } = told();
+    const items = [{ id: 's/1', title: 'A', hostKey: '1' }];
+    driver.happens({ type: 'todos-created', actor: 'agent', items, ...from('work') });
+    driver.plans('ours');
+    expect(driver.state.hostList).toEqual([todo('1', 'A', 'pending')]);
+    const update = (kind: SourceKind, status: 'completed' | 'cancelled') =>
+      driver.happens({
+        type: 'todo-updated',
+        actor: 'agent',
+        todoId: '1',
+        changes: { status },
+        ...from(kind),
+      });
+    update('gate', 'completed');
+    expect(driver.state.hostList).toEqual([todo('1', 'A', 'pending')]);
+    update('work', 'cancelled');
+    expect(driver.state.hostList).toEqual([todo('1', 'A', 'gone')]);
+  });
+
+  it('M5: a whole list that was read stays known, whatever else is written to the plan', () => {
+    const { driver, from } = told();
+    const items = [{ content: 'A', status: 'pending', freshId: 'a' }];
+    driver.happens({ type: 'plan-written', actor: 'agent', items, ...from('list', null) });
+    driver.writes('A', 'B');
+    expect(whole(driver.state.hostList, todo(null, 'A', 'pending'))).toEqual([]);
+    expect(whole(driver.state.hostList)).toHaveLength(1);
+  });
+
+  it('G2 P12: the prompt, the last thing that was done, the last error and the stops in a row are known', () => {
+    const { driver, from } = told();
+    driver.happens({ type: 'activity-seen', ...from('prompt') });
+    const fails = { type: 'tool-ended', tool: 'bash', access: 'write', error: 'exit 1' } as const;
+    driver.happens({ ...fails, ...from('work') });
+    driver.stops(from('stop'));
+    driver.stops(from('stop', null));
+    driver.happens({ type: 'activity-seen', ...from('side', 'p9') });
+    expect(driver.state.trail).toEqual({ promptId: 'p1', last: 'stop', toolError: 'exit 1', stops: 2 });
+    driver.happens({ type: 'activity-seen', ...from('prompt', 'p2') });
+    expect(driver.state.trail).toEqual({ promptId: 'p2', last: 'prompt', toolError: null, stops: 0 });
+  });
+
+  it('an event that came from no host changes none of it', () => {
+    const { driver } = told();
+    driver.works();
+    expect(driver.state.trail).toBeUndefined();
+    expect(driver.state.hostList).toBeUndefined();
+  });
+});

@@ -1,0 +1,115 @@
+// What is wrong with a value from outside, as data: where, and one sentence that people can act on.
+// Problems are collected, never thrown, and what they quote is short, on one line and safe for a terminal.
+
+export interface Problem {
+  /** `agents.build.maxContinuations`, `UNTILDONE_MODE`, `--mode`; empty: the value as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What is costly to put into words is given as a function: it is not called once nobody would read it. */
+export type Report = (path: string | (() => string), message: string | (() => string)) => void;
+
+export interface Problems {
+  readonly report: Report;
+  readonly problems: () => readonly Problem[];
+}
+
+/** A file can be wrong in a million places; nobody reads more than a hundred. */
+export function collectProblems(most = 100): Problems {
+  const kept: Problem[] = [];
+  let more = 0;
+  return {
+    report: (path, message) => {
+      if (kept.length >= most) more += 1;
+      else kept.push({ path: worded(path), message: worded(message) });
+    },
+    problems: () =>
+      more === 0
+        ? kept
+        : [...kept, { path: '', message: `${more} more ${more === 1 ? 'problem' : 'problems'}` }],
+  };
+}
+
+function worded(words: string | (() => string)): string {
+  return typeof words === 'string' ? words : words();
+}
+
+export function problemSentence({ path, message }: Problem): string {
+  return path === '' ? message : `${path}: ${message}`;
+}
+
+/** Names are at most this long, so a path never cuts a name that was accepted. */
+const longestKey = 100;
+
+/** `agents` + `build` = `agents.build`; a key that is no plain word is quoted: `agents["my agent"]`. */
+export function joinPath(path: string, key: string): string {
+  if (!/^[\w$-]{1,100}$/.test(key)) return `${path}[${quoted(key, longestKey)}]`;
+  return path === '' ? key : `${path}.${key}`;
+}
+
+const longestExcerpt = 40;
+
+/** A value from outside as part of a sentence: enough to find the place, never the whole of it. */
+export function excerpt(value: unknown): string {
+  if (typeof value === 'string') return quoted(value, longestExcerpt);
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+export function quoted(text: string, longest: number): string {
+  // Two code units make at most one code point, so this slice is enough and a huge text costs nothing.
+  const points = [...text.slice(0, 2 * longest + 2)];
+  const shown = points.length > longest ? `${points.slice(0, longest).join('')}…` : points.join('');
+  return printable(JSON.stringify(shown));
+}
+
+/** Control, format and separator characters become visible escapes; nothing reaches a terminal raw. */
+export function printable(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Longer keys are no slips of a known name, and comparing them costs time. */
+const longestTypo = 64;
+
+/** The known name that was probably meant; null: none is near, and a wrong suggestion is worse than none. */
+export function closestName(written: string, known: readonly string[]): string | null {
+  if (written.length > longestTypo) return null;
+  const lower = written.toLowerCase();
+  let best: string | null = null;
+  // A third of the letters wrong is still a slip; more is another word.
+  let bestDistance = Math.max(1, Math.floor(lower.length / 3)) + 1;
+  for (const name of known) {
+    const distance = editDistance(lower, name.toLowerCase());
+    if (distance < bestDistance) {
+      best = name;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** `sentence; did you mean "…"?`, or the bare sentence. */
+export function didYouMean(sentence: string, written: string, known: readonly string[]): string {
+  const closest = closestName(written, known);
+  return closest === null ? sentence : `${sentence}; did you mean "${closest}"?`;
+}
+
+/** Insertions, deletions and replacements that turn one word into the other. */
+function editDistance(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = (previous[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[to.length] ?? 0;
+}

@@ -1,0 +1,513 @@
+// The rules in order. A stop attempt runs down the list at the end; the first rule that answers wins; none answers:
+// continue. A rule answers only wait or let go, and says what it looked at. `untildone why` prints exactly this list;
+// nothing outside this file answers a stop attempt.
+import { protectedPathsId } from './check-specs.ts';
+import type { Inputs, Outcome } from './decision.ts';
+import { oneLine, visibleLine } from './safe-text.ts';
+import type { Settings } from './settings.ts';
+import { openCount, type ParkedStop, type PlanCounts, planSize, type State } from './state.ts';
+
+export interface StopContext {
+  readonly state: State;
+  /** Counted once, when the stop attempt is looked at. */
+  readonly counts: PlanCounts;
+  readonly stop: ParkedStop;
+  /** The settings that hold for this session's agent. */
+  readonly settings: Settings;
+  /** Ids of the human's checks on the goal. */
+  readonly goalChecks: readonly string[];
+  readonly at: number;
+  /** A continuation that was decided cannot be carried out. */
+  readonly undelivered: Undelivered | null;
+}
+
+export type Undelivered =
+  | { readonly why: 'cap'; readonly cap: number }
+  | { readonly why: 'failed'; readonly attempts: number; readonly error: string };
+
+export interface RuleAnswer {
+  readonly answer: 'wait' | 'let-go';
+  readonly sentence: string;
+  /** What the rule looked at; kept with the decision so that `why` can show it. */
+  readonly inputs: Inputs;
+  /** How the turn settles; null: a wait, or a skip, which settles nothing. */
+  readonly outcome: Outcome | null;
+  /** When a wait ends by itself; null: only an event ends it. */
+  readonly dueAt: number | null;
+  readonly runsChecks: boolean;
+}
+
+export interface Rule<Name extends string = string> {
+  /** Reason code, printed alike by hook, command line, log and page. */
+  readonly name: Name;
+  /** The question the rule asks, for people. */
+  readonly asks: string;
+  /** Null: the next rule is asked. */
+  readonly answer: (context: StopContext) => RuleAnswer | null;
+}
+
+function rule<const Name extends string>(name: Name, asks: string, answer: Rule['answer']): Rule<Name> {
+  return { name, asks, answer };
+}
+
+/** The session is none of our business. */
+function skip(sentence: string, inputs: Inputs): RuleAnswer {
+  return letGo(null, sentence, inputs);
+}
+
+function letGo(outcome: Outcome | null, sentence: string, inputs: Inputs): RuleAnswer {
+  return { answer: 'let-go', sentence, inputs, outcome, dueAt: null, runsChecks: false };
+}
+
+function wait(sentence: string, inputs: Inputs, dueAt: number | null = null): RuleAnswer {
+  return { answer: 'wait', sentence, inputs, outcome: null, dueAt, runsChecks: false };
+}
+
+export const stopRules = [
+  // Whose session is this: switched off, not ours, or an agent that must never be continued (G2, G4)?
+  rule('disabled', 'Is untildone switched off for this agent?', ({ settings, state }) => {
+    const { mode, enabled } = settings;
+    if (mode !== 'off' && enabled) return null;
+    return skip('untildone is switched off for this agent.', { mode, enabled, agent: state.agent.name });
+  }),
+  rule('not-our-session', 'Is this neither a main session nor a subagent?', ({ state: { descriptor } }) =>
+    descriptor.kind === 'other'
+      ? skip('This is neither a main session nor a subagent.', { kind: descriptor.kind })
+      : null,
+  ),
+  rule('subagent', 'Is this a subagent, while subagents are left alone?', ({ state, settings }) => {
+    const { kind } = state.descriptor;
+    if (kind !== 'subagent' || settings.subagents !== 'off') return null;
+    return skip("A subagent is not held against its parent's plan.", { kind, subagents: settings.subagents });
+  }),
+  rule('skipped-agent', 'Is the agent on the skip list?', ({ state, settings }) => {
+    const name = state.agent.name?.toLowerCase();
+    return settings.skipAgents.some((skipped) => skipped.toLowerCase() === name)
+      ? skip(`The agent "${name}" is on the skip list.`, { agent: state.agent.name })
+      : null;
+  }),
+  rule('read-only-agent', 'Is the agent read-only, or is that unknown?', ({ state }) => {
+    const { canWrite } = state.agent;
+    const { everyAgentWrites } = state.descriptor;
+    const inputs = { canWrite, everyAgentWrites };
+    if (canWrite === 'no') return skip('The agent is read-only and is never continued.', inputs);
+    return canWrite === 'unknown' && !everyAgentWrites
+      ? skip('Whether the agent may write is unknown, so it counts as read-only.', inputs)
+      : null;
+  }),
+  rule('deleted', 'Was the session deleted?', ({ state }) =>
+    state.deleted ? skip('The session was deleted.', { deleted: true }) : null,
+  ),
+  // The human's will and the model's escape hatch: the latch and the pauses (G4, M6).
+  rule('aborted', 'Did the human stop the agent?', ({ state: { latch } }) => {
+    if (latch === null) return null;
+    const sentence =
+      'The human stopped the agent; only a message from the human or `untildone resume` lifts that.';
+    return letGo('aborted', sentence, { latched: true, how: latch.how });
+  }),
+  rule('paused-by-human', 'Did the human pause the session or reject a request?', ({ state: { pause } }) => {
+    if (pause?.by !== 'human' && pause?.by !== 'rejection') return null;
+    const { by, reason } = pause;
+    const did = by === 'human' ? 'paused this session' : 'rejected what the agent asked for';
+    return letGo('paused', `The human ${did}.`, { by, reason });
+  }),
+  rule('timer-expired', 'Was a countdown found that is too old to act on?', ({ state: { pause } }) => {
+    if (pause?.by !== 'system') return null;
+    const sentence = 'A countdown from an earlier run was too old to act on; send a message or resume.';
+    return letGo('paused', sentence, { by: pause.by });
+  }),
+  rule('paused-by-model', 'Did the agent pause because it needs a human?', ({ state: { pause } }) => {
+    if (pause?.by !== 'model') return null;
+    const sentence = `The agent paused: ${oneLine(pause.reason ?? '', 300)}`.trim();
+    return letGo('paused', sentence, { by: pause.by, reason: pause.reason });
+  }),
+  // Told hosts idle twice, or idle after an abort on an idle session: the second one is not a new stop (E4).
+  rule(
+    'already-answered',
+    'Is this the same stop again, with nothing done since it was answered?',
+    (context) => {
+      const { descriptor, activeSinceAnswer } = context.state;
+      if (descriptor.mode !== 'told' || activeSinceAnswer) return null;
+      const inputs = { mode: descriptor.mode, activeSinceAnswer };
+      return wait('This stop was answered already and nothing happened since.', inputs);
+    },
+  ),
+  // Something that ends by itself or by a human (G3).
+  rule('recovering', 'Is the session recovering from an error?', ({ state: { waits } }) =>
+    waits.recovering ? wait('The session is recovering.', { recovering: true }) : null,
+  ),
+  rule('compacting', 'Is the context being compacted?', ({ state: { waits } }) =>
+    waits.compacting ? wait('The context is being compacted.', { compacting: true }) : null,
+  ),
+  rule('permission-pending', 'Is a permission request unanswered?', ({ state }) => {
+    const pending = state.waits.permissions.length;
+    if (pending === 0) return null;
+    const { headless } = state.descriptor;
+    const asked = askedFor(state);
+    const inputs = { pending, headless, asked };
+    const what = asked === null ? '' : ` (${asked}; \`untildone approve\` answers it)`;
+    return headless
+      ? letGo('paused', `A permission request is unanswered and nobody is at a terminal${what}.`, inputs)
+      : wait(`A permission request waits for the human${what}.`, inputs);
+  }),
+  rule('question-pending', 'Is a question to the human unanswered?', ({ state }) => {
+    const pending = state.waits.questions.length;
+    if (pending === 0) return null;
+    const { headless } = state.descriptor;
+    return headless
+      ? letGo('paused', 'A question is unanswered and nobody is at a terminal.', { pending, headless })
+      : wait('A question waits for the human.', { pending, headless });
+  }),
+  // A subagent is waited for. A shell job is named once while there is other work to do, and waited for otherwise;
+  // in any case not for ever, because a development server never ends (P9, P18).
+  rule('background', 'Does background work run that is worth waiting for?', (context) => {
+    const { state, counts, settings, stop, at } = context;
+    const jobs = state.jobs.length;
+    // An agent whose calls were cut is at work, and a server that runs beside it is no reason to wait.
+    if (jobs === 0 || stop.end === 'iteration-budget') return null;
+    const until = (state.backgroundSince ?? at) + settings.backgroundWaitMinutes * 60_000;
+    if (at >= until) return null;
+    const subagents = state.jobs.filter(({ kind }) => kind === 'subagent').length;
+    if (subagents === 0 && openCount(counts) > 0 && hasUnnamedJob(context)) return null;
+    const inputs = { jobs, subagents, since: state.backgroundSince };
+    return wait(`Background work is running (${jobs}).`, inputs, until);
+  }),
+  // Only a normal end, an empty answer or the output limit may be continued; refusals are never pressed (G2, P15).
+  rule('ended-abnormally', 'Did the step end in an error or a cancellation?', ({ stop, state, settings }) => {
+    const { end } = stop;
+    const sameErrors = state.circuit?.count ?? 0;
+    const inputs = { end, rateLimited: state.rateLimitedUntil !== null, sameErrors };
+    if (end === 'cancelled') return letGo('aborted', 'The step was cancelled.', inputs);
+    if (end !== 'error') return null;
+    // Rate limits have a reset to wait for, and an open circuit and repeated overflows have more precise reasons below.
+    if (inputs.rateLimited || state.overflows >= 2 || sameErrors >= settings.circuitAfter) return null;
+    const sentence =
+      'The step ended in an error; errors are retried by whoever runs the model, not by a continuation.';
+    return letGo('failed', sentence, inputs);
+  }),
+  rule('refused', 'Did the model refuse, or did a content filter cut in?', ({ stop: { end } }) => {
+    if (end === 'refusal') return letGo('failed', 'The model refused; it is not pressed.', { end });
+    return end === 'content-filter'
+      ? letGo('failed', "The provider's content filter cut the answer off.", { end })
+      : null;
+  }),
+  // The plan itself: is there one, does this turn concern it, is anything left, is it verified (T2, T3, V1, V4)?
+  rule(
+    'no-plan',
+    'Is there nothing to verify in this turn: no plan touched and no goal check due?',
+    (context) => {
+      const { counts, state, stop, goalChecks } = context;
+      // The agent did not answer: its calls were cut or failed, and nothing can be settled from that.
+      if (stop.end === 'iteration-budget' || isErrorJudgedBelow(context)) return null;
+      const todos = planSize(counts);
+      const open = openCount(counts);
+      const touchedPlan = state.turn?.touchedPlan ?? false;
+      if ((todos > 0 && (touchedPlan || open > 0)) || goalChecksDue(context)) return null;
+      const inputs = { todos, open, touchedPlan, goalChecks: goalChecks.length };
+      return stop.end === 'error'
+        ? letGo('failed', 'The step ended in an error before there was anything to verify.', inputs)
+        : letGo('done', goalChecks.length === 0 ? nothingToVerify : checksNotDue, inputs);
+    },
+  ),
+  rule(
+    'plan-not-resumed',
+    'Are the open todos from earlier turns, and this turn is about something else?',
+    (context) => {
+      const open = openCount(context.counts);
+      const { touchedPlan = false, goesOn = false } = context.state.turn ?? {};
+      if (open === 0 || touchedPlan || goesOn || isErrorJudgedBelow(context)) return null;
+      const [stays, them] = open === 1 ? ['stays', 'it'] : ['stay', 'them'];
+      const sentence = `${todos(open)} of an earlier turn ${stays} open; this turn did not take ${them} up.`;
+      return letGo('paused', sentence, { open, touchedPlan, goesOn });
+    },
+  ),
+  rule('all-blocked', 'Is everything that remains blocked?', (context) => {
+    const { blocked } = context.counts;
+    const open = openCount(context.counts);
+    if (open > 0 || blocked === 0 || dueChallenge(context) !== null) return null;
+    return letGo('blocked', `All that remains is blocked (${blocked}).`, { open, blocked });
+  }),
+  rule('nothing-open', 'Is nothing open, every due check passed and no challenge due?', (context) => {
+    const { state, counts, settings, stop } = context;
+    if (stop.end === 'iteration-budget' || (stop.end === 'error' && planSize(counts) === 0)) return null;
+    const open = openCount(counts);
+    const challenge = dueChallenge(context);
+    const areRunning = checksRunning(context);
+    if (open > 0 || challenge !== null || (state.checksOverdue && areRunning)) return null;
+    const failed = goalFailed(context);
+    const { unverified } = counts;
+    const inputs = { open, challenge, checksRunning: areRunning, unverified, goalFailed: failed };
+    if (settings.mode === 'enforce') {
+      // Before those that run: each stop attempt starts its own run, so that one lost in a crash blocks nobody.
+      if (finalRunDue(context))
+        return { ...wait('The checks are run for the final stop.', inputs), runsChecks: true };
+      if (areRunning) return wait('Checks are running.', inputs);
+      if (failed) return null;
+    }
+    return letGo(settledOutcome(context), describeSettled(context), inputs);
+  }),
+  // G11: one continuation for a text question, then the human's turn.
+  rule(
+    'repeated-question',
+    'Did the agent ask in its text again, without a tool call in between?',
+    (context) => {
+      const { state, stop } = context;
+      if (!stop.question || state.questions < 2) return null;
+      const inputs = { question: stop.question, inARow: state.questions };
+      return state.descriptor.headless
+        ? letGo('paused', 'The agent asked twice in a row and nobody is at a terminal.', inputs)
+        : wait('The agent asked twice in a row; the question is for the human.', inputs);
+    },
+  ),
+  // Limits: of the provider, the circuit, budgets, and the three counters (G6, G8, G9, P21–P23).
+  rule('rate-limited', 'Is the provider still limiting or overloaded?', ({ state, at }) => {
+    const until = state.rateLimitedUntil;
+    if (until === null || at >= until) return null;
+    const sentence = 'The provider limits the rate or is overloaded; waiting for the reset.';
+    return wait(sentence, { until, at }, until);
+  }),
+  rule('circuit-open', 'Did the same error come back too often?', ({ state, settings }) => {
+    const { signature = null, count = 0 } = state.circuit ?? {};
+    const limit = settings.circuitAfter;
+    if (count < limit) return null;
+    return letGo('failed', `The same error came ${count} times in a row.`, { signature, count, limit });
+  }),
+  // Two overflows that compaction could not cure: going on would only overflow again (P23).
+  rule('overflowing', 'Does the context overflow although it was compacted?', ({ state: { overflows } }) =>
+    overflows >= 2
+      ? letGo('stagnant', 'The context overflowed twice and could not be made smaller.', { overflows })
+      : null,
+  ),
+  rule('context-full', "Is the model's context nearly full?", (context) => {
+    if (!isContextFull(context)) return null;
+    const { contextTokens: used, contextLimit: limit } = context.state.usage;
+    const percent = Math.round(100 * ((used ?? 0) / (limit ?? 1)));
+    const inputs = { used, limit, share: context.settings.contextShare };
+    return letGo('exhausted', `The context is ${percent} % full.`, inputs);
+  }),
+  budget('token-budget', 'tokens', tokensSpent),
+  budget('cost-budget', 'money', costSpent),
+  budget('time-budget', 'minutes', minutesSpent),
+  counter('ceiling', 'continuations since the human spoke', ({ state, settings }) => ({
+    used: state.counters.total,
+    limit: settings.ceiling,
+  })),
+  counter(
+    'max-continuations',
+    'continuations since a todo was finished or a check passed',
+    ({ state, settings }) => ({ used: state.counters.continuations, limit: settings.maxContinuations }),
+  ),
+  // The first alarm changes the prompt; the second ends the turn (P25).
+  rule('looping', 'Did the agent go round in circles again after it was told?', ({ state }) => {
+    const { loopAlarms: alarms, loopTold: told } = state;
+    if (!told || alarms < 2) return null;
+    return letGo('stagnant', 'The agent repeats the same calls although it was told.', { alarms, told });
+  }),
+  rule('stagnant', 'Was there no progress for too many continuations?', ({ state, settings }) => {
+    const withoutProgress = state.counters.stagnant;
+    const limit = settings.maxStagnant;
+    if (withoutProgress < limit) return null;
+    return letGo('stagnant', `No progress after ${withoutProgress} continuations.`, {
+      withoutProgress,
+      limit,
+    });
+  }),
+  // A continuation that was decided cannot be carried out: then only the list from here on is asked, since all rules
+  // before were asked when it was decided.
+  rule('host-cap', 'Does the host take no further continuation, whatever we answer?', (context) => {
+    if (context.undelivered?.why !== 'cap') return null;
+    const { cap } = context.undelivered;
+    const open = openCount(context.counts);
+    const sentence = `The host takes no more than ${cap} blocks in a row without a tool call; ${open} todos are open.`;
+    return letGo('exhausted', sentence, { cap, open });
+  }),
+  rule('delivery-failed', 'Did the host not take the continuation after all tries?', ({ undelivered }) => {
+    if (undelivered?.why !== 'failed') return null;
+    const { attempts, error } = undelivered;
+    const sentence = `The host did not take the continuation after ${attempts} tries.`;
+    return letGo('failed', sentence, { attempts, error: error.slice(0, 200) });
+  }),
+  // Told hosts only: the countdown and the minimum interval share one due time (G10, E1).
+  rule('not-yet', 'Is it too early: does the countdown or the minimum interval still run?', (context) => {
+    const { state, settings, stop, at } = context;
+    const { mode, immediate } = state.descriptor;
+    if (mode !== 'told' || immediate || settings.mode === 'observe') return null;
+    const afterLast = (state.lastContinuationAt ?? Number.NEGATIVE_INFINITY) + settings.minIntervalMs;
+    const dueAt = Math.max(stop.at + settings.countdownSeconds * 1000, afterLast);
+    if (at >= dueAt) return null;
+    return wait(`Resuming in ${Math.ceil((dueAt - at) / 1000)} s.`, { at, dueAt }, dueAt);
+  }),
+] as const;
+
+export type Reason = (typeof stopRules)[number]['name'];
+
+/** What our own agent asks to be allowed first; null: a host asks, and shows it itself. */
+function askedFor({ permissions }: State): string | null {
+  const asked = permissions?.requests.find(({ answer }) => answer === null);
+  return asked === undefined ? null : oneLine(visibleLine(`${asked.tool}: ${asked.subject}`), 160);
+}
+
+export function hasUnnamedJob({ state }: StopContext): boolean {
+  return state.jobs.some(({ id }) => !state.namedJobs.includes(id));
+}
+
+/** Three or more, in any number of writes, make a bulk claim (V4). Two can be an honest coincidence. */
+const bulkSize = 3;
+
+/** Which bulk challenge is due; each is made once per human message. */
+export function dueChallenge({ state, counts }: StopContext): 'claims' | 'ends' | null {
+  if (!state.turn?.touchedPlan) return null;
+  if (counts.idleClaims >= bulkSize && !state.challenged.claims) return 'claims';
+  if (counts.idleEnds >= bulkSize && !state.challenged.ends) return 'ends';
+  return null;
+}
+
+/** Goal checks are due only in a turn that touched the plan or the workspace (V1). */
+function goalChecksDue({ state: { turn }, goalChecks }: StopContext): boolean {
+  return goalChecks.length > 0 && turn !== null && (turn.touchedPlan || turn.touchedWorkspace);
+}
+
+function goalStates({ state, goalChecks }: StopContext): string[] {
+  return goalChecks.map((check) => state.goal[check]?.state ?? 'none');
+}
+
+export function goalFailed(context: StopContext): boolean {
+  return goalChecksDue(context) && goalStates(context).includes('failed');
+}
+
+/** Limits that still run, an open circuit and repeated overflows have rules of their own further down. */
+function isErrorJudgedBelow({ state, stop, settings, at }: StopContext): boolean {
+  if (stop.end !== 'error') return false;
+  const limited = state.rateLimitedUntil !== null && at < state.rateLimitedUntil;
+  return limited || state.overflows >= 2 || (state.circuit?.count ?? 0) >= settings.circuitAfter;
+}
+
+const nothingToVerify = 'There is no plan and no check in this turn: nothing to verify.';
+const checksNotDue =
+  'This turn changed neither the plan nor the workspace, so the checks on the goal are not due: nothing to verify.';
+
+function checksRunning(context: StopContext): boolean {
+  const { finalRun } = context.state;
+  if (context.counts.running > 0 || goalStates(context).includes('running')) return true;
+  return finalRun !== null && finalRun.stop === context.stop.eventId && !finalRun.ended;
+}
+
+/** Once per stop attempt: what is unverified or stale, and the human's goal checks always (V2). */
+function finalRunDue(context: StopContext): boolean {
+  const { unverified, passed } = context.counts;
+  const any = goalChecksDue(context) || unverified > 0 || passed > 0;
+  return any && context.state.finalRun?.stop !== context.stop.eventId;
+}
+
+/** The agent was told to wait for the checks and has written nothing since: what has passed meanwhile still counts. */
+export function isFinalRunTakenUp({ state: { finalRun, work, descriptor } }: StopContext): boolean {
+  return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;
+}
+
+function settledOutcome(context: StopContext): Outcome {
+  const { counts, goalChecks } = context;
+  const doubts = [counts.unexplained, counts.unproved, counts.unverified, counts.flaky];
+  if (doubts.some((count) => count > 0) || hasFlakyGoal(context) || isOnlyCancelled(counts)) return 'claimed';
+  const due = goalChecksDue(context);
+  const goalPassed = due && goalStates(context).every((state) => state === 'passed');
+  // Due and not passed: it waits for a human who was not asked again.
+  if (due && !goalPassed) return 'claimed';
+  // Paths that nobody touched prove no work: only another check on the goal covers todos that have none (V1, P27).
+  const provesWork = goalPassed && goalChecks.some((check) => check !== protectedPathsId);
+  return counts.uncovered === 0 || provesWork ? 'done' : 'claimed';
+}
+
+function hasFlakyGoal({ state, goalChecks }: StopContext): boolean {
+  return goalChecks.some((check) => state.goal[check]?.flaky);
+}
+
+function isOnlyCancelled(counts: PlanCounts): boolean {
+  return counts.completed === 0 && counts.cancelled > 0;
+}
+
+function describeSettled(context: StopContext): string {
+  const { counts } = context;
+  const { unexplained, unproved } = counts;
+  if (settledOutcome(context) === 'done') return 'Nothing is open and every check passed.';
+  if (isOnlyCancelled(counts)) return 'Nothing is open, but every todo was cancelled.';
+  if (unexplained > 0)
+    return `Nothing is open, but ${todos(unexplained)} ${were(unexplained)} cancelled without a reason.`;
+  if (unproved > 0)
+    return `Nothing is open, but ${todos(unproved)} with checks of ${unproved === 1 ? 'its' : 'their'} own ${were(unproved)} cancelled.`;
+  if (hasFlakyGoal(context) || counts.flaky > 0)
+    return 'Nothing is open, but a check failed before it passed: it cannot be relied on.';
+  const unseen = counts.uncovered + counts.unverified;
+  return `Nothing is open; ${todos(unseen)} ${unseen === 1 ? 'rests' : 'rest'} on the agent's word alone.`;
+}
+
+function todos(amount: number): string {
+  return amount === 1 ? '1 todo' : `${amount} todos`;
+}
+
+function were(amount: number): string {
+  return amount === 1 ? 'was' : 'were';
+}
+
+/** What budgets are judged by: all of it is known between stop attempts too. */
+type Spending = Pick<StopContext, 'state' | 'settings' | 'at'>;
+
+export function isContextFull({ state: { usage }, settings }: Spending): boolean {
+  const { contextTokens, contextLimit } = usage;
+  if (contextTokens === null || contextLimit === null) return false;
+  return contextTokens >= contextLimit * settings.contextShare;
+}
+
+interface Usage {
+  readonly used: number;
+  readonly limit: number | null;
+}
+
+function tokensSpent({ state, settings }: Spending): Usage {
+  return { used: state.usage.tokens, limit: settings.maxTokens };
+}
+
+function costSpent({ state, settings }: Spending): Usage {
+  return { used: state.usage.cost, limit: settings.maxCost };
+}
+
+function minutesSpent({ state, settings, at }: Spending): Usage {
+  return { used: (at - state.usage.since) / 60_000, limit: settings.maxMinutes };
+}
+
+/** For a loop that runs the steps itself: whether one of these rules would end the run, were it asked now (G8). */
+export function isBudgetSpent(spending: Spending): boolean {
+  return isContextFull(spending) || isAllowanceSpent(spending);
+}
+
+/** Tokens, money or time; how full a window is does not concern a worker, which has its own. */
+export function isAllowanceSpent(spending: Spending): boolean {
+  return [tokensSpent, costSpent, minutesSpent].some((look) => isSpent(look(spending)));
+}
+
+function isSpent({ used, limit }: Usage): boolean {
+  return limit !== null && used >= limit;
+}
+
+type Look = (context: StopContext) => Usage;
+
+function budget<const Name extends string>(name: Name, unit: string, look: Look): Rule<Name> {
+  const sentence = (most: number | null) => `The budget of ${most} ${unit} is spent.`;
+  return limit(name, `Is the budget of ${unit} spent?`, look, sentence);
+}
+
+function counter<const Name extends string>(name: Name, what: string, look: Look): Rule<Name> {
+  const sentence = (most: number | null) => `The limit is reached: ${most} ${what}.`;
+  return limit(name, `Is the limit of ${what} reached?`, look, sentence);
+}
+
+function limit<const Name extends string>(
+  name: Name,
+  asks: string,
+  look: Look,
+  sentence: (most: number | null) => string,
+): Rule<Name> {
+  return rule(name, asks, (context) => {
+    const usage = look(context);
+    return isSpent(usage) ? letGo('exhausted', sentence(usage.limit), { ...usage }) : null;
+  });
+}

@@ -1,0 +1,387 @@
+// The one schema system: kinds of value as plain data, the TypeScript type of each kind, and one reader.
+// A table of kinds is the single definition; types (`Infer`), reading, merging, JSON Schema and docs come from it.
+// The reader walks the table, never the value: depth and work are bounded by what we know, not by what came in.
+import { collectProblems, didYouMean, excerpt, joinPath, type Problem, type Report } from './problem.ts';
+
+/** A kind whose values have the type `T`. Beside its shape it may carry a summary and whether it can be left out. */
+export type Kind<T = unknown> = Shape & {
+  /** Never there: it carries the type. */
+  readonly holds?: () => T;
+  /** One sentence for people and models: in JSON Schema, in `--help`, in the docs. */
+  readonly summary?: string;
+  /** As a field of an object it may be missing or null. */
+  readonly optional?: boolean;
+  /** What to say after "must be", where the shape alone does not say it. */
+  readonly expected?: string;
+  /** In a JSON Schema it stands once, under this name, and is referred to. */
+  readonly definition?: string;
+};
+
+export type Infer<K> = K extends { readonly holds?: () => infer T } ? T : never;
+
+export type Fields = Readonly<Record<string, Kind>>;
+
+type Shape =
+  | { readonly type: 'boolean' }
+  | { readonly type: 'integer' | 'number'; readonly minimum: number; readonly maximum: number }
+  | { readonly type: 'choice'; readonly values: readonly string[] }
+  /** Length in UTF-16 units. */
+  | { readonly type: 'text'; readonly minimum: number; readonly maximum: number; readonly notBlank?: boolean }
+  /** One line of text, never blank, without controls and halves of surrogate pairs. Length in code points. */
+  | { readonly type: 'line'; readonly maximum: number }
+  | { readonly type: 'list'; readonly of: Kind; readonly maximum: number; readonly unread?: boolean }
+  | { readonly type: 'nullable'; readonly of: Kind }
+  /** One of several kinds that a value tells apart by its look: a text or a list. */
+  | { readonly type: 'either'; readonly of: readonly Kind[] }
+  | ObjectShape
+  | SectionShape
+  /** Names that people choose, compared without letter case and kept in lower case. */
+  | { readonly type: 'named'; readonly of: Kind; readonly maximum: number }
+  /** Objects told apart by the word in one of their fields. */
+  | { readonly type: 'variant'; readonly tag: string; readonly of: Readonly<Record<string, ObjectShape>> }
+  /** Whatever it is, something is made of it. */
+  | { readonly type: 'taken'; readonly take: (value: unknown) => unknown };
+
+/** Known fields, read one by one; foreign keys are left behind. */
+export interface ObjectShape {
+  readonly type: 'object';
+  readonly fields: Fields;
+  readonly entries: readonly (readonly [string, Kind])[];
+}
+
+/** What people write: any of the known keys, and an unknown one is a mistake. */
+export interface SectionShape {
+  readonly type: 'section';
+  readonly fields: Fields;
+  /** Its fields make sense only together: what a stronger source says replaces the whole of it. */
+  readonly isOneValue?: boolean;
+}
+
+type Optional = { readonly optional: true };
+type Flat<T> = { [Name in keyof T]: T[Name] };
+
+/** The type of an object with these fields. */
+export type Values<F> = Flat<
+  {
+    readonly [Name in keyof F as F[Name] extends Optional ? never : Name]: Infer<F[Name]>;
+  } & {
+    readonly [Name in keyof F as F[Name] extends Optional ? Name : never]?: Infer<F[Name]> | undefined;
+  }
+>;
+
+/** The type of objects that are told apart by their field `Tag`. */
+export type Variant<Tag extends string, Table> = {
+  [Name in keyof Table]: Flat<{ readonly [T in Tag]: Name } & Values<Table[Name]>>;
+}[keyof Table];
+
+const unbounded = Number.MAX_SAFE_INTEGER;
+
+export const flag: Kind<boolean> = { type: 'boolean' };
+
+export function integer(minimum: number, maximum = unbounded): Kind<number> {
+  return { type: 'integer', minimum, maximum };
+}
+
+export function number(minimum: number, maximum = unbounded): Kind<number> {
+  return { type: 'number', minimum, maximum };
+}
+
+export function choice<const Words extends readonly string[]>(...values: Words): Kind<Words[number]> {
+  return { type: 'choice', values };
+}
+
+export function text(maximum = unbounded, minimum = 0): Kind<string> {
+  return { type: 'text', minimum, maximum };
+}
+
+/** Hosts' ids are UUIDs, paths or hashes; a longer one is not an id. */
+export const identifier: Kind<string> = { type: 'text', minimum: 1, maximum: 200, notBlank: true };
+
+export function line(maximum: number): Kind<string> {
+  return { type: 'line', maximum };
+}
+
+export function list<T>(of: Kind<T>, maximum = unbounded): Kind<readonly T[]> {
+  return { type: 'list', of, maximum };
+}
+
+/** A list whose entries the caller reads one by one, because a bad one must not cost the others. */
+export function unreadList(of: Kind): Kind<readonly unknown[]> {
+  return { type: 'list', of, maximum: unbounded, unread: true };
+}
+
+/** As a field of an object: what is missing is null. */
+export function nullable<T>(of: Kind<T>): Kind<T | null> {
+  return { type: 'nullable', of };
+}
+
+export function optional<K extends Kind>(kind: K): K & Optional {
+  return { ...kind, optional: true };
+}
+
+export function described<K extends Kind>(kind: K, summary: string): K & { readonly summary: string } {
+  return { ...kind, summary };
+}
+
+export function either<const Kinds extends readonly Kind[]>(...of: Kinds): Kind<Infer<Kinds[number]>> {
+  return { type: 'either', of };
+}
+
+export function object<const F extends Fields>(
+  fields: F,
+): Kind<Values<F>> & ObjectShape & { readonly fields: F } {
+  return { type: 'object', fields, entries: Object.entries(fields) };
+}
+
+export function section<const F extends Fields>(
+  fields: F,
+): Kind<{ readonly [Name in keyof F]?: Infer<F[Name]> }> & SectionShape {
+  return { type: 'section', fields };
+}
+
+export function named<T>(of: Kind<T>, maximum: number): Kind<{ readonly [name: string]: T }> {
+  return { type: 'named', of, maximum };
+}
+
+export function variant<const Tag extends string, const Table extends Readonly<Record<string, Fields>>>(
+  tag: Tag,
+  table: Table,
+): Kind<Variant<Tag, Table>> {
+  const of = Object.fromEntries(Object.entries(table).map(([word, fields]) => [word, object(fields)]));
+  return { type: 'variant', tag, of };
+}
+
+/** Nothing is refused: `take` says what becomes of the value. */
+export function taken<T>(take: (value: unknown) => T): Kind<T> {
+  return { type: 'taken', take };
+}
+
+export type Read<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** The value with only what the kind knows in it, or everything that is wrong with it. */
+export function read<T>(kind: Kind<T>, value: unknown, mostProblems?: number): Read<T> {
+  const { report, problems } = collectProblems(mostProblems);
+  const found = readInto(kind, value, '', report);
+  return problems().length === 0 ? { ok: true, value: found } : { ok: false, problems: problems() };
+}
+
+/** The same with the caller's own list of problems; what it returns means nothing once something was reported. */
+export function readInto<T>(kind: Kind<T>, value: unknown, path: string, report: Report): T {
+  // Every branch of the reader makes what its constructor says in `holds`.
+  return readKind(kind, value, { path, keys: [], report }) as T;
+}
+
+/** Where the reader is; the path is put into words only when there is a problem. */
+interface Place {
+  readonly path: string;
+  readonly keys: (string | number)[];
+  readonly report: Report;
+}
+
+function readKind(kind: Kind, value: unknown, place: Place): unknown {
+  switch (kind.type) {
+    case 'nullable':
+      if (value === null) return null;
+      if (isLeaf(kind.of) && !fits(kind.of, value)) break;
+      return readKind(kind.of, value, place);
+    case 'taken':
+      return kind.take(value);
+    case 'either': {
+      const meant = kind.of.find((one) => looksLike(one, value));
+      if (meant === undefined) break;
+      return readKind(meant, value, place);
+    }
+    case 'list': {
+      if (!Array.isArray(value) || value.length > kind.maximum) break;
+      if (kind.unread === true) return value;
+      const entries: unknown[] = [];
+      for (let index = 0; index < value.length; index += 1)
+        entries.push(readAt(kind.of, value[index], place, index));
+      return entries;
+    }
+    case 'object':
+      if (!isObject(value)) break;
+      return readFields(kind, value, {}, place);
+    case 'variant': {
+      if (!isObject(value)) break;
+      const word = ownValue(value, kind.tag);
+      const fields = typeof word === 'string' && Object.hasOwn(kind.of, word) ? kind.of[word] : undefined;
+      if (fields !== undefined) return readFields(fields, value, { [kind.tag]: word }, place);
+      return readAt({ type: 'choice', values: Object.keys(kind.of) }, word, place, kind.tag);
+    }
+    case 'section':
+      if (!isObject(value)) break;
+      return readSection(kind, value, place);
+    case 'named':
+      if (!isObject(value) || Object.keys(value).length > kind.maximum) break;
+      return readNamed(kind.of, value, place);
+    default:
+      if (fits(kind, value)) return value;
+  }
+  report(place, () => `must be ${expectation(kind)}, got ${excerpt(value)}`);
+  return undefined;
+}
+
+function readAt(kind: Kind, value: unknown, place: Place, key: string | number): unknown {
+  place.keys.push(key);
+  const found = readKind(kind, value, place);
+  place.keys.pop();
+  return found;
+}
+
+function report(place: Place, message: string | (() => string), key?: string): void {
+  const keys = key === undefined ? place.keys : [...place.keys, key];
+  const path = (): string =>
+    keys.reduce<string>(
+      (at, part) => (typeof part === 'number' ? `${at}[${part}]` : joinPath(at, part)),
+      place.path,
+    );
+  place.report(path, message);
+}
+
+function readFields(
+  { entries }: ObjectShape,
+  value: Record<string, unknown>,
+  copy: Record<string, unknown>,
+  place: Place,
+): unknown {
+  for (const [name, kind] of entries) {
+    const own = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (own === undefined || own === null) {
+      if (kind.optional === true) continue;
+      if (kind.type === 'nullable') {
+        copy[name] = null;
+        continue;
+      }
+    }
+    const found = readAt(kind, own, place, name);
+    if (found !== undefined) copy[name] = found;
+  }
+  return copy;
+}
+
+function readSection({ fields }: SectionShape, value: Record<string, unknown>, place: Place): unknown {
+  const entries: [string, unknown][] = [];
+  for (const [key, inner] of Object.entries(value)) {
+    const kind = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    const where = place.path === '' && place.keys.length === 0 ? '' : ' that can be given here';
+    if (kind === undefined)
+      report(place, () => didYouMean(`is not a setting${where}`, key, Object.keys(fields)), key);
+    else entries.push([key, readAt(kind, inner, place, key)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+export const nameKind = line(100);
+
+/** As keys of an object these reach its prototype instead of its content. */
+export const reservedNames: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
+function readNamed(kind: Kind, value: Record<string, unknown>, place: Place): unknown {
+  const spellings = new Map<string, string>();
+  const entries: [string, unknown][] = [];
+  for (const [name, inner] of Object.entries(value)) {
+    const key = name.toLowerCase();
+    const earlier = spellings.get(key);
+    if (reservedNames.includes(key)) report(place, 'cannot be used as a name', name);
+    else if (!fits(nameKind, name)) report(place, `the name must be ${expectation(nameKind)}`, name);
+    else if (earlier !== undefined)
+      report(place, `is given twice: ${excerpt(earlier)} is the same name`, name);
+    else {
+      spellings.set(key, name);
+      entries.push([key, readAt(kind, inner, place, name)]);
+    }
+  }
+  return Object.fromEntries(entries);
+}
+
+function ownValue(value: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  // Dates, maps and the like are objects without keys; they must not pass for an empty section.
+  return Object.prototype.toString.call(value) === '[object Object]';
+}
+
+const leaves: readonly string[] = ['boolean', 'integer', 'number', 'choice', 'text', 'line'];
+
+function isLeaf(kind: Kind): boolean {
+  return leaves.includes(kind.type);
+}
+
+/** What someone meant who wrote this value, right or wrong: a text is never a mistaken list. */
+function looksLike(kind: Kind, value: unknown): boolean {
+  if (kind.type === 'list') return Array.isArray(value);
+  if (kind.type === 'line' || kind.type === 'text') return typeof value === 'string';
+  return isLeaf(kind) ? fits(kind, value) : isObject(value);
+}
+
+/** Visible text on one line; the JSON Schema carries the same pattern. */
+export const linePattern = '^[^\\p{Cc}\\p{Cs}]*[^\\p{Cc}\\p{Cs}\\s][^\\p{Cc}\\p{Cs}]*$';
+const isLine = new RegExp(linePattern, 'u');
+
+function fits(kind: Kind, value: unknown): boolean {
+  switch (kind.type) {
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'integer':
+      return Number.isSafeInteger(value) && isBetween(value as number, kind.minimum, kind.maximum);
+    case 'number':
+      return typeof value === 'number' && isBetween(value, kind.minimum, kind.maximum);
+    case 'choice':
+      return typeof value === 'string' && kind.values.includes(value);
+    case 'text':
+      if (typeof value !== 'string' || !isBetween(value.length, kind.minimum, kind.maximum)) return false;
+      return kind.notBlank !== true || value.trim() !== '';
+    case 'line': {
+      // The cheap question first: a huge text is never split into characters.
+      if (typeof value !== 'string' || value.length > 2 * kind.maximum) return false;
+      return [...value].length <= kind.maximum && isLine.test(value);
+    }
+    default:
+      return false;
+  }
+}
+
+/** NaN is between nothing. */
+function isBetween(value: number, minimum: number, maximum: number): boolean {
+  return value >= minimum && value <= maximum;
+}
+
+/** What stands behind "must be". */
+function expectation(kind: Kind): string {
+  if (kind.expected !== undefined) return kind.expected;
+  switch (kind.type) {
+    case 'boolean':
+      return 'true or false';
+    case 'integer':
+    case 'number': {
+      const noun = kind.type === 'integer' ? 'a whole number' : 'a number';
+      return kind.maximum === unbounded
+        ? `${noun} of at least ${kind.minimum}`
+        : `${noun} from ${kind.minimum} to ${kind.maximum}`;
+    }
+    case 'choice':
+      return `one of ${kind.values.join(', ')}`;
+    case 'text':
+      if (kind.maximum === unbounded) return kind.minimum === 0 ? 'a text' : 'a text that is not empty';
+      return kind.minimum === 0
+        ? `a text of at most ${kind.maximum} characters`
+        : `a text of ${kind.minimum} to ${kind.maximum} characters`;
+    case 'line':
+      return `a visible text on one line of at most ${kind.maximum} characters`;
+    case 'list':
+      return kind.maximum === unbounded ? 'a list' : `a list of at most ${kind.maximum} entries`;
+    case 'nullable':
+      return `${expectation(kind.of)}, or null`;
+    case 'either':
+      return kind.of.map(expectation).join(', or ');
+    case 'named':
+      return `an object of at most ${kind.maximum} names`;
+    default:
+      return 'an object';
+  }
+}

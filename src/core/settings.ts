@@ -1,0 +1,430 @@
+// Every setting, once: its kind, its default, whether an agent may override it, one sentence for people (C1).
+// Types, defaults, reader, JSON Schema, environment names, flags and docs come from this table; nothing is read here.
+import { defaultGoOnPhrases, defaultStopWords } from './phrases.ts';
+import {
+  choice,
+  described,
+  either,
+  type Fields,
+  flag,
+  type Infer,
+  integer,
+  type Kind,
+  line,
+  list,
+  named,
+  nullable,
+  number,
+  section,
+} from './schema.ts';
+
+/** One row of the table: a kind, and what holds where nobody says anything. */
+export type Setting<T = unknown, Whole = T, PerAgent = boolean> = Kind<T> & {
+  readonly default: Whole;
+  /** Whether `agents` may say it for one agent. */
+  readonly perAgent: PerAgent;
+  readonly summary: string;
+};
+
+function perAgent<T>(kind: Kind<T>, byDefault: NoInfer<T>, summary: string): Setting<T, T, true> {
+  return { ...kind, default: byDefault, perAgent: true, summary };
+}
+
+function shared<T>(kind: Kind<T>, byDefault: NoInfer<T>, summary: string): Setting<T, T, false> {
+  return { ...kind, default: byDefault, perAgent: false, summary };
+}
+
+type Field<T = unknown> = Kind<T> & { readonly default: T };
+
+/** One field of a section. */
+function field<T>(kind: Kind<T>, byDefault: NoInfer<T>, summary: string): Field<T> {
+  return { ...kind, default: byDefault, summary };
+}
+
+type Part<F> = { readonly [Name in keyof F]?: Infer<F[Name]> };
+type Whole<F> = { readonly [Name in keyof F]: Infer<F[Name]> };
+
+/** Several settings under one name. A file may give any of them; after merging every one has a value. */
+function perAgentSection<const F extends Readonly<Record<string, Field>>>(
+  fields: F,
+  summary: string,
+): Setting<Part<F>, Whole<F>, true> {
+  const defaults = Object.entries(fields).map(([name, { default: byDefault }]) => [name, byDefault]);
+  return { ...section(fields), default: Object.fromEntries(defaults), perAgent: true, summary };
+}
+
+/** The same for settings that hold for every agent alike. */
+function sharedSection<const F extends Readonly<Record<string, Field>>>(
+  fields: F,
+  summary: string,
+): Setting<Part<F>, Whole<F>, false> {
+  return { ...perAgentSection(fields, summary), perAgent: false };
+}
+
+const hour = 3_600_000;
+const week = 10_080;
+const year = 525_600;
+const names = list(line(100), 1000);
+const phrases = list(line(200), 1000);
+const tokens = integer(1000, 100_000_000);
+const pricePerMillion = number(0, 1_000_000);
+const checkNames = list(line(100), 200);
+const pattern = line(1000);
+const argv = list(line(4000), 200);
+
+/** Keys of providers never stand here, only the variables that hold them. */
+const modelProvider = section({
+  baseUrl: described(line(2000), 'Address of the API, with its version: http://127.0.0.1:8000/v1.'),
+  apiKeyEnv: described(line(100), 'Environment variable that holds the key; none: no key is sent.'),
+  api: described(
+    choice('chat', 'responses', 'anthropic', 'google'),
+    'Protocol that the provider speaks: chat is OpenAI-compatible chat completions.',
+  ),
+  contextLimit: described(tokens, 'Tokens that fit into the context of its models.'),
+});
+
+const modelPrice = section({
+  input: described(pricePerMillion, 'Price of a million input tokens.'),
+  output: described(pricePerMillion, 'Price of a million output tokens.'),
+  cachedInput: described(
+    pricePerMillion,
+    'Price of a million input tokens read from a cache; not given: the price of input.',
+  ),
+  cacheWrite: described(
+    pricePerMillion,
+    'Price of a million input tokens written to a cache; not given: the price of input.',
+  ),
+});
+
+/** What a worker may do is never more than what its run may do. */
+const worker = section({
+  enabled: described(flag, 'Whether todos may be handed to it; not given: yes.'),
+  purpose: described(line(300), 'What it is for, in a few words: the agent chooses by them.'),
+  prompt: described(line(4000), 'What it is told beside the rules that all workers have.'),
+  model: described(nullable(line(200)), 'Its model as provider/model; null or not given: that of the run.'),
+  tools: described(
+    list(line(100), 50),
+    'Names of the workspace tools that it gets; not given: those that only read.',
+  ),
+  maxSteps: described(integer(1, 1000), 'Steps after which it must report.'),
+  timeoutSeconds: described(integer(1, 86_400), 'Seconds after which it is ended.'),
+  maxTokens: described(
+    nullable(integer(1000, 1_000_000_000)),
+    'Tokens that it may spend on one todo; null: what the run may spend.',
+  ),
+});
+
+/** Exactly one of `command`, `file`, `http` and `human`, and what belongs to it: see check-specs.ts. */
+const check = {
+  ...section({
+    command: described(
+      either(argv, line(4000)),
+      'Program and arguments as a list, run without a shell; a text is a line for /bin/sh.',
+    ),
+    directory: described(line(1000), 'Folder of the workspace in which the command runs.'),
+    expectExit: described(integer(0, 255), 'Exit status of a pass; not given: 0.'),
+    expectOutput: described(pattern, 'Regular expression that the output of the command must match besides.'),
+    environment: described(
+      list(line(200), 100),
+      'Environment variables that the command gets besides the harmless ones.',
+    ),
+    file: described(line(1000), 'Path of a file or folder, relative to the workspace.'),
+    exists: described(flag, 'The file must be there; so it is if nothing else is said.'),
+    absent: described(flag, 'There must be no such file or folder.'),
+    matches: described(pattern, 'Regular expression that the text of the file must match.'),
+    http: described(line(2000), 'Address that is asked with GET; redirects are not followed.'),
+    status: described(integer(100, 599), 'Status of the answer of a pass; not given: 200.'),
+    body: described(pattern, 'Regular expression that the body of the answer must match.'),
+    anyHost: described(flag, 'Allows addresses of other machines than this one.'),
+    human: described(line(1000), 'Question that a human answers with untildone approve.'),
+    timeoutSeconds: described(number(0.1, 86_400), 'Seconds after which the check is ended and has failed.'),
+    files: described(
+      list(line(1000), 200),
+      'Patterns of the files whose change makes a result stale; none: the whole workspace.',
+    ),
+  }),
+  isOneValue: true,
+};
+
+const todoCheck = section({
+  title: described(line(1000), 'Pattern with * and ? for titles; letter case does not count.'),
+  checks: described(list(line(100), 100), 'Names of the checks that prove such a todo.'),
+});
+
+const ownSettings = {
+  mode: perAgent(
+    choice('off', 'observe', 'enforce'),
+    'enforce',
+    'off: the host behaves as without untildone; observe: decisions are recorded and change nothing; enforce: they are carried out.',
+  ),
+  enabled: perAgent(flag, true, 'Whether stop attempts are answered at all.'),
+  scope: shared(
+    choice('session', 'turn'),
+    'session',
+    'Whether a plan lives as long as the session or only for one turn.',
+  ),
+  maxStagnant: perAgent(
+    integer(1, 100),
+    3,
+    'Continuations without any progress before the turn ends as stagnant.',
+  ),
+  maxContinuations: perAgent(
+    integer(1, 10_000),
+    10,
+    'Continuations since a todo first became final or a check first passed before the turn ends as exhausted.',
+  ),
+  ceiling: perAgent(integer(1, 100_000), 500, 'Continuations after one human message, whatever happens.'),
+  minIntervalMs: perAgent(
+    integer(0, hour),
+    1000,
+    'Milliseconds that pass at least between two continuations.',
+  ),
+  maxTodos: shared(integer(1, 1_000_000), 20_000, 'Todos that a plan may hold; a longer list is refused.'),
+  maxTitleBytes: shared(
+    integer(16, 65_536),
+    4096,
+    'Bytes that the title of a todo may have; a longer one is refused.',
+  ),
+  singleInProgress: perAgent(
+    flag,
+    true,
+    'Whether a second todo in progress at the same time is reported to the model as a conflict.',
+  ),
+  countdownSeconds: perAgent(
+    number(0, 3600),
+    2,
+    'Seconds that an idle session waits before a continuation is sent.',
+  ),
+  toastDuration: perAgent(integer(0, 60_000), 900, 'Milliseconds that each toast of the countdown is shown.'),
+  gracePeriod: perAgent(
+    integer(0, 60_000),
+    500,
+    'Milliseconds after the start of a countdown in which a message without an id does not cancel it.',
+  ),
+  timerMaxAgeMs: perAgent(
+    integer(0, 24 * hour),
+    600_000,
+    'Milliseconds that a timer may be late after a restart; an older one pauses the session instead.',
+  ),
+  contextShare: perAgent(
+    number(0.1, 1),
+    0.9,
+    'Share of the context of the model that may be used before continuations end.',
+  ),
+  maxTokens: perAgent(
+    nullable(integer(1, 1_000_000_000_000)),
+    null,
+    'Tokens that may be spent after one human message; null: no limit.',
+  ),
+  maxCost: perAgent(
+    nullable(number(0, 1_000_000)),
+    null,
+    'Cost, in the currency of the prices, that may be spent after one human message; null: no limit.',
+  ),
+  maxMinutes: perAgent(
+    nullable(number(0, year)),
+    null,
+    'Minutes of wall time after one human message; null: no limit.',
+  ),
+  circuitAfter: perAgent(
+    integer(1, 100),
+    3,
+    'Times that the same error may come before continuations end as failed.',
+  ),
+  sendAttempts: perAgent(integer(1, 10), 3, 'Times that sending one continuation is tried.'),
+  sendBackoffMs: perAgent(
+    integer(0, 600_000),
+    500,
+    'Milliseconds before a failed send is tried again; each further one waits longer.',
+  ),
+  backgroundWaitMinutes: perAgent(number(0, week), 30, 'Minutes to wait for background work of the host.'),
+  skipAgents: shared(
+    names,
+    ['plan', 'planner', 'compaction', 'prometheus', 'momus'],
+    'Agents that are never continued; letter case does not count.',
+  ),
+  subagents: perAgent(choice('off', 'on'), 'off', 'Whether a subagent is held to a plan of its own.'),
+  stopWords: shared(
+    phrases,
+    defaultStopWords,
+    'Messages that stop the automation when they are all a human says.',
+  ),
+  goOnPhrases: shared(
+    phrases,
+    defaultGoOnPhrases,
+    'Messages that take up the open todos of earlier turns when they are all a human says.',
+  ),
+  agentTypes: shared(
+    names,
+    [],
+    'Types of workers that a todo may be for, in hosts that have some; our own agent knows those of workers.',
+  ),
+  liveView: shared(
+    flag,
+    true,
+    'Whether a run on a terminal is drawn as a live view; otherwise it prints lines.',
+  ),
+  model: perAgent(
+    nullable(line(200)),
+    null,
+    'Model of our own agent as provider/model; null: chosen by the keys in the environment.',
+  ),
+  models: shared(
+    named(modelProvider, 200),
+    {},
+    'Providers by the name that stands before the slash of a model; a known name changes that provider.',
+  ),
+  prices: shared(
+    named(modelPrice, 1000),
+    {},
+    'Prices per million tokens by provider/model; without one the cost of a model is unknown.',
+  ),
+  context: perAgentSection(
+    {
+      maxMessages: field(
+        integer(8, 10_000),
+        50,
+        'Messages of the history that one call to the model carries.',
+      ),
+      limit: field(
+        nullable(tokens),
+        null,
+        'Tokens that fit into the context of the model; null: what is known about it.',
+      ),
+      compactAt: field(
+        number(0.1, 1),
+        0.8,
+        'Share of the context at which the history is replaced by a summary.',
+      ),
+      planTodos: field(integer(1, 200), 20, 'Open todos of the plan that every call to the model names.'),
+    },
+    'How much of the conversation our own agent sends to the model.',
+  ),
+  iterations: perAgentSection(
+    {
+      base: field(integer(1, 10_000), 10, 'Steps with tool calls before the agent is asked about its plan.'),
+      extend: field(integer(0, 10_000), 10, 'Steps that are added while the plan has open todos.'),
+      cap: field(integer(1, 10_000), 50, 'Steps since the last continuation, whatever is open.'),
+    },
+    'How many steps in a row our own agent may spend on tool calls.',
+  ),
+  tools: perAgentSection(
+    {
+      shellAllow: field(list(line(500), 1000), [], 'Patterns of commands that the agent may run by itself.'),
+      shellTimeoutSeconds: field(integer(1, 86_400), 120, 'Seconds after which a command is ended.'),
+    },
+    'What the workspace tools of our own agent may do.',
+  ),
+  permissions: sharedSection(
+    {
+      mode: field(
+        nullable(choice('ask', 'allow-list', 'read-only', 'auto')),
+        null,
+        'How calls that nobody allowed are treated; null: ask on a terminal, allow-list elsewhere.',
+      ),
+      allow: field(
+        named(list(line(500), 1000), 50),
+        {},
+        'Patterns by tool: commands for shell and start_job, paths for write_file and edit_file.',
+      ),
+      waitSeconds: field(
+        integer(0, 604_800),
+        0,
+        'Seconds that a run without a terminal waits for an answer from elsewhere before it ends as paused.',
+      ),
+    },
+    'What our own agent may do. Never taken from a project.',
+  ),
+  workers: shared(
+    named(worker, 50),
+    {},
+    'Workers by their type: those that come along (explorer, coder, tester) changed, and your own.',
+  ),
+  checks: shared(
+    named(check, 200),
+    {},
+    'Checks by name: conditions that the system runs to see whether the work is done.',
+  ),
+  goal: shared(checkNames, [], 'Names of the checks that must pass before the work as a whole is done.'),
+  todoChecks: shared(list(todoCheck, 500), [], 'Checks for todos by the pattern of their title.'),
+  protect: shared(
+    list(line(1000), 200),
+    [],
+    'Patterns of paths that the agent must leave as they are: a change voids the results of checks.',
+  ),
+  allowChecks: shared(
+    list(either(argv, line(100)), 200),
+    [],
+    'Names of checks, or programs with arguments as lists, that an agent may propose for a todo.',
+  ),
+} as const;
+
+type Overridable = {
+  readonly [Name in keyof typeof ownSettings as (typeof ownSettings)[Name]['perAgent'] extends true
+    ? Name
+    : never]: (typeof ownSettings)[Name];
+};
+
+/** What an agent may override under `agents`. */
+const overridable = Object.fromEntries(
+  Object.entries(ownSettings).filter(([, setting]) => setting.perAgent),
+) as Fields as Overridable;
+
+export const settingTable = {
+  ...ownSettings,
+  agents: shared(
+    named(section(overridable), 1000),
+    {},
+    'Settings for single agents by name; letter case does not count.',
+  ),
+} as const;
+
+/** A whole configuration is one section; a later nested section is one more entry of the table. */
+export const configKind = section(settingTable);
+
+type Table = typeof settingTable;
+/** Every setting has a value. Names that people choose (agents, checks, providers …) are in lower case. */
+export type Settings = { readonly [Name in keyof Table]: Table[Name]['default'] };
+/** What a file, the environment or the flags say: any subset, also of what stands in a section. */
+export type PartialSettings = Infer<typeof configKind>;
+export type AgentSettings = Settings['agents'][string];
+export type ContextSettings = Settings['context'];
+export type CheckSettings = Pick<Settings, 'checks' | 'goal' | 'todoChecks' | 'protect' | 'allowChecks'>;
+export type ModelProvider = Infer<typeof modelProvider>;
+export type CheckSetting = Infer<typeof check>;
+
+export const settingNames = Object.keys(settingTable) as readonly (keyof Settings)[];
+
+export const defaultSettings: Settings = Object.freeze(
+  Object.fromEntries(settingNames.map((name) => [name, frozen(settingTable[name].default)])),
+) as unknown as Settings;
+
+/** The defaults are shared by everyone in the process: a caller that changed one would change all. */
+function frozen(value: unknown): unknown {
+  if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) frozen(inner);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+/**
+ * The settings that hold for one agent: the shared ones under what `agents` says about it. Its name is compared
+ * without letter case, because hosts spell the same agent "Build" and "build"; an unknown agent gets the shared ones.
+ */
+export function settingsForAgent(settings: Settings, agentName: string | null): Settings {
+  const wanted = agentName?.toLowerCase();
+  const found = Object.entries(settings.agents).find(([name]) => name.toLowerCase() === wanted);
+  return found === undefined ? settings : { ...settings, ...whole(settings, found[1]) };
+}
+
+/** An override of a part of a section leaves the rest of the section as it is for everyone. */
+function whole(settings: Settings, overrides: AgentSettings): Partial<Settings> {
+  const entries = Object.entries(overrides).map(([name, value]) => {
+    const setting = name as keyof AgentSettings;
+    return settingTable[setting].type === 'section'
+      ? [name, { ...(settings[setting] as object), ...(value as object) }]
+      : [name, value];
+  });
+  return Object.fromEntries(entries) as Partial<Settings>;
+}

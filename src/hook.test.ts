@@ -1,0 +1,289 @@
+// The hook as hosts start it: bundled, a process per call. Whatever it is given, it answers with one JSON
+// object and exits with 0, and many at once leave the exact state.
+import { spawn } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bundle } from '../scripts/bundle.ts';
+import {
+  completedPayload,
+  createPayload,
+  promptPayload,
+  sessionId,
+  stopPayload,
+  updatePayload,
+} from '../test/support/payload-cases.ts';
+import type { Event } from './core/events.ts';
+import { mostPayloadBytes } from './hosts/asked.ts';
+import { todoIdOf } from './hosts/asked-call.ts';
+import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
+
+const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
+const file = join(bundles, 'plugin/programs/hook.js');
+let home: string;
+let project: string;
+let state: string;
+
+// As the build writes it and `init` copies it.
+beforeAll(async () => {
+  for (const group of ['quick-program', 'late'] as const) await bundle(group, bundles);
+});
+
+afterAll(() => rmSync(bundles, { recursive: true }));
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'untildone-home-'));
+  project = join(home, 'project');
+  state = join(home, 'state');
+  mkdirSync(project);
+});
+
+interface Said {
+  readonly out: string;
+  readonly err: string;
+  readonly code: number | null;
+}
+
+function start(input: string | Buffer, argv: readonly string[] = ['claude-code'], environment = {}) {
+  const env = { PATH: process.env['PATH'], HOME: home, UNTILDONE_HOME: state, ...environment };
+  const child = spawn(process.execPath, [file, ...argv], { env });
+  const said = new Promise<Said>((resolve) => {
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk;
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      err += chunk;
+    });
+    child.on('close', (code) => resolve({ out, err, code }));
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  return { child, said };
+}
+
+const call = (payload: object) => start(JSON.stringify({ ...payload, cwd: project })).said;
+const log = () => readFileSync(join(state, 'hook.log'), 'utf8');
+
+async function withStore<T>(
+  work: (store: Awaited<ReturnType<typeof openSqliteStore>>) => Promise<T>,
+): Promise<T> {
+  const store = await openSqliteStore({ path: join(state, 'untildone.db'), clock: Date });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+const silent = { out: '{}\n', err: '', code: 0 };
+
+describe('the hook process', () => {
+  it.each([
+    ['garbage', 'hello { world', 'not JSON'],
+    ['nothing', '', 'sent nothing'],
+    ['half of a payload', '{"session_id":"a', 'not JSON'],
+    ['a hook that nobody knows', JSON.stringify(stopPayload({ hook_event_name: 'Later' })), 'Later'],
+    ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00]), 'not JSON'],
+  ])(
+    'answers %s with one empty object, exits with 0 and says why on the record',
+    async (_what, input, why) => {
+      expect(await start(input, ['claude-code'], { SECRET_TOKEN: 'hunter2hunter2' }).said).toEqual(silent);
+      expect(log()).toContain(why);
+      expect(log()).not.toContain('hunter2');
+    },
+  );
+
+  it('reads more than it takes to the end, and answers', async () => {
+    const said = await start(Buffer.alloc(mostPayloadBytes + 1, 'x')).said;
+    expect(said).toEqual(silent);
+    expect(log()).toContain('more than');
+  });
+
+  it.each([[['nobody']], [[]], [['claude-code', '--whatever']]])(
+    'started with %j does no harm',
+    async (argv) => {
+      expect(await start('', argv).said).toEqual(silent);
+    },
+  );
+
+  it('continues an agent with open todos, and says nothing else on stdout', async () => {
+    await call(promptPayload('Please do it'));
+    await call(createPayload('1', 'Write a.txt'));
+    const { out, err, code } = await call(stopPayload());
+    expect({ err, code }).toEqual({ err: '', code: 0 });
+    expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('“Write a.txt”');
+    expect(out.trimEnd()).not.toContain('\n');
+  });
+
+  it('a broken configuration switches us off for the message and is told', async () => {
+    writeFileSync(join(project, 'untildone.json'), '{"maxStagnant": "many"}');
+    const { out } = await call(promptPayload('Please do it'));
+    expect(JSON.parse(out).systemMessage).toContain('maxStagnant');
+    await call(createPayload('1', 'Write a.txt'));
+    expect(await call(stopPayload())).toEqual(silent);
+  });
+});
+
+describe('the compiled code that the hook keeps', () => {
+  const compiled = () => join(state, 'bin', 'compiled');
+  const files = () =>
+    readdirSync(compiled(), { recursive: true, encoding: 'utf8' })
+      .map((name) => join(compiled(), name))
+      .filter((path) => statSync(path).isFile());
+
+  async function continued() {
+    const { out, err, code } = await call(stopPayload());
+    expect({ err, code }).toEqual({ err: '', code: 0 });
+    expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('“Write a.txt”');
+  }
+
+  beforeEach(async () => {
+    await call(promptPayload('Please do it'));
+    await call(createPayload('1', 'Write a.txt'));
+  });
+
+  it('is there after the first calls, for what all need and for what few need, and is used', async () => {
+    await continued();
+    const kept = files().length;
+    expect(kept).toBeGreaterThan(2);
+    const environment = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const stop = JSON.stringify({ ...stopPayload(), cwd: project });
+    const { err } = await start(stop, ['claude-code'], environment).said;
+    expect(err.match(/was accepted/g)).toHaveLength(kept);
+  });
+
+  it('is not believed when it is damaged', async () => {
+    await continued();
+    for (const path of files()) {
+      const bytes = readFileSync(path);
+      bytes.fill(0x5a, bytes.length >> 1);
+      writeFileSync(path, bytes);
+    }
+    await continued();
+  });
+
+  it('is done without where it cannot be kept', async () => {
+    rmSync(join(state, 'bin'), { recursive: true });
+    writeFileSync(join(state, 'bin'), 'no folder');
+    await continued();
+  });
+
+  it('does not make the folder of the state, which has to be private', async () => {
+    rmSync(state, { recursive: true });
+    await call(createPayload('1', 'Write a.txt'));
+    expect(statSync(state).mode & 0o777).toBe(0o700);
+  });
+});
+
+describe('a store that cannot be used', () => {
+  it('locked by another process: the tool call goes on after a few seconds, and why is on the record', async () => {
+    await call(createPayload('1', 'Write a.txt'));
+    const other = new DatabaseSync(join(state, 'untildone.db'));
+    other.exec('BEGIN IMMEDIATE');
+    const said = await call(createPayload('2', 'Write b.txt'));
+    other.exec('ROLLBACK');
+    other.close();
+    expect(said).toEqual(silent);
+    expect(log()).toContain('store-busy');
+  }, 15_000);
+
+  it('where nothing can be written: the agent may stop, and the human is told', async () => {
+    writeFileSync(join(home, 'file'), 'no directory');
+    const environment = { UNTILDONE_HOME: join(home, 'file', 'state') };
+    const stop = JSON.stringify({ ...stopPayload(), cwd: project });
+    const { out, code } = await start(stop, ['claude-code'], environment).said;
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({ systemMessage: expect.stringContaining('may stop') });
+    const tool = JSON.stringify(createPayload('1', 'A'));
+    expect(await start(tool, ['claude-code'], environment).said).toEqual(silent);
+  });
+
+  it('damaged: the agent may stop, and why is on the record', async () => {
+    mkdirSync(state);
+    writeFileSync(
+      join(state, 'untildone.db'),
+      'this is not a database, and long enough to be looked at'.repeat(50),
+    );
+    const { out } = await call(stopPayload());
+    expect(JSON.parse(out)).toEqual({ systemMessage: expect.stringContaining('may stop') });
+    expect(log()).toMatch(/store-(?:corrupt|unavailable)/);
+  });
+});
+
+describe('the gate', () => {
+  const checks = { made: { command: ['sh', '-c', 'echo NOT-MADE; exit 1'] } };
+
+  it('V1: a failing check refuses the completion, run by a process that outlives the hook', async () => {
+    const todoChecks = [{ title: 'Make*', checks: ['made'] }];
+    writeFileSync(join(project, 'untildone.json'), JSON.stringify({ checks, todoChecks }));
+    await call(promptPayload('Please do it'));
+    await call(createPayload('1', 'Make it'));
+    const { out } = await call(completedPayload('1', 'Make it'));
+    expect(JSON.parse(out)).toEqual({ decision: 'block', reason: expect.stringContaining('NOT-MADE') });
+  });
+
+  it('without any check, and for a session that nobody knows, it is open', async () => {
+    expect(await call(completedPayload('1', 'Make it'))).toEqual(silent);
+    await call(promptPayload('Please do it'));
+    await call(createPayload('1', 'Make it'));
+    expect(await call(completedPayload('1', 'Make it'))).toEqual(silent);
+    expect(existsSync(join(state, 'hook.log'))).toBe(false);
+  });
+});
+
+describe('many hooks at once', () => {
+  it('fifty parallel updates leave the exact state', async () => {
+    const count = 50;
+    const items = Array.from({ length: count }, (_, index) => {
+      const hostKey = `task-${index + 1}`;
+      return { id: todoIdOf(sessionId, hostKey), title: `Todo ${index + 1}`, hostKey };
+    });
+    const created: Event = { type: 'todos-created', id: 'plan', sessionId, at: 1, actor: 'human', items };
+    mkdirSync(state);
+    await withStore((store) => store.append([created]));
+    const wanted = (index: number) =>
+      (['completed', 'in_progress', 'pending'] as const)[index % 3] ?? 'pending';
+    const answers = await Promise.all(
+      items.map((_, index) => call(updatePayload(String(index + 1), wanted(index), `call-${index}`))),
+    );
+    expect(answers.filter(({ out }) => out !== '{}\n')).toEqual([]);
+    await call(stopPayload());
+    const statuses = await withStore((store) =>
+      (async () => (await store.todos({ planId: sessionId })).map(({ status }) => status))(),
+    );
+    expect(statuses).toEqual(items.map((_, index) => wanted(index)));
+  }, 60_000);
+});
+
+describe('a stop hook that the host breaks off', () => {
+  it('P19: SIGTERM before its deadline is a human who interrupted: latched, and answered with nothing', async () => {
+    writeFileSync(
+      join(project, 'untildone.json'),
+      JSON.stringify({ checks: { slow: { command: ['sleep', '4'] } }, goal: ['slow'] }),
+    );
+    await call(promptPayload('Please do it'));
+    await call(createPayload('1', 'A'));
+    await call(updatePayload('1', 'completed', 'u1'));
+    const { child, said } = start(JSON.stringify({ ...stopPayload(), cwd: project }));
+    const decided = () =>
+      withStore((store) => (async () => (await store.decisions(sessionId, 1)).length > 0)());
+    while (!(await decided())) await new Promise((resolve) => setTimeout(resolve, 50));
+    child.kill('SIGTERM');
+    expect(await said).toEqual(silent);
+    const session = await withStore((store) => store.state(sessionId));
+    expect(session?.latch?.how).toBe('interrupted');
+  }, 30_000);
+});

@@ -1,0 +1,146 @@
+// Who spoke, and what it means: a human, a notice of the host, a command of ours, our own text shown back.
+import { describe, expect, it } from 'vitest';
+import { continuationOf, createHookCase } from '../../test/support/hook-case.ts';
+import {
+  createPayload,
+  notification,
+  promptPayload,
+  stopPayload,
+  toolPayload,
+} from '../../test/support/payload-cases.ts';
+
+const later = { prompt_id: '64f01d62-9673-45a8-bf7a-33d9a2863956' };
+
+async function atWork() {
+  const hooks = createHookCase();
+  await hooks.send(promptPayload('Please do it'));
+  await hooks.send(createPayload('1', 'A'));
+  await hooks.send(toolPayload('Bash', 'b1', {}, { backgroundTaskId: 'job' }));
+  return hooks;
+}
+
+const running = { background_tasks: [{ id: 'job', type: 'shell', status: 'running', command: 'make' }] };
+
+describe('a genuine human message', () => {
+  it('G6: zeroes the counters; our own text, a notice and a command of ours do not', async () => {
+    const hooks = await atWork();
+    const text = continuationOf(await hooks.send(stopPayload())) ?? '';
+    await hooks.send(promptPayload(text));
+    await hooks.send(promptPayload(`Stop hook feedback:\n${text}`));
+    await hooks.send(promptPayload('/untildone:status'));
+    await hooks.send(promptPayload(notification('job')));
+    await hooks.send(stopPayload());
+    expect((await hooks.session())?.counters.total).toBe(2);
+    await hooks.send(promptPayload('continue'));
+    await hooks.send(stopPayload());
+    expect((await hooks.session())?.counters.total).toBe(1);
+  });
+
+  it('E6: a human who writes our marker is still a human', async () => {
+    const hooks = await atWork();
+    await hooks.send(stopPayload());
+    await hooks.send(promptPayload('continue, [TODO CONTINUATION] or not', later));
+    await hooks.send(stopPayload(later));
+    expect((await hooks.session())?.turn?.number).toBe(1);
+    expect((await hooks.session())?.counters.total).toBe(1);
+  });
+
+  it('T3: joins the turn that runs, and starts one when none does', async () => {
+    const hooks = await atWork();
+    await hooks.send(promptPayload('and mind the tests'));
+    await hooks.send(stopPayload());
+    expect((await hooks.session())?.turn?.number).toBe(1);
+  });
+
+  it('P20: exactly "stop" latches', async () => {
+    const hooks = await atWork();
+    await hooks.send(promptPayload('stop'));
+    expect(continuationOf(await hooks.send(stopPayload()))).toBeNull();
+    expect((await hooks.session())?.latch).not.toBeNull();
+  });
+
+  it('P34: an unrelated question leaves the old plan alone', async () => {
+    const hooks = await atWork();
+    for (let stop = 0; stop < 6; stop++) await hooks.send(stopPayload());
+    await hooks.send(promptPayload('What does this function do?', later));
+    const answer = await hooks.send(stopPayload(later));
+    expect(continuationOf(answer)).toBeNull();
+    expect((await hooks.decisions()).at(-1)?.decision.reason).toBe('plan-not-resumed');
+  });
+});
+
+describe('an interrupt, which the host never tells', () => {
+  async function wakes(hooks: Awaited<ReturnType<typeof atWork>>) {
+    await hooks.send(promptPayload(notification('job'), later));
+    const answer = await hooks.send(stopPayload(later));
+    return { held: continuationOf(answer) !== null, latch: (await hooks.session())?.latch?.how ?? null };
+  }
+
+  it('P19: while a tool ran or the model streamed: the next notice latches', async () => {
+    expect(await wakes(await atWork())).toEqual({ held: false, latch: 'interrupted' });
+  });
+
+  it('P19: before the agent did anything: the next notice latches', async () => {
+    const hooks = await atWork();
+    await hooks.send(stopPayload(running));
+    for (let stop = 0; stop < 4; stop++) await hooks.send(stopPayload(running));
+    await hooks.send(promptPayload('Next', { prompt_id: 'p2' }));
+    expect(await wakes(hooks)).toEqual({ held: false, latch: 'interrupted' });
+  });
+
+  it('P19: in a continuation: the next notice latches', async () => {
+    const hooks = await atWork();
+    expect(continuationOf(await hooks.send(stopPayload(running)))).not.toBeNull();
+    expect(await wakes(hooks)).toEqual({ held: false, latch: 'interrupted' });
+  });
+
+  it('P19: a command of ours after it latches as well, and is no message that lifts it', async () => {
+    const hooks = await atWork();
+    await hooks.send(promptPayload('/untildone:status', later));
+    expect(continuationOf(await hooks.send(stopPayload(later)))).toBeNull();
+    expect((await hooks.session())?.latch?.how).toBe('interrupted');
+  });
+
+  it('a notice after a stop that was let through is no interrupt', async () => {
+    const hooks = await atWork();
+    await hooks.send(stopPayload(running));
+    expect(await hooks.send(stopPayload(running))).toEqual({});
+    expect(await wakes(hooks)).toEqual({ held: true, latch: null });
+  });
+
+  it('a notice in mid-turn, under the same prompt, is no interrupt', async () => {
+    const hooks = await atWork();
+    await hooks.send(promptPayload(notification('job')));
+    expect(continuationOf(await hooks.send(stopPayload()))).not.toBeNull();
+    expect((await hooks.session())?.latch).toBeNull();
+  });
+
+  it('work of a background subagent after the stop is no interrupt', async () => {
+    const hooks = await atWork();
+    await hooks.send(stopPayload(running));
+    await hooks.send(stopPayload(running));
+    await hooks.send(toolPayload('Write', 's1', {}, {}, { agent_id: 'a1', agent_type: 'worker' }));
+    expect((await wakes(hooks)).latch).toBeNull();
+  });
+
+  it('a turn that failed at the provider was not interrupted', async () => {
+    const hooks = await atWork();
+    await hooks.send(stopPayload({ hook_event_name: 'StopFailure', error: 'unknown' }));
+    expect((await wakes(hooks)).latch).toBeNull();
+  });
+
+  it('a host that was started anew was not interrupted by a human', async () => {
+    const hooks = await atWork();
+    await hooks.send({ ...stopPayload(), hook_event_name: 'SessionStart', source: 'resume' });
+    expect((await wakes(hooks)).latch).toBeNull();
+  });
+
+  it('G4: the latch holds over further notices until a human speaks', async () => {
+    const hooks = await atWork();
+    await wakes(hooks);
+    await hooks.send(promptPayload(notification('other'), { prompt_id: 'p3' }));
+    expect(continuationOf(await hooks.send(stopPayload({ prompt_id: 'p3' })))).toBeNull();
+    await hooks.send(promptPayload('continue', { prompt_id: 'p4' }));
+    expect(continuationOf(await hooks.send(stopPayload({ prompt_id: 'p4' })))).toContain('“A”');
+  });
+});

@@ -1,0 +1,18 @@
+// Works through the queue of checks of one folder, over the store of this user.
+import { runQueue } from '../checks/queue.ts';
+import type { Environment } from '../engine/policy.ts';
+import { systemClock as clock } from '../engine/system.ts';
+import { openUserStore } from '../store/sqlite/sqlite-store.ts';
+
+export async function runCheckQueue(
+  directory: string,
+  holder: string,
+  environment: Environment,
+): Promise<void> {
+  const store = await openUserStore(environment, { clock });
+  try {
+    await runQueue({ store, clock, directory, holder, environment });
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,66 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { writePlugin } from '../../../scripts/plugin.ts';
+import { claudeCodePrograms, hookElement, pluginName, serverName } from './install.ts';
+import { claudeCodeHooks } from './translate.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+const plugin = join(root, 'plugin');
+
+const scratch = mkdtempSync(join(tmpdir(), 'untildone-plugin-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+describe('the plugin folder', () => {
+  it('C1: has the same hooks and timeouts as init, without a grant that it cannot give', () => {
+    const command = `node "\${CLAUDE_PLUGIN_ROOT}/programs/hook.js" claude-code`;
+    expect(readJson(join(plugin, 'hooks/hooks.json')).hooks).toEqual(
+      Object.fromEntries(claudeCodeHooks.map(({ hook, timeout }) => [hook, [hookElement(command, timeout)]])),
+    );
+  });
+
+  it('C1: marketplace, manifest and server carry the names that doctor and texts know', () => {
+    const { name } = readJson(join(plugin, '.claude-plugin/plugin.json'));
+    const marketplace = readJson(join(plugin, '.claude-plugin/marketplace.json'));
+    expect(`${name}@${marketplace.name}`).toBe(pluginName);
+    expect(marketplace.plugins).toMatchObject([{ name, source: './' }]);
+    expect(Object.keys(readJson(join(plugin, '.mcp.json')).mcpServers)).toEqual([serverName]);
+  });
+
+  it.each(['status', 'why', 'pause'])(
+    'C3: /untildone:%s may start its own command and nothing else',
+    (name) => {
+      const text = readFileSync(join(plugin, 'commands', `${name}.md`), 'utf8');
+      const line = `node "\${CLAUDE_PLUGIN_ROOT}/programs/host-commands.js" ${name}`;
+      expect(text).toContain(`allowed-tools: Bash(${line}:*)\n`);
+      expect(text).toContain(`!\`${line} "\${CLAUDE_SESSION_ID}"\``);
+    },
+  );
+
+  it('C1: built, it carries every program that it names, and the version of the package', () => {
+    const output = join(scratch, 'dist');
+    mkdirSync(join(output, 'plugin', 'programs'), { recursive: true });
+    for (const name of [
+      ...claudeCodePrograms.map((name) => `plugin/programs/${name}`),
+      'THIRD_PARTY_LICENSES',
+    ])
+      writeFileSync(join(output, name), name);
+    writePlugin(root, output, '1.2.3');
+    expect(readJson(join(output, 'plugin/.claude-plugin/plugin.json')).version).toBe('1.2.3');
+    const texts = [
+      'hooks/hooks.json',
+      '.mcp.json',
+      'commands/status.md',
+      'commands/why.md',
+      'commands/pause.md',
+    ];
+    const named = texts.flatMap((path) => [
+      ...readFileSync(join(output, 'plugin', path), 'utf8').matchAll(/\$\{CLAUDE_PLUGIN_ROOT\}\/([\w./-]+)/g),
+    ]);
+    expect(named.length).toBeGreaterThan(10);
+    for (const [, path = ''] of named) expect(existsSync(join(output, 'plugin', path)), path).toBe(true);
+  });
+});

@@ -1,0 +1,424 @@
+// The enforcer as a program sees it: events in, continuations out.
+import { describe, expect, it } from 'vitest';
+import { createProgramStage, stopped, theSession } from '../../../test/support/program-stage.ts';
+import { defaultSettings } from '../../core/settings.ts';
+import { createRuntime } from '../../engine/runtime.ts';
+import { createIdentifiers, sha256 } from '../../engine/system.ts';
+import { createEnforcer } from './index.ts';
+
+const sessionId = theSession;
+const minute = 60_000;
+
+describe('an idle session with open todos', () => {
+  it('E1 E6: is counted down with toasts, then told to go on with the next todo', async () => {
+    const stage = await stopped();
+    await stage.clock.advance(1999);
+    expect(stage.injected).toEqual([]);
+    expect(stage.toasts.map(({ message }) => message)).toEqual([
+      'Resuming in 2 s, 2 todos remaining',
+      'Resuming in 1 s, 2 todos remaining',
+    ]);
+    await stage.clock.advance(1);
+    expect(stage.injected).toHaveLength(1);
+    expect(stage.injected[0]?.text).toContain('write the parser');
+    expect(stage.injected[0]?.text).toContain('TODO CONTINUATION');
+    expect(stage.errors).toEqual([]);
+  });
+
+  it("V9 P26: keeps agent, model and variant of the human's last message", async () => {
+    const stage = await stopped();
+    await stage.clock.advance(2000);
+    expect(stage.injected[0]).toMatchObject({
+      sessionId,
+      options: { agent: 'build', model: 'scripted/model', variant: 'high' },
+    });
+  });
+
+  it('P30: drains a plan, one todo per stop, and then leaves the session alone', async () => {
+    const stage = createProgramStage();
+    await stage.says('Build it.');
+    const todos = Array.from({ length: 12 }, (_, index) => ({ content: `todo ${index}`, status: 'pending' }));
+    stage.todos = todos;
+    await stage.works('todo_write');
+    for (let done = 1; done <= todos.length; done++) {
+      await stage.works();
+      stage.todos = todos.map((todo, index) => (index < done ? { ...todo, status: 'completed' } : todo));
+      await stage.works('todo_write');
+      await stage.answers();
+      await stage.idles();
+      await stage.clock.advance(2000);
+      expect(stage.injected).toHaveLength(Math.min(done, todos.length - 1));
+    }
+    await stage.clock.advance(minute);
+    expect(stage.toasts.at(-1)?.title).toBe('untildone: claimed');
+  });
+
+  it('G6: our own text, coming back as a message, is neither the human nor a reason to count anew', async () => {
+    const stage = await stopped({ settings: { maxStagnant: 2 } });
+    for (let turn = 0; turn < 5; turn++) {
+      await stage.clock.advance(3000);
+      await stage.answers();
+      await stage.idles();
+    }
+    expect(stage.injected).toHaveLength(2);
+  });
+
+  it('G6: recognises its own text without a key, and without any text', async () => {
+    for (const shape of [(text: string) => ({ text }), () => ({})]) {
+      const stage = await stopped({
+        settings: { maxStagnant: 2 },
+        inject: (_id, text) => {
+          sent += 1;
+          return stage.emits({
+            type: 'message.updated',
+            sessionId,
+            message: { id: `own-${sent}`, role: 'user', ...shape(text) },
+          });
+        },
+      });
+      let sent = 0;
+      for (let turn = 0; turn < 5; turn++) {
+        await stage.clock.advance(3000);
+        await stage.answers();
+        await stage.idles();
+      }
+      expect(sent).toBe(2);
+    }
+  });
+
+  it('G5: reads the list again at the moment of acting', async () => {
+    const stage = await stopped();
+    stage.todos = stage.todos.map((todo) => ({ ...todo, status: 'completed' }));
+    await stage.clock.advance(3000);
+    expect(stage.injected).toEqual([]);
+  });
+
+  it('G5: does not interrupt an agent that writes again, though no event said so', async () => {
+    const grown = await stopped();
+    const last = grown.messages.length - 1;
+    grown.messages[last] = { ...grown.messages[last], role: 'assistant', text: 'Done. And now' };
+    await grown.clock.advance(minute);
+    expect(grown.injected).toEqual([]);
+    let idle = true;
+    const busy = await stopped({ isIdle: () => idle });
+    idle = false;
+    await busy.clock.advance(minute);
+    expect(busy.injected).toEqual([]);
+  });
+
+  it('E2: an idle that the human has overtaken starts nothing', async () => {
+    const stage = await stopped();
+    await stage.clock.advance(2000);
+    await stage.answers();
+    const idling = stage.idles();
+    await stage.says('Let me see.');
+    await idling;
+    await stage.clock.advance(minute);
+    expect(stage.injected).toHaveLength(1);
+  });
+
+  it('G5: goes on when list and messages cannot be read, or never answer', async () => {
+    for (const broken of [() => Promise.reject(new Error('gone')), () => new Promise<never>(() => {})]) {
+      const stage = await stopped();
+      const options = stage.options as { getTodos: unknown; getMessages: unknown };
+      options.getTodos = broken;
+      options.getMessages = broken;
+      await stage.clock.advance(20_000);
+      expect(stage.injected).toHaveLength(1);
+      expect(stage.errors.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('G5: concludes nothing from a list that cannot be read: the session is neither done nor continued', async () => {
+    for (const broken of [() => Promise.reject(new Error('db down')), () => null as never]) {
+      const stage = createProgramStage({ getTodos: broken });
+      await stage.says('Build it.');
+      await stage.answers();
+      await stage.idles();
+      await stage.clock.advance(minute);
+      expect([stage.injected, stage.toasts]).toEqual([[], []]);
+      const session = await stage.options.store?.state(`untildone-enforcer:${sessionId}`);
+      expect(session).toMatchObject({ settled: null, turn: { ended: false } });
+      expect(stage.errors.length).toBeGreaterThan(0);
+      (stage.options as { getTodos: unknown }).getTodos = () => [{ content: 'write the parser' }];
+      await stage.idles();
+      await stage.clock.advance(2000);
+      expect(stage.injected).toHaveLength(1);
+    }
+  });
+
+  it('E2: an idle after a message of which no event told is left alone, and that is told', async () => {
+    const stage = createProgramStage();
+    stage.todos = [{ content: 'write the parser' }];
+    stage.messages.push({ id: 'silent', role: 'user', text: 'Build it.' });
+    await stage.idles();
+    await stage.clock.advance(minute);
+    expect(stage.injected).toEqual([]);
+    expect(stage.errors.map(String)).toEqual([expect.stringContaining('message.updated')]);
+  });
+
+  it('M5 P34: reading the same list again is nobody’s write and takes up no plan', async () => {
+    const stage = await stopped();
+    await stage.clock.advance(1000);
+    await stage.says('What is the capital of France?');
+    await stage.answers('Paris.');
+    await stage.idles();
+    await stage.clock.advance(minute);
+    expect(stage.injected).toEqual([]);
+    expect(stage.toasts.at(-1)?.message).toContain('stay open');
+  });
+});
+
+describe('signs of life', () => {
+  const signs: readonly [string, (stage: Awaited<ReturnType<typeof stopped>>) => Promise<void>][] = [
+    ['a new message of the human', (stage) => stage.says('Wait.')],
+    ['a new answer', (stage) => stage.answers('More.')],
+    ['a tool that starts', (stage) => stage.emits({ type: 'tool.before', sessionId, tool: 'edit' })],
+    ['a tool that ends', (stage) => stage.emits({ type: 'tool.after', sessionId, tool: 'edit' })],
+    ['an error', (stage) => stage.emits({ type: 'session.error', sessionId, error: new Error('it broke') })],
+    ['the deletion', (stage) => stage.emits({ type: 'session.deleted', sessionId })],
+  ];
+  for (const [sign, happens] of signs) {
+    it(`E2: ${sign} cancels the countdown`, async () => {
+      const stage = await stopped();
+      await stage.clock.advance(1000);
+      await happens(stage);
+      await stage.clock.advance(minute);
+      expect(stage.injected).toEqual([]);
+    });
+  }
+
+  it('E2: late echoes of known messages cancel nothing', async () => {
+    const stage = await stopped();
+    for (const message of stage.messages) {
+      await stage.emits({ type: 'message.updated', sessionId, message });
+      await stage.emits({ type: 'message.after', sessionId, message });
+    }
+    await stage.clock.advance(2000);
+    expect(stage.injected).toHaveLength(1);
+  });
+
+  it('E4 P24: duplicate idles give one countdown and one injection', async () => {
+    const stage = await stopped();
+    await Promise.all([stage.idles(), stage.idles()]);
+    await stage.clock.advance(2000);
+    await stage.idles();
+    await stage.clock.advance(minute);
+    expect(stage.injected).toHaveLength(1);
+  });
+
+  it('G4 P19: an abort holds until the human speaks, whatever else happens', async () => {
+    for (const name of ['AbortError', 'MessageAbortedError']) {
+      const stage = await stopped();
+      await stage.emits({ type: 'session.error', sessionId, error: { name, data: { message: 'stopped' } } });
+      await stage.idles();
+      await stage.works();
+      await stage.answers();
+      await stage.idles();
+      await stage.clock.advance(minute);
+      expect(stage.injected, name).toEqual([]);
+      await stage.says('continue');
+      await stage.answers();
+      await stage.idles();
+      await stage.clock.advance(2000);
+      expect(stage.injected, name).toHaveLength(1);
+    }
+  });
+
+  it('G4 P19: an abort that only the messages show holds as well', async () => {
+    const stage = await stopped();
+    const last = stage.messages.at(-1);
+    if (last !== undefined)
+      stage.messages[stage.messages.length - 1] = { ...last, error: { name: 'AbortError' } };
+    await stage.clock.advance(minute);
+    expect(stage.injected).toEqual([]);
+  });
+
+  it('G4 P19: an abort that was received and waits to be written down is respected already', async () => {
+    const stage = await stopped();
+    await stage.clock.advance(1500);
+    const options = stage.options as { getMessages: unknown };
+    const { getMessages } = stage.options;
+    options.getMessages = () => new Promise(() => {});
+    const late = [stage.idles()];
+    await stage.clock.advance(0);
+    options.getMessages = getMessages;
+    late.push(stage.emits({ type: 'session.error', sessionId, error: { name: 'AbortError' } }));
+    await stage.clock.advance(minute);
+    await Promise.all(late);
+    expect(stage.injected).toEqual([]);
+  });
+
+  it('G4: a human who resumes after an abort is not stopped again by the trace of it', async () => {
+    const stage = await stopped();
+    const { store } = stage.options;
+    if (store === undefined) throw new Error('the stage has a store');
+    await stage.answers('Wor', { error: { name: 'AbortError' } });
+    await stage.emits({ type: 'session.error', sessionId, error: { name: 'AbortError' } });
+    const runtime = createRuntime({
+      store,
+      clock: stage.clock,
+      identifiers: createIdentifiers(stage.clock),
+      hash: sha256,
+      policy: () => ({ settings: defaultSettings, goalChecks: [] }),
+    });
+    const id = `untildone-enforcer:${sessionId}`;
+    await runtime.handle({ type: 'human-resumed', id: 'resumed', sessionId: id, at: stage.clock.now() });
+    await stage.clock.advance(minute);
+    expect(stage.injected).toHaveLength(1);
+  });
+
+  it('P20: a human who says stop is obeyed', async () => {
+    const stage = await stopped();
+    await stage.says('stop');
+    await stage.answers();
+    await stage.idles();
+    await stage.clock.advance(minute);
+    expect(stage.injected).toEqual([]);
+  });
+});
+
+describe('causes of waiting', () => {
+  it('E3: nothing is sent while the program recovers the session', async () => {
+    const stage = await stopped();
+    await stage.enforcer.markRecovering(sessionId);
+    await stage.clock.advance(minute);
+    expect(stage.injected).toEqual([]);
+    await stage.enforcer.markRecoveryComplete(sessionId);
+    await stage.clock.advance(2000);
+    expect(stage.injected).toHaveLength(1);
+  });
+
+  it('P9: a question or a permission that is open holds it back, a rejection pauses', async () => {
+    const stage = await stopped();
+    await stage.emits({ type: 'question.asked', sessionId, requestId: 'request-1' });
+    await stage.clock.advance(minute);
+    expect(stage.injected).toEqual([]);
+    await stage.emits({ type: 'question.answered', sessionId, requestId: 'request-1' });
+    await stage.clock.advance(2000);
+    expect(stage.injected).toHaveLength(1);
+    const rejected = await stopped();
+    await rejected.emits({ type: 'permission.asked', sessionId, requestId: 'request-1' });
+    await rejected.emits({ type: 'permission.answered', sessionId, requestId: 'request-1', granted: false });
+    await rejected.idles();
+    await rejected.clock.advance(minute);
+    expect(rejected.injected).toEqual([]);
+  });
+
+  it('P18: background work is waited for, also when it begins in mid-countdown, and its end is noticed', async () => {
+    let count = 1;
+    const stage = await stopped({ backgroundCount: () => count });
+    await stage.clock.advance(minute);
+    expect(stage.injected).toEqual([]);
+    count = 0;
+    await stage.clock.advance(4000);
+    expect(stage.injected).toHaveLength(1);
+    count = 0;
+    const later = await stopped({ backgroundCount: () => count });
+    count = 1;
+    await later.clock.advance(minute);
+    expect(later.injected).toEqual([]);
+  });
+
+  it('G2: a step that ended in an error is not continued', async () => {
+    const stage = await stopped();
+    await stage.emits({ type: 'session.error', sessionId, error: new Error('the server hung up') });
+    await stage.idles();
+    await stage.clock.advance(minute);
+    expect(stage.injected).toEqual([]);
+    expect(stage.toasts.at(-1)?.title).toBe('untildone: failed');
+  });
+
+  it('P21: a rate limit is waited for', async () => {
+    const stage = await stopped();
+    const error = { name: 'APIError', status: 429, retryAfterMs: 30_000 };
+    await stage.emits({ type: 'session.error', sessionId, error });
+    await stage.idles();
+    await stage.clock.advance(29_000);
+    expect(stage.injected).toEqual([]);
+    await stage.clock.advance(1000);
+    expect(stage.injected).toHaveLength(1);
+  });
+
+  it('P8: a question in the text is answered once, then it is the human’s turn', async () => {
+    const stage = await stopped();
+    await stage.answers('Shall I go on?');
+    await stage.idles();
+    await stage.clock.advance(2000);
+    expect(stage.injected[0]?.text).toContain('question');
+    await stage.answers('Really?');
+    await stage.idles();
+    await stage.clock.advance(minute);
+    expect(stage.injected).toHaveLength(1);
+  });
+});
+
+describe('sessions and agents that are left alone', () => {
+  it('G4: subagents, and sessions that are neither main nor subagent', async () => {
+    expect((await idleFor(await stopped({ isSubagent: () => true }))).injected).toEqual([]);
+    expect((await idleFor(await stopped({ mainSession: () => 'another' }))).injected).toEqual([]);
+    expect((await idleFor(await stopped({ mainSession: () => sessionId }))).injected).toHaveLength(1);
+    expect((await idleFor(await stopped({ mainSession: () => null }))).injected).toHaveLength(1);
+  });
+
+  it('G4 P26: read-only agents, agents of which that is unknown, and those on the skip list', async () => {
+    expect((await idleFor(await stopped({ agentInfo: () => ({ canWrite: false }) }))).injected).toEqual([]);
+    expect((await idleFor(await stopped({ agentInfo: () => null }))).injected).toEqual([]);
+    expect((await idleFor(await stopped({ agentInfo: () => ({ canWrite: true }) }))).injected).toHaveLength(
+      1,
+    );
+    expect((await idleFor(await stopped({ settings: { skipAgents: ['Build'] } }))).injected).toEqual([]);
+  });
+
+  it('C2: everything, when it is switched off', async () => {
+    const stage = await idleFor(await stopped({ settings: { enabled: false } }));
+    expect([stage.injected, stage.toasts]).toEqual([[], []]);
+  });
+
+  async function idleFor(stage: Awaited<ReturnType<typeof stopped>>) {
+    await stage.clock.advance(minute / 10);
+    return stage;
+  }
+});
+
+describe('the listener', () => {
+  it('has a name, a description, a priority and the names of its events', () => {
+    const { enforcer } = createProgramStage();
+    expect(enforcer).toMatchObject({ name: 'untildone-enforcer', priority: 40 });
+    expect(enforcer.description).not.toBe('');
+    expect(enforcer.events).toEqual(
+      expect.arrayContaining([
+        'session.idle',
+        'session.error',
+        'session.deleted',
+        'message.updated',
+        'message.after',
+        'tool.before',
+        'tool.after',
+      ]),
+    );
+    expect(createProgramStage({ priority: 7, name: 'mine', description: 'ours' }).enforcer).toMatchObject({
+      priority: 7,
+      name: 'mine',
+      description: 'ours',
+    });
+  });
+
+  it('C1: refuses wrong settings and names at once, with the path', () => {
+    const callbacks = { getTodos: () => [], getMessages: () => [], inject: () => {} };
+    const settings = { countdownSeconds: -1 };
+    expect(() => createEnforcer({ ...callbacks, settings })).toThrow('countdownSeconds');
+    expect(() => createEnforcer({ ...callbacks, name: ' ' })).toThrow('name');
+  });
+
+  it('fails open: a store that cannot be opened leaves the program alone', async () => {
+    const errors: unknown[] = [];
+    const stage = createProgramStage({ onError: (error) => errors.push(error) });
+    const { store: _store, ...rest } = stage.options;
+    const enforcer = createEnforcer({ ...rest, environment: { UNTILDONE_HOME: '/dev/null/nowhere' } });
+    await enforcer.handler({ type: 'session.idle', sessionId });
+    await enforcer.markRecovering(sessionId);
+    await enforcer.dispose();
+    expect(errors).toHaveLength(1);
+  });
+});

@@ -1,0 +1,81 @@
+// Reading JSON that others sent: each function returns a harmless empty value where the shape is not as expected,
+// since a scripted model must answer odd requests rather than crash. It validates nothing.
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+type Path = readonly string[];
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function at(value: unknown, path: Path): unknown {
+  return path.reduce((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
+}
+
+export function recordOf(value: unknown, ...path: Path): JsonRecord {
+  const found = at(value, path);
+  return isRecord(found) ? found : {};
+}
+
+export function recordsOf(value: unknown, ...path: Path): readonly JsonRecord[] {
+  const found = at(value, path);
+  return Array.isArray(found) ? found.filter(isRecord) : [];
+}
+
+export function textOf(value: unknown, ...path: Path): string {
+  const found = at(value, path);
+  return typeof found === 'string' ? found : '';
+}
+
+/** The text of a content value that is a string or a list of parts with a `text`. */
+export function contentText(content: unknown): string {
+  return textOf(content) || joinTexts(recordsOf(content).map((part) => textOf(part, 'text')));
+}
+
+export function joinTexts(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n');
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON is an ordinary answer here: the caller treats undefined as "nothing to read".
+    return undefined;
+  }
+}
+
+/** Prose after the JSON rarely has more brackets than this; a hostile text must not cost quadratic time. */
+const mostAttempts = 32;
+
+/** The first JSON value inside a tool result, which hosts and MCP wrap in prose or in lists of text parts. */
+export function jsonWithin(text: string): unknown {
+  const whole = parseJson(text);
+  if (typeof whole === 'object' && whole !== null) return unwrapped(whole);
+  const start = text.search(/[[{]/);
+  let end = start < 0 ? start : text.length;
+  for (let attempts = 0; end > start && attempts < mostAttempts; attempts += 1) {
+    const value = parseJson(text.slice(start, end));
+    if (value !== undefined) return unwrapped(value);
+    end = Math.max(text.lastIndexOf('}', end - 2), text.lastIndexOf(']', end - 2)) + 1;
+  }
+  return undefined;
+}
+
+function unwrapped(value: unknown): unknown {
+  const { structuredContent, content } = recordOf(value);
+  if (isRecord(structuredContent)) return structuredContent;
+  const texts = recordsOf(Array.isArray(value) ? value : content).filter(({ type }) => type === 'text');
+  if (texts.length === 0) return value;
+  return jsonWithin(texts.map((part) => textOf(part, 'text')).join('\n')) ?? value;
+}
+
+/** Sets a value as the newest one and forgets the oldest above `most`. */
+export function keepNewest<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(oldest);
+  }
+}
