@@ -11,7 +11,6 @@ import { fingerprintWorkspace } from '../checks/fingerprint.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
-import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import type { Io } from './io.ts';
 import { openRunOutput } from './open-run-output.ts';
 import { openPlanFileSync } from './plan-file-session.ts';
@@ -43,11 +42,6 @@ export interface AgentSession {
   readonly plain: boolean;
   /** Whether the session can be taken up again after this run; absent: it can. */
   readonly isKept?: () => boolean;
-}
-
-/** Opens the user's store, and makes it if this is the first run. */
-export async function openOrCreateStore(io: Io): Promise<Store> {
-  return openUserStore(io.env, { clock: io.clock });
 }
 
 /** What somebody who watches a run from within this process may do to it. */

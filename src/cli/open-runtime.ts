@@ -10,12 +10,36 @@ import type { Store } from '../engine/store.ts';
 import { type OpenOptions, type Parts, partsOver } from '../open.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { storePath } from '../store/state-directory.ts';
+import { installBasis } from './install-request.ts';
 import type { Io } from './io.ts';
 import { complain } from './print.ts';
 
+/**
+ * The store of this user, made if it is not there. If an older version wrote it, the programs that hosts start are renewed
+ * with it: they would refuse the new layout, and nobody would hold the agent any more.
+ */
+export async function openOrCreateStore(io: Io): Promise<Store> {
+  let isMigrated = false;
+  const onMigrated = (): void => {
+    isMigrated = true;
+  };
+  const store = await openUserStore(io.env, { clock: io.clock, onMigrated });
+  if (isMigrated) await renewPrograms(io);
+  return store;
+}
+
+async function renewPrograms(io: Io): Promise<void> {
+  const { hosts } = await import('../hosts/hosts.ts');
+  const { renewInstalledPrograms } = await import('../hosts/install/changes.ts');
+  const { shippedFolder } = await import('../hosts/install/files.ts');
+  const installers = await Promise.all(hosts.map((host) => host.installer()));
+  for (const sentence of renewInstalledPrograms(installers, installBasis(io), shippedFolder()))
+    complain(io, sentence);
+}
+
 /** The store, to be closed by the caller; null: there is none yet, and none was made. */
 export async function openStoreIfAny(io: Io): Promise<Store | null> {
-  return existsSync(storePath(io.env)) ? openUserStore(io.env, { clock: io.clock }) : null;
+  return existsSync(storePath(io.env)) ? openOrCreateStore(io) : null;
 }
 
 /** Runs `work` over the store and closes it; null: there is no store yet, and none was made. */

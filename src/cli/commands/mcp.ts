@@ -3,11 +3,10 @@
 import { UntildoneError } from '../../core/error.ts';
 import { createRuntime } from '../../engine/runtime.ts';
 import { serveMcp } from '../../mcp/serve-mcp.ts';
-import { openUserStore } from '../../store/sqlite/sqlite-store.ts';
 import type { TodoTool } from '../../tools/todo-tool.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import type { Command } from '../command.ts';
-import { openParts } from '../open-runtime.ts';
+import { openOrCreateStore, openParts } from '../open-runtime.ts';
 import { complain, shown } from '../print.ts';
 import { programVersion } from '../program-version.ts';
 
@@ -24,7 +23,7 @@ export const mcp: Command = {
     const tools = toolsOf(given.text('tools'));
     await serveMcp({
       open: async (ended) => {
-        const store = await openUserStore(io.env, { clock: io.clock });
+        const store = await openOrCreateStore(io);
         const checker = { signal: () => ended };
         const parts = openParts(io, store, { directory: io.cwd, rereads: true, checker });
         return { store, engine: createRuntime(parts) };

@@ -155,16 +155,15 @@ export const migrations: readonly Migration[] = [released, '', '', toWholePlans]
 /** "untd": tells our files from those of other programs. */
 const applicationId = 0x756e7464;
 
+/** Answers with the version that it found; 0: a new file. */
 export async function migrate(
   connection: Connection,
   steps: readonly Migration[],
   now: number,
   patience: LockPatience,
-): Promise<void> {
-  if (
-    (await waitForLock(() => assertOurs(connection, steps.length, patience.path), patience)) === steps.length
-  )
-    return;
+): Promise<number> {
+  const found = await waitForLock(() => assertOurs(connection, steps.length, patience.path), patience);
+  if (found === steps.length) return found;
   await waitForLock(() => connection.exec('BEGIN IMMEDIATE'), patience);
   try {
     // Another process may have been faster while this one waited for the lock.
@@ -186,6 +185,7 @@ export async function migrate(
     connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`);
     // A new file has no write-ahead log yet, so that readers can hold up a commit.
     await waitForLock(() => connection.exec('COMMIT'), patience);
+    return found;
   } catch (error) {
     rollBack(connection);
     throw error;

@@ -44,6 +44,8 @@ export interface SqliteStoreOptions {
   readonly clock?: { now(): number };
   /** How long to wait for other writers, without blocking; 30 s: far longer than any honest queue of hooks. */
   readonly busyTimeoutMs?: number;
+  /** The file was written by an older version and has a newer layout now, which programs of that version refuse. */
+  readonly onMigrated?: () => void;
   /** For tests of the migrations themselves. */
   readonly migrations?: readonly Migration[];
 }
@@ -58,8 +60,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const db = new Connection(await openDatabase(path));
     connection = db;
     await waitForLock(() => configure(db), patience);
-    await migrate(db, steps, clock.now(), patience);
+    const found = await migrate(db, steps, clock.now(), patience);
     await waitForLock(() => useWriteAheadLog(db), patience);
+    if (found > 0 && found < steps.length) options.onMigrated?.();
     return createSqliteStore(db, steps.length, patience, clock);
   } catch (error) {
     connection?.close();
