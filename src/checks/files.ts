@@ -52,9 +52,12 @@ async function findDeepest(root: string, names: readonly string[], shown: string
       // Not there is an answer, not a failure: the parent is looked at next. All else is told to the model.
       if (!isMissing(error)) return refuse(explainFileError(error, shown));
     }
-    // Something that has no real path and yet is there is a link that leads nowhere.
-    if (await isThere(candidate))
+    // Something that has no real path and yet is there is a link that leads nowhere, unless it was made just now by a call
+    // beside this one: then it is looked at again.
+    const stats = await lstat(candidate).catch(() => null);
+    if (stats?.isSymbolicLink())
       return refuse(`${shown} is a symbolic link to something that does not exist.`);
+    if (stats !== null) count += 1;
   }
   return refuse('The workspace root does not exist any more.');
 }

@@ -90,6 +90,15 @@ describe('write_file', () => {
     expect(readdirSync(join(root, 'a/b'))).toEqual(['c.txt']);
   });
 
+  it('S6: calls beside each other may write into a folder that none of them has found yet', async () => {
+    const { call } = createTemporaryWorkspace();
+    for (let round = 0; round < 40; round += 1) {
+      const paths = Array.from({ length: 8 }, (_, index) => `round${round}/deep/er/${index}.txt`);
+      const results = await Promise.all(paths.map((path) => call('write_file', { path, content: 'xy' })));
+      expect(results.map(outputOf)).toEqual(paths.map((path) => `Created ${path} (1 line, 2 bytes).`));
+    }
+  });
+
   it('Must hold 6: a hard link to a file outside is broken, not written through', async () => {
     const { root, outside, call } = createTemporaryWorkspace();
     linkSync(join(outside, 'secret.txt'), join(root, 'hard.txt'));
