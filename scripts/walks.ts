@@ -23,6 +23,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'untildone-walks-'));
 const environment = { PATH: process.env['PATH'] ?? '', HOME: home, UNTILDONE_HOME: join(home, 'state') };
 
+/** A folder to work in, under git as most are. */
+function createWorkspace(name: string): string {
+  const folder = join(home, name);
+  mkdirSync(folder);
+  spawnSync('git', ['init', '--quiet'], { cwd: folder });
+  writeFileSync(join(folder, 'readme.md'), 'A project.');
+  return folder;
+}
+
 interface ScriptCoverage {
   readonly url: string;
   readonly functions: readonly {
@@ -66,16 +75,17 @@ async function during(work: () => Promise<void>): Promise<Set<string>> {
 /** A Stop hook of Claude Code with a todo open: stdin → stdout. */
 function stopHook(): Set<string> {
   const coverage = join(home, 'hook');
+  const cwd = createWorkspace('hooked');
   const call = (payload: object, traced = false): string => {
     const run = spawnSync(process.execPath, ['--no-warnings', join(root, 'src/hook.ts'), 'claude-code'], {
-      cwd: home,
+      cwd,
       input: JSON.stringify(payload),
       encoding: 'utf8',
       env: traced ? { ...environment, NODE_V8_COVERAGE: coverage } : environment,
     });
     return run.stdout;
   };
-  const place = { cwd: home };
+  const place = { cwd };
   call(startPayload('startup', place));
   call(promptPayload('Do it.', place));
   call(createPayload('1', 'one', place));
@@ -86,7 +96,7 @@ function stopHook(): Set<string> {
 
 /** OpenCode falls idle with todos open; the countdown passes, and the continuation is in the session. */
 async function idleToInjection(): Promise<Set<string>> {
-  const plugin = await createPluginCase();
+  const plugin = await createPluginCase({ directory: createWorkspace('opencode') });
   await plugin.host.says(sessionId, 'do it');
   await plugin.host.writesTodos(sessionId, [todo('one'), todo('two')]);
   await plugin.settle();
@@ -103,8 +113,7 @@ async function idleToInjection(): Promise<Set<string>> {
 
 /** `untildone run`: from the model's "done" with a todo open to the request that carries the continuation. */
 async function oneStopOfRun(): Promise<Set<string>> {
-  const workspace = join(home, 'run');
-  mkdirSync(workspace);
+  const workspace = createWorkspace('run');
   const preload = join(home, 'preload.mjs');
   writeFileSync(
     preload,
@@ -151,8 +160,7 @@ process.channel?.unref();
 
 /** A check of the goal: asked for at a stop, run by the runner, its result decided on. */
 async function oneCheck(): Promise<Set<string>> {
-  const workspace = join(home, 'check');
-  mkdirSync(workspace);
+  const workspace = createWorkspace('check');
   const coverage = join(home, 'runner');
   const env = { ...environment, NODE_V8_COVERAGE: coverage };
   const store = await openSqliteStore({ path: storePath(environment), clock });
