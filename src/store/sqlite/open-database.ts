@@ -139,8 +139,13 @@ export class Connection {
     return this.run(insert.sql, ...insert.keys.map((name) => row[name] ?? null));
   }
 
+  /** Statements without values; one that comes again and again is cheaper by `command`. */
   exec(sql: string): void {
     this.#database.exec(sql);
+  }
+
+  command(sql: string): void {
+    this.#statement(sql).run();
   }
 
   close(): void {

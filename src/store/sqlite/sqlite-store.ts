@@ -109,11 +109,11 @@ export function createSqliteStore(
   function attempt<T>(begin: string, work: () => T): Promise<T> {
     return waitForLock(() => {
       try {
-        db.exec(begin);
+        db.command(begin);
         assertVersion(db, version, patience.path);
         const before = db.changes;
         const result = work();
-        db.exec(db.changes === before ? 'ROLLBACK' : 'COMMIT');
+        db.command(db.changes === before ? 'ROLLBACK' : 'COMMIT');
         return result;
       } catch (error) {
         rollBack(db);
