@@ -123,16 +123,20 @@ function findRunner(): string | null {
   const started = pathToFileURL(process.argv[1] ?? '').href;
   // A late file of a program does not know itself: there it is the program that was started.
   const here = import.meta.url ?? started;
-  const urls = [
-    // Beside this code among the programs of hosts, or in the package that it belongs to.
-    ...['./', './plugin/programs/', '../plugin/programs/'].map((folder) => [
-      `${folder}check-runner.js`,
-      here,
-    ]),
-    // A program that was started from source.
-    ...['./', '../'].map((folder) => [`${folder}check-runner.ts`, started]),
+  // Beside this code among the programs of hosts, or in the package that it belongs to. Written out: `init` copies the files
+  // that a program names in this form.
+  const built = [
+    './check-runner.js',
+    './plugin/programs/check-runner.js',
+    '../plugin/programs/check-runner.js',
   ];
-  return urls.map(([file = '', base]) => fileURLToPath(new URL(file, base))).find(existsSync) ?? null;
+  // Of a program that was started from source.
+  const sources = ['./check-runner.ts', '../check-runner.ts'];
+  const urls = [
+    ...built.map((file) => new URL(file, here)),
+    ...sources.map((file) => new URL(file, started)),
+  ];
+  return urls.map((url) => fileURLToPath(url)).find((path) => existsSync(path)) ?? null;
 }
 
 export interface QueueRunner extends Pick<QueuePlace, 'store' | 'clock' | 'directory'> {
