@@ -12,7 +12,9 @@ export function setup(): () => void {
   chmodSync(root, 0o1777);
   process.env['TMPDIR'] = root;
   return () => {
-    rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    // The tests of hosts can be told to keep their projects for a look.
+    if (process.env['UNTILDONE_KEEP_PROJECTS'] === undefined)
+      rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     if (before === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = before;
   };
