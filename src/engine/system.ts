@@ -43,10 +43,10 @@ export function createIdentifiers(clock: Pick<Clock, 'now'> = systemClock): Iden
 }
 
 /** @param bytes 16 of them; version and variant are written into them. */
-export function formatUuid(bytes: Buffer, version: 7 | 8): string {
+export function formatUuid(bytes: Uint8Array, version: 7 | 8): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4);
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = bytes.toString('hex');
+  const hex = Buffer.from(bytes).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
