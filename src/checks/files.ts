@@ -5,6 +5,7 @@ import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { type Refusal, refuse } from '../core/error.ts';
 import { displayName } from '../core/safe-text.ts';
+import { errorCode } from '../engine/system.ts';
 
 export interface Place {
   readonly root: string;
@@ -156,11 +157,6 @@ export async function readAtMost(handle: FileHandle, maxBytes: number): Promise<
 export async function readFileAtMost(real: string, maxBytes: number): Promise<Buffer | null> {
   const opened = await withRegularFile(real, (handle) => readAtMost(handle, maxBytes));
   return opened.kind === 'file' ? opened.result : null;
-}
-
-export function errorCode(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : 'unknown error';
 }
 
 export function isMissing(error: unknown): boolean {

@@ -9,7 +9,8 @@ import { join, relative, sep } from 'node:path';
 import type { CheckSpec } from '../core/check-specs.ts';
 import { createPathSet, type PathSet } from '../core/glob.ts';
 import type { Environment } from '../engine/policy.ts';
-import { errorCode, explainFileError, isMissing, withRegularFile } from './files.ts';
+import { errorCode } from '../engine/system.ts';
+import { explainFileError, isMissing, withRegularFile } from './files.ts';
 import { openRepository, type Repository } from './git.ts';
 import { type WalkWays, walk } from './walk.ts';
 

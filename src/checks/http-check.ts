@@ -6,7 +6,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import type { HttpCheck } from '../core/check-specs.ts';
-import { errorCode } from './files.ts';
+import { errorCode } from '../engine/system.ts';
 import { failed, type Looking, matchText, type Observation, passed } from './observation.ts';
 import { endOf, maskSecrets, plainText } from './output.ts';
 

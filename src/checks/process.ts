@@ -6,7 +6,7 @@ import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node
 import { delimiter, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '../engine/policy.ts';
-import { errorCode } from './files.ts';
+import { errorCode } from '../engine/system.ts';
 
 export interface CommandSettings {
   /** A line for /bin/sh, or a program and its arguments, which no shell ever sees. */

@@ -2,11 +2,10 @@
 // Each entry names the answer on record that gave it; one without such an answer grants nothing.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from '../../checks/files.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { type Infer, list, number, object, read, text } from '../../core/schema.ts';
 import type { Store } from '../../engine/store.ts';
-import { makeFolder } from '../../engine/system.ts';
+import { errorCode, makeFolder } from '../../engine/system.ts';
 
 /** `answerId`: the event by which the human said it. */
 const grants = list(object({ tool: text(), pattern: text(), answerId: text(), at: number(0) }));

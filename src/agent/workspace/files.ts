@@ -7,7 +7,6 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import {
-  errorCode,
   explainFileError,
   type PinnedDirectory,
   type Place,
@@ -20,7 +19,7 @@ import {
 import { type Refusal, refuse } from '../../core/error.ts';
 import { displayName } from '../../core/safe-text.ts';
 import { described, flag, integer, optional, text } from '../../core/schema.ts';
-import { isProcessAlive } from '../../engine/system.ts';
+import { errorCode, isProcessAlive } from '../../engine/system.ts';
 import { defineTool, type ToolContext, type ToolOutcome } from './tool.ts';
 
 const path = described(text(undefined, 1), 'The file, relative to the workspace root.');

@@ -4,7 +4,6 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  errorCode,
   explainFileError,
   type PinnedDirectory,
   type Place,
@@ -18,6 +17,7 @@ import { type Refusal, refuse } from '../../core/error.ts';
 import { createPathFilter, type PathFilter } from '../../core/glob.ts';
 import { displayName } from '../../core/safe-text.ts';
 import { described, flag, optional, text } from '../../core/schema.ts';
+import { errorCode } from '../../engine/system.ts';
 import { explainMissing, inPlace, isBinary, withFile } from './files.ts';
 import { defineTool, type ToolContext, type ToolOutcome } from './tool.ts';
 
