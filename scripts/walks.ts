@@ -6,8 +6,7 @@ import { Session as Inspector } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { createChecker } from '../src/checks/checker.ts';
-import { startRunner } from '../src/checks/queue.ts';
+import { createChecker, startRunner } from '../src/checks/checker.ts';
 import { createCommandCheck } from '../src/core/check-specs.ts';
 import { defaultSettings } from '../src/core/settings.ts';
 import { createRuntime } from '../src/engine/runtime.ts';
@@ -39,12 +38,16 @@ interface ScriptCoverage {
   }[];
 }
 
-/** The first function of a script is its module as a whole, which runs when it is loaded: that is no step of a walk. */
+/** What starts at 0 is the module as a whole, which runs when it is loaded: no step of a walk. A later take leaves it out. */
 function filesCalled(scripts: readonly ScriptCoverage[]): Set<string> {
   const here = `${pathToFileURL(root).href.replace(/\/$/u, '')}/src/`;
   const called = scripts
     .filter(({ url }) => url.startsWith(here))
-    .filter(({ functions }) => functions.slice(1).some(({ ranges }) => (ranges[0]?.count ?? 0) > 0));
+    .filter(({ functions }) =>
+      functions.some(
+        ({ ranges: [whole] }) => whole !== undefined && whole.startOffset > 0 && whole.count > 0,
+      ),
+    );
   return new Set(called.map(({ url }) => `src/${url.slice(here.length)}`));
 }
 

@@ -1,10 +1,9 @@
-// The runner of checks as a process of its own: `check-runner.js DIRECTORY HOLDER` works through the queue of one folder and
-// ends. Hooks, plugins, servers and the command line start it, and it outlives them.
-import { scriptSwitch } from './checks/queue.ts';
+// `check-runner.js DIRECTORY HOLDER` works through the queue of one folder and ends. It outlives whoever starts it.
+import { scriptSwitch } from './checks/checker.ts';
 import { useCompiledCode } from './store/state-directory.ts';
 
 start().catch((error: unknown) => {
-  // Nobody reads what it prints; whoever waits sees that the lease ran out, and starts another.
+  // Safe: whoever waits sees that the lease ran out, and starts another.
   process.stderr.write(`untildone: ${String(error)}\n`);
   process.exitCode = 1;
 });

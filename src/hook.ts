@@ -1,10 +1,10 @@
-// What hosts start: `hook.js HOST [--tools=PREFIX]`, one JSON object on stdout and exit code 0, whatever happens. This is the
-// little that Node compiles anew at each call; all else is loaded behind it and comes out of Node's cache of compiled code.
+// What hosts start: `hook.js HOST [--tools=PREFIX]`, one JSON object on stdout and exit code 0, whatever happens. Only
+// this is compiled at each call; all else comes out of Node's cache of compiled code.
 import { writeSync } from 'node:fs';
 import { useCompiledCode } from './store/state-directory.ts';
 
 start().catch(() => {
-  // Safe: a file was taken away or damaged while it started. The agent goes on as if we were not there.
+  // Safe: a file is gone or damaged. The agent goes on as if we were not there.
   writeSync(1, '{}\n');
   process.exit(0);
 });

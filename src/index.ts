@@ -1,5 +1,4 @@
-// The library: plans that last, a decision for every stop attempt, and the record of why.
-// Explicit names only; what is not listed here is internal.
+// The library: plans that last, a decision for every stop attempt, and the record of why. All else is internal.
 export { type ConfigResult, validateConfig } from './core/config.ts';
 export { decide } from './core/decide.ts';
 export {
@@ -15,14 +14,8 @@ export {
   type Step,
 } from './core/decision.ts';
 export { type ErrorCode, UntildoneError } from './core/error.ts';
-export {
-  type AgentDescriptor,
-  type Event,
-  type EventType,
-  type ParsedEvent,
-  parseEvent,
-  type SessionDescriptor,
-} from './core/events.ts';
+export type { AgentDescriptor, Event, EventType, ParsedEvent, SessionDescriptor } from './core/events.ts';
+export { parseEvent } from './core/events.ts';
 export { type HashFunction, type LedgerEntry, type LedgerReport, verifyLedger } from './core/ledger.ts';
 export type { Policy } from './core/policy.ts';
 export { type Reason, type StopContext, stopRules } from './core/rules.ts';

@@ -15,7 +15,7 @@ import { sha256 } from '../src/engine/system.ts';
 import { createScriptedHost, type ScriptedHost } from '../src/simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../src/simulated/simulated-clock.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import type { ToolResult } from '../src/tools/todo-tool.ts';
+import type { ToolResult } from '../src/tools/todo-tools.ts';
 import { createTodoTools, type SessionTodoTool } from '../src/tools/todo-tools.ts';
 import { anEvent } from './support/builders.ts';
 
@@ -415,6 +415,6 @@ describe('bad input', () => {
   it.each(texts)('C1: the text of a configuration: %s is refused with a sentence', (_what, text) => {
     const result = parseJsonText(text);
     expect(result.ok).toBe(false);
-    if (!result.ok) expectClear(`untildone.json ${result.message}`, 'is ');
+    if (!result.ok) expectClear(`untildone.json ${result.error}`, 'is ');
   });
 });

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandAttempts, runCommandAttempts } from './rights/command-attempts.ts';
 import { fileAttempts } from './rights/file-attempts.ts';
 import { runHiddenAttempt, runStoreAttempts } from './rights/other-attempts.ts';
-import { bundleProgram, createStage, type Stage } from './rights/stage.ts';
+import { createStage, type Stage } from './rights/stage.ts';
+import { bundleProgram } from './support/bundled-program.ts';
 
 describe('design: an agent cannot raise its own rights', () => {
   let stage: Stage;

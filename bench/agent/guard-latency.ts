@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jsonSchema, streamText, type TextStreamPart, type ToolSet, tool } from 'ai';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import { Guard, GuardMemory } from '../../src/agent/guard/guard-transform.ts';
+import { createGuard, GuardMemory } from '../../src/agent/guard/guard-transform.ts';
 import { modelParts } from '../../src/agent/loop/step.ts';
 import { systemClock } from '../../src/engine/system.ts';
 import {
@@ -148,7 +148,7 @@ async function toolEvents(): Promise<void> {
         yield part;
       }
     }
-    const guard = new Guard<TextStreamPart<ToolSet>>({
+    const guard = createGuard<TextStreamPart<ToolSet>>({
       memory: new GuardMemory(),
       hasOpenTodos: () => true,
       isPaused: () => false,

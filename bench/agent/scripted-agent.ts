@@ -51,23 +51,23 @@ function settingsOf({ url, api = 'chat', contextLimit = 100_000, context, settin
 }
 
 export async function scriptedModelObject(agent: ScriptedAgent): Promise<ResolvedModel> {
-  const sources = { settings: settingsOf(agent), origins: 'trusted', environment: {} } as const;
+  const sources = { settings: settingsOf(agent), origins: {}, environment: {} } as const;
   const model = await resolveModel(`${providers[agent.api ?? 'chat'].name}/scripted`, sources);
-  if (!model.ok) throw new Error(model.sentence);
+  if (!model.ok) throw new Error(model.error);
   return model;
 }
 
 async function scriptedWorkers(run: ScriptedRun): Promise<readonly Worker[]> {
   const settings = settingsOf(run);
-  const types = workerTypes(settings, 'trusted');
-  if (!types.ok) throw new Error(types.sentence);
+  const types = workerTypes(settings, {});
+  if (!types.ok) throw new Error(types.error);
   const { name: provider } = providers[run.api ?? 'chat'];
   const wanted = types.workers.filter(({ name }) => run.workers?.includes(name));
   return Promise.all(
     wanted.map(async (type) => {
-      const sources = { settings, origins: 'trusted', environment: {} } as const;
+      const sources = { settings, origins: {}, environment: {} } as const;
       const model = await resolveModel(`${provider}/${type.name}`, sources);
-      if (!model.ok) throw new Error(model.sentence);
+      if (!model.ok) throw new Error(model.error);
       return { ...type, model };
     }),
   );

@@ -48,7 +48,7 @@ export async function addClaudeSession(
   const { store, runtime } = await open(path);
   for (const payload of payloads) {
     const read = translate(payload, { at: Date.now(), environment, toolPrefix: null });
-    if (!read.ok) throw new Error(read.sentence);
+    if (!read.ok) throw new Error(read.sentence ?? '');
     const { asks, descriptor, sessionId, agent: claudeAgent } = read.call;
     const base = { id: `bench ${sessionId}`, sessionId, at: Date.now() };
     if (asks.type === 'open')

@@ -5,8 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createChecker } from '../../src/checks/checker.ts';
-import { runQueue, startRunner } from '../../src/checks/queue.ts';
+import { createChecker, runQueue, startRunner } from '../../src/checks/checker.ts';
 import { createCommandCheck } from '../../src/core/check-specs.ts';
 import { defaultSettings } from '../../src/core/settings.ts';
 import { createRuntime, type Runtime } from '../../src/engine/runtime.ts';
@@ -30,7 +29,6 @@ async function createGate(program: string | null): Promise<() => Promise<void>> 
     store,
     clock: systemClock,
     identifiers,
-    hash: sha256,
     startRunner: (directory, holder) => {
       if (program !== null) startRunner(directory, holder, environment, program);
       else void runQueue({ store, clock: systemClock, directory, holder, environment });

@@ -1,35 +1,26 @@
-// A run of our own agent from start to summary: take up what is there, work until the engine lets go, say how it ended.
-// Everything that is decided in it is decided by the engine.
+// A run of our own agent, read downwards. At every stop attempt the engine decides; this file goes on, waits, or ends.
 import { endMarkedProcesses, sessionVariable } from '../checks/process.ts';
-import { countPlan, openCount } from '../core/state.ts';
-import type { RunEnded } from './agent-event.ts';
-import { humanWords, openTranscript } from './context/history.ts';
-import { systemPrompt } from './context/prompt.ts';
-import { planningHint } from './guard/complexity.ts';
+import { exitCodes } from '../core/decision.ts';
+import type { EventOf, StopEnd } from '../core/events.ts';
+import { isBudgetSpent, isContextFull } from '../core/rules.ts';
+import { quoteForModel } from '../core/safe-text.ts';
+import type { State } from '../core/state.ts';
+import { isOpen } from '../core/todo.ts';
+import type { Handled } from '../engine/engine.ts';
+import { planView, type RunEnded } from './agent-event.ts';
+import { humanMessageId, humanWords, openTranscript, type Transcript } from './context/history.ts';
+import { planMessage, systemPrompt } from './context/prompt.ts';
+import { countComplexTurn, planningHint } from './guard/complexity.ts';
+import type { StopFacts } from './guard/guard-transform.ts';
 import { defaultLoopLimits, LoopDetector } from './guard/loop-detector.ts';
-import { createHumanControl, hearHuman, showQueuedWords, whilePaused } from './loop/control.ts';
-import { runLoop } from './loop/loop.ts';
-import { followPlanFile } from './loop/plan-file.ts';
-import {
-  type AgentRunOptions,
-  complexTurnsBefore,
-  isNow,
-  openRun,
-  ownAgentName,
-  planNow,
-  type Run,
-  showPlan,
-  summariseRun,
-  waitInRun,
-} from './loop/run.ts';
-import { openAgent } from './loop/step.ts';
-import { openWorkspace, settleInterrupted } from './loop/tool-calls.ts';
+import { type AgentRunOptions, createHumanControl, openRun, ownAgentName, type Run } from './loop/run.ts';
+import type { Agent, Asked, StepResult } from './loop/step.ts';
+import { compactIfDue, openAgent, recover, runStep, takeAlarm } from './loop/step.ts';
+import { openTools, settleInterrupted } from './loop/tool-calls.ts';
 import { createDelegation, describeSession } from './workers/delegation.ts';
 import { delegateToolName } from './workers/worker-types.ts';
-import { defaultLimits } from './workspace/tool.ts';
 
-export type { HumanControl } from './loop/control.ts';
-export type { AgentRunOptions } from './loop/run.ts';
+export type { AgentRunOptions, HumanControl } from './loop/run.ts';
 
 export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   const { goal, resume, sessionId, model, directory, emit } = options;
@@ -37,84 +28,311 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   const { control, settings, workers } = run;
   const transcript = await openTranscript(run, { ...settings.context, sessionId }, () => run.turnId);
   const spoken = goal === null ? null : humanWords(goal, options.identifiers.next());
-  // The goal is on record before its session is: whatever session a human finds after a crash can go on.
+  // First: whatever session a human finds after a crash can go on.
   if (spoken !== null && !resume) await transcript.append([spoken]);
   await begin(run);
 
   control.watch();
   options.onControl?.(createHumanControl(run));
-  const workspace = openWorkspace(run);
-  run.jobs = workspace.jobs;
-  const delegate = createDelegation(run, workspace.tools);
-  const tools = delegate === null ? workspace.tools : [...workspace.tools, delegate];
+  const ownTools = openTools(run);
+  const delegate = createDelegation(run, ownTools);
+  const tools = delegate === null ? ownTools : [...ownTools, delegate];
+  const names = tools.map(({ name }) => name);
   const createdAt = (await run.state())?.createdAt ?? run.startedAt;
+  const startedOn = new Date(createdAt).toISOString().slice(0, 10);
   const agent = openAgent({
     ...{ run, sessionId, model, tools, transcript, emit },
-    system: systemPrompt({
-      tools: tools.map(({ name }) => name),
-      root: directory,
-      platform: process.platform,
-      startedOn: new Date(createdAt).toISOString().slice(0, 10),
-      workers,
-    }),
-    // The three levels of the reminder come first: a loop of words is one that outlives them.
+    system: systemPrompt({ tools: names, root: directory, platform: process.platform, startedOn, workers }),
+    // A loop of words is one that outlives the three levels of the reminder.
     detector: new LoopDetector({ ...defaultLoopLimits, repeatedTexts: 4 }),
     signal: () => control.signal,
     async waitForRetry(dueAt) {
-      if (dueAt !== null) await waitInRun(run, 'retry', dueAt);
-      return (await whilePaused(run))?.latch ? 'stopped' : 'go-on';
+      if (dueAt !== null) await control.wait(dueAt, () => null);
+      return !(await control.whilePaused())?.latch;
     },
-    plan: () => planNow(run),
-    hasOpenTodos: () => isNow(run, ({ state }) => openCount(countPlan(state.plan)) > 0),
+    async plan() {
+      const plan = (await run.state())?.plan ?? [];
+      return planMessage(plan, settings.context.planTodos, workers.length > 0 ? delegateToolName : null);
+    },
   });
-  showQueuedWords(run);
+  control.onLook(({ words = [] }) => {
+    for (const { messageId, text } of words) {
+      if (!run.shownWords.has(messageId)) run.tell({ type: 'human-message', text, state: 'queued' });
+      run.shownWords.add(messageId);
+    }
+  });
 
   if (spoken !== null && resume) {
-    // What waited for an answer is given up: the human said something else.
+    // What waited for permission is given up: the human said something else.
     await settleInterrupted(agent, 'give-up');
     await run.gate.withdraw((await run.state())?.permissions?.requests ?? []);
     await transcript.append([spoken]);
   } else {
-    const isSettled = (await settleInterrupted(agent, 'leave')) === 'settled';
-    const isAnswered = transcript.messages().at(-1)?.message.role === 'assistant';
+    const isSettled = await settleInterrupted(agent, 'leave');
+    const isAnswered = transcript.messages().at(-1)?.role === 'assistant';
     if (isSettled && isAnswered) await agent.note('[resumed] Go on with the plan.');
   }
   await hearHuman(run, transcript);
-  // Not before: what the human said may have begun a new plan.
-  const planFile = followPlanFile(run);
-  await planFile.begin();
+  // Not earlier: what the human said may have begun a new plan.
+  await run.planFile.begin();
   run.turnId = (await run.state())?.turn?.id ?? null;
-  const hint = goal === null ? null : planningHint(goal, await complexTurnsBefore(run));
+  if (goal !== null) agent.hint = planningHint(goal, await complexTurnsBefore(run));
 
-  // A pending wait must not let the process end: the clock's wake-ups do not hold it.
+  // The clock's wake-ups do not hold the process.
   const alive = setInterval(() => {}, 2 ** 30);
   try {
-    await showPlan(run);
-    await runLoop({ run, agent, planFile }, hint);
+    await run.showPlan();
+    await runLoop(agent);
   } finally {
     clearInterval(alive);
     control.close();
-    await workspace.close();
-    await planFile.close();
+    await run.workspace.jobs.close();
+    await run.planFile.close();
   }
   const ended = await summariseRun(run, agent.failure);
   emit(ended);
   return ended;
 }
 
-/** The session is opened, what a killed run left behind is ended, and a resume is on the record before anything else. */
-async function begin(run: Run): Promise<void> {
-  const { goal, resume, directory, model, permissions } = run;
+async function begin(run: Run) {
+  const { goal, resume, directory, model, permissions, workspace } = run;
   const delegates = run.workers.length > 0 ? { delegate: delegateToolName } : {};
   const descriptor = describeSession(run, { pause: 'todo_pause', verify: 'todo_verify', ...delegates });
   const canWrite = permissions.mode === 'read-only' ? 'no' : 'yes';
   const agent = { name: ownAgentName, canWrite, model: model.label, variant: null } as const;
   await run.record({ type: 'session-opened', descriptor, agent, resumed: resume });
   if (resume) {
-    // What a killed run left behind must not work against the one that goes on.
-    await endMarkedProcesses(`${sessionVariable}=${run.sessionId}`, defaultLimits.endGraceMs);
+    // What a killed run left must not work against this one.
+    await endMarkedProcesses(`${sessionVariable}=${run.sessionId}`, workspace.limits.endGraceMs);
     await run.record({ type: 'human-resumed' });
   }
   const about = { goal, model: model.label, directory, resumed: resume, permissions: permissions.mode };
   run.tell({ type: 'run-started', ...about });
+}
+
+/** In the transcript first, for a run that is killed. An answer behind it means it was heard. */
+export async function hearHuman(run: Pick<Run, 'record' | 'fingerprint'>, log: Pick<Transcript, 'messages'>) {
+  const last = log.messages().at(-1);
+  const messageId = last === undefined ? null : humanMessageId(last);
+  if (last === undefined || messageId === null) return;
+  const text = typeof last.content === 'string' ? last.content : '';
+  const words = { text, messageId, turnId: messageId, agent: null, policyHash: null };
+  await run.record({ type: 'human-spoke', ...words, fingerprint: await run.fingerprint() });
+}
+
+/** I6: complex requests without a plan before this turn, in earlier runs too. A session of days has many events. */
+async function complexTurnsBefore({ store, sessionId, turnId }: Run): Promise<number> {
+  const pageSize = 1000;
+  let turns = 0;
+  for (let after = 0; ; ) {
+    const page = await store.events({ sessionId, after, limit: pageSize });
+    for (const { event } of page) {
+      if (event.type !== 'human-spoke' || event.turnId === turnId) continue;
+      const planned = await store.todos({ turnId: event.turnId });
+      turns = countComplexTurn(turns, event.text ?? '', planned.length > 0);
+    }
+    if (page.length < pageSize) return turns;
+    after = page.at(-1)?.applied ?? after;
+  }
+}
+
+async function runLoop(agent: Agent) {
+  const { run } = agent;
+  /** The last answer was sent back: the next call belongs to its step, and its text is let out (I3). */
+  let isRetry = false;
+  for (;;) {
+    let step: StepResult = { kind: 'aborted' };
+    const isReady = !run.control.signal.aborted && (await takeUp(agent));
+    if (isReady) {
+      if (!isRetry) {
+        run.steps += 1;
+        run.tell({ type: 'step-started', step: run.steps });
+      }
+      step = await runStep(agent, isRetry ? null : (stop) => askWhileHeld(agent, stop));
+    }
+    isRetry = step.kind === 'stopped' && step.isHeldBack;
+    if (isReady && !isRetry) {
+      run.turnId = (await run.state())?.turn?.id ?? run.turnId;
+      await run.planFile.follow();
+      await run.showPlan();
+    }
+    const asked = await afterStep(agent, step);
+    if (!isRetry && step.kind !== 'tools') agent.toolError = null;
+    if (asked === null || !(await carryOut(agent, asked))) continue;
+    if (!isReady || !(await run.isNow(hasWords))) return;
+  }
+}
+
+/** Waiting calls are asked about again, and the human's words join. False: nobody answered. */
+async function takeUp(agent: Agent): Promise<boolean> {
+  const { run, transcript } = agent;
+  if (!(await settleInterrupted(agent, 'ask'))) return false;
+  const { permissions, words = [] } = (await run.state()) ?? {};
+  // Nobody waits for what is still asked: no call is under way.
+  await run.gate.withdraw(permissions?.requests.filter(({ answer }) => answer === null) ?? []);
+  for (const { messageId, text } of words) {
+    const isThere = transcript.messages().some((message) => humanMessageId(message) === messageId);
+    if (!isThere) await transcript.append([humanWords(text, messageId)]);
+    await run.record({ type: 'words-joined', messageId });
+    run.shownWords.add(messageId);
+    run.iterations.renew();
+    run.tell({ type: 'human-message', text, state: 'joined' });
+  }
+  return true;
+}
+
+const hasWords = ({ state: { latch, pause, words = [] } }: { state: State }) =>
+  latch === null && pause?.by !== 'human' && words.length > 0;
+
+/** null: the text may go out, and the loop asks afterwards. */
+async function askWhileHeld(agent: Agent, stop: StopFacts): Promise<Asked | null> {
+  const session = await agent.run.state();
+  // Words are answered first; a pause is waited for when nothing is held.
+  if (session === null || session.pause !== null || hasWords({ state: session })) return null;
+  await raiseAlarm(agent, stop.text);
+  // The engine could only end a run whose context is full (G8).
+  if (await agent.run.isNow(isContextFull)) await compactIfDue(agent);
+  return attemptStop(agent, stop.end, stop);
+}
+
+/** null: the next step may start. */
+async function afterStep(agent: Agent, step: StepResult): Promise<Asked | null> {
+  const { run } = agent;
+  switch (step.kind) {
+    case 'aborted': {
+      await settleInterrupted(agent, 'leave');
+      const session = await run.control.whilePaused();
+      if (session?.latch) return attemptStop(agent, 'cancelled');
+      const isUnanswered = session !== null && session.waits.permissions.length > 0;
+      // The engine says how a run ends that nobody answers.
+      return isUnanswered && !run.asking.here ? attemptStop(agent, 'normal') : null;
+    }
+    case 'failed':
+      await settleInterrupted(agent, 'leave');
+      return (await recover(agent, step.error)) === 'retry' ? null : attemptStop(agent, 'error');
+    case 'stopped':
+      if (step.asked !== null) return step.asked;
+      if (await run.isNow(hasWords)) return null;
+      await raiseAlarm(agent, step.text);
+      await run.control.whilePaused();
+      return attemptStop(agent, step.end, step);
+    case 'tools': {
+      if (await raiseAlarm(agent, null)) return attemptStop(agent, 'normal');
+      const session = await run.control.whilePaused();
+      if (session?.latch || session?.pause) return attemptStop(agent, 'normal');
+      const isCut = run.iterations.isSpentBy(session?.plan.some(isOpen) ?? false);
+      // One that never stops meets its budgets all the same (G8).
+      if (!isCut) await compactIfDue(agent);
+      if (!isCut && !(await run.isNow(isBudgetSpent))) return null;
+      const cut = await attemptStop(agent, 'iteration-budget');
+      // Read-only, switched off, observed: it ends by itself, not by a budget (C2).
+      const isHeld = cut.decision?.outcome !== null && cut.decision?.observed !== true;
+      if (cut.answer?.answer !== 'let-go' || isHeld) return cut;
+      run.iterations.renew();
+      return null;
+    }
+  }
+}
+
+/** For the checks of one attempt: no host's timeout stands above our loop. */
+const checkPatienceMs = 600_000;
+/** A lost event must not hold a run for ever. */
+const longestWaitMs = 60_000;
+
+/** `said` absent: it was stopped. */
+async function attemptStop(agent: Agent, end: StopEnd, said?: { question: boolean }): Promise<Asked> {
+  const { run } = agent;
+  const told = { question: said?.question ?? false, toolError: said === undefined ? null : agent.toolError };
+  const seen = { fingerprint: await run.fingerprint(), background: run.workspace.jobs.running() };
+  const event: EventOf<'stop-attempted'> = { type: 'stop-attempted', ...run.base(), end, ...told, ...seen };
+  const handled = await run.planFile.around(() => run.engine.ask(event, run.clock.now() + checkPatienceMs));
+  return { ...handled, end };
+}
+
+/** True: the run may end. */
+async function carryOut(agent: Agent, first: Asked): Promise<boolean> {
+  const { run } = agent;
+  for (let asked = first; ; ) {
+    const { answer, decision } = asked;
+    if (answer === null || answer.answer === 'let-go') return true;
+    if (answer.answer === 'continue' && answer.text !== null) {
+      await goOn(agent, answer.text, decision);
+      return false;
+    }
+    const reason = decision?.reason ?? 'waiting';
+    run.tell({ type: 'waiting', reason, sentence: decision?.sentence ?? '', until: answer.dueAt });
+    const news = await waitForNews(run, reason, answer.dueAt);
+    if (news) await agent.note(news);
+    if (news !== null) return false;
+    await run.control.whilePaused();
+    asked = await attemptStop(agent, asked.end);
+  }
+}
+
+/** A note for the next step, empty where the human's words are the news; null: the stop is decided again. */
+function waitForNews({ control, clock, workspace }: Run, reason: string, dueAt: number | null) {
+  const onJob = (end: (note: string) => void) =>
+    workspace.jobs.onEnd(({ id, description, end: { exitCode, signal, startError } }) => {
+      const ended = exitCode === null ? `ended by ${signal ?? 'a signal'}` : `exit status ${exitCode}`;
+      const result = startError === null ? ended : `could not be started: ${startError}`;
+      const about = `${id} ${quoteForModel(description, 120)}: ${quoteForModel(result, 200)}`;
+      end(`[background job ended] ${about}. read_job shows its output.`);
+    });
+  const find = ({ words }: State) => (words?.length ? '' : null);
+  const other = reason === 'background' ? onJob : null;
+  return control.wait(dueAt ?? clock.now() + longestWaitMs, find, { other });
+}
+
+/** The one place that sends the agent on. */
+async function goOn({ run, transcript }: Agent, text: string, decision: Handled['decision']) {
+  await transcript.append([{ kind: 'continuation', message: { role: 'user', content: text } }]);
+  run.iterations.renew();
+  const textKind = decision?.textKind ?? 'standard';
+  run.continuations.set(textKind, (run.continuations.get(textKind) ?? 0) + 1);
+  const number = [...run.continuations.values()].reduce((sum, count) => sum + count, 0);
+  const { level, sentence = '' } = decision ?? {};
+  run.tell({ type: 'continuation', textKind, level: level ?? 1, sentence, text, number });
+}
+
+/** I8: on the record, so that the engine sees it when it is asked. */
+async function raiseAlarm(agent: Agent, said: string | null): Promise<boolean> {
+  const pattern = takeAlarm(agent, said);
+  if (pattern === null) return false;
+  await agent.record({ type: 'loop-alarmed', pattern });
+  agent.tell({ type: 'notice', sentence: `Loop alarm: ${pattern}` });
+  return true;
+}
+
+/** S8, V8. `failure`: what the last failed call said. */
+async function summariseRun(run: Run, failure: string | null): Promise<RunEnded> {
+  const { sessionId, steps, toolCalls, usage, store, clock } = run;
+  const state = await run.state();
+  const [stored] = await store.decisions(sessionId, 1);
+  const last = stored?.decision ?? null;
+  const { outcome, reason } = settlementOf(state, last);
+  const decided = last?.sentence ?? 'The run ended without a decision.';
+  const sentence = last?.observed ? `Only observed, not carried out: ${decided}` : decided;
+  // What an earlier turn left open stays and is named at the end (T3).
+  const left = state?.leftOver ? await store.todos({ planId: state.leftOver.planId }) : [];
+  const failed = Object.entries(state?.goal ?? {}).filter(([, { state }]) => state === 'failed');
+  return {
+    ...{ type: 'run-ended', at: clock.now(), sessionId, outcome, reason },
+    sentence: outcome === 'failed' && failure !== null ? `${sentence} ${failure}` : sentence,
+    exitCode: outcome === 'claimed' && run.acceptClaims ? 0 : exitCodes[outcome],
+    todos: planView(state?.plan ?? []).todos,
+    failedChecks: failed.map(([check, { tail }]) => ({ check, tail })),
+    leftOver: left.filter(isOpen).map(({ title }) => title),
+    continuations: [...run.continuations].map(([textKind, count]) => ({ textKind, count })),
+    ...{ steps, toolCalls, usage, milliseconds: clock.now() - run.startedAt },
+    resumeCommand: `untildone run --resume ${sessionId}`,
+  };
+}
+
+/** A skip or an observed decision settles nothing: the agent ended by itself. */
+function settlementOf(state: State | null, last: Handled['decision']): Pick<RunEnded, 'outcome' | 'reason'> {
+  if (state?.settled) return state.settled;
+  if (state === null || last === null || (last.answer !== 'let-go' && !last.observed))
+    return { outcome: 'failed', reason: 'failed' };
+  const ended = state.plan.some(isOpen) ? 'paused' : 'done';
+  return { outcome: last.outcome ?? ended, reason: last.reason };
 }

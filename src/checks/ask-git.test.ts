@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sourceOf } from '../../test/support/temporary-repository.ts';
 import { listWorkspace } from './fingerprint.ts';
 import { openRepository } from './git.ts';
 
@@ -22,7 +23,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 /** Everything but the filler: `path → mode id`. */
 async function filesOf(directory = root) {
   const listed = await listWorkspace(directory);
-  if (!listed.ok || listed.source !== 'git') throw new Error('git was not asked');
+  if (!listed.ok || sourceOf(listed.listing) !== 'git') throw new Error('git was not asked');
   return Object.fromEntries([...listed.listing].filter(([path]) => !path.startsWith('filler/')));
 }
 

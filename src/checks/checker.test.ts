@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aSession, aTodo } from '../../test/support/builders.ts';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { type CheckSpec, createCommandCheck } from '../core/check-specs.ts';
@@ -12,10 +13,10 @@ import type { State } from '../core/state.ts';
 import { digestFile } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { sha256, systemClock } from '../engine/system.ts';
+import { createScriptedHost } from '../simulated/scripted-host.ts';
 import { createSequentialIdentifiers } from '../simulated/simulated-clock.ts';
-import { type CheckerOptions, createChecker } from './checker.ts';
+import { type CheckerOptions, createChecker, runQueue } from './checker.ts';
 import { protectPolicy } from './protected-paths.ts';
-import { runQueue } from './queue.ts';
 
 let directory: string;
 let store: Store;
@@ -42,7 +43,6 @@ function checkerWith(options: Partial<CheckerOptions> = {}) {
     store,
     clock: systemClock,
     identifiers,
-    hash: sha256,
     startRunner: (folder, holder) => {
       started += 1;
       const environment = { PATH: process.env['PATH'] };
@@ -173,7 +173,7 @@ describe('the checker', () => {
     writeFileSync(path, 'strict');
     const policy = { settings: defaultSettings, goalChecks: [], protect: ['test/**'] };
     const prepared = await protectPolicy(store, policy, directory);
-    if (!prepared.ok) throw new Error(prepared.sentence);
+    if (!prepared.ok) throw new Error(prepared.error);
     const [id = ''] = prepared.policy.goalChecks;
     const session = await sessionWith(prepared.policy);
     expect((await run(session, goal(id))).finished).toMatchObject([{ result: 'passed' }]);
@@ -211,6 +211,31 @@ describe('the checker', () => {
     write('two');
     expect(await staleFor({ ...session, id: 'other' })).toEqual(['ok']);
     expect(await staleFor(session)).toEqual(['ok']);
+  });
+
+  it('V2: a checked stop looks through the workspace twice: for its own sake, and after its check', async () => {
+    const programs = mkdtempSync(join(tmpdir(), 'untildone-counted-'));
+    onTestFinished(() => rmSync(programs, { recursive: true }));
+    const git = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
+    const counting = `#!/bin/sh\necho "$*" >> '${programs}/calls'\nexec '${git}' "$@"\n`;
+    writeFileSync(join(programs, 'git'), counting, { mode: 0o755 });
+    vi.stubEnv('PATH', `${programs}:${process.env['PATH']}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    execFileSync(git, ['init', '-q'], { cwd: directory });
+    writeFileSync(join(directory, 'a.txt'), 'one');
+    const { checker } = checkerWith();
+    const policy = { settings: defaultSettings, goalChecks: ['ok'], checks: { ok: shell('ok', 'true') } };
+    const place = { store, clock: systemClock, identifiers, hash: sha256, policy: () => policy, checker };
+    const host = createScriptedHost({ ...place, mode: 'asked', descriptor: { directory } });
+    await host.open();
+    await host.says('do it');
+    const [todo = ''] = await host.plans('one');
+    await host.works();
+    await host.completes(todo);
+    const fingerprint = await checker.lookAtStop({ sessionId: host.sessionId, directory });
+    await (await host.stops({ fingerprint })).checks;
+    expect((await store.decisions(host.sessionId, 1))[0]?.decision.outcome).toBe('done');
+    expect(readFileSync(join(programs, 'calls'), 'utf8').match(/ ls-files /gu)).toHaveLength(2);
   });
 
   it('V1: when the waiting ends, what nobody else waits for is ended too', async () => {

@@ -1,239 +1,362 @@
-// Gets the checks run that the engine asks for: by the queue of the folder, whose runner outlives this process, so
-// that others share its runs and nothing is lost when a host ends us. It decides nothing: results are events (V1, V2).
+// Has the queue of a folder run the checks that the engine asks for: askers share runs, and one runner, which outlives
+// its starter, tells them all. It decides nothing: results are events (V1, V2).
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { HumanCheck } from '../core/check-specs.ts';
-import type { Event } from '../core/events.ts';
+import type { EventOf } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
-import type { Session, State } from '../core/state.ts';
+import type { State } from '../core/state.ts';
+import type { EngineOptions } from '../engine/engine.ts';
 import type { CheckAsker, Checker, CheckFinding, CheckRun, EvidenceRow } from '../engine/host.ts';
-import { digestFile, readSnapshot } from '../engine/policy.ts';
-import { fingerprintsIn, type Listing, type ListingOptions, listingOf } from './fingerprint.ts';
-import {
-  askForChecks,
-  type CheckQuestion,
-  cancelChecks,
-  checkFinishedEvent,
-  type QueuePlace,
-  reviveQueue,
-  tailOf,
-} from './queue.ts';
+import { digestFile, type Environment, readSnapshot } from '../engine/policy.ts';
+import { sha256 } from '../engine/system.ts';
+import type { Listed, ListingOptions } from './fingerprint.ts';
+import { fingerprintsIn, listWorkspace, lookAtFiles } from './fingerprint.ts';
+import { runCheckTwice } from './run-check.ts';
 
-export interface CheckerOptions extends Omit<QueuePlace, 'directory'> {
-  /** Starts someone who works through the queue of the folder, as this holder of its lease. */
+type Services = Pick<EngineOptions, 'store' | 'clock' | 'identifiers'>;
+
+export interface CheckerOptions extends Services {
+  /** Works through the queue, as this holder of its lease. */
   readonly startRunner: (directory: string, holder: string) => void;
-  /** Ends the waiting, and with it the runs that nobody else waits for. */
+  /** Ends the waiting, and the runs that nobody else waits for. */
   readonly signal: () => AbortSignal;
-  /** Asks a human who is there; null: nobody is, and the question waits for `approve`. */
+  /** null: nobody is there, and `approve` answers later. */
   readonly askHuman?: ((question: string) => Promise<HumanAnswer | null>) | undefined;
-  /** Told of every check that is asked for, before it runs. `todoId` is null for the goal and for several todos. */
+  /** `todoId` is null for the goal and for several todos. */
   readonly onStarted?: (check: string, todoId: string | null) => void;
   readonly onResult?: (finding: Omit<Finding, 'fingerprint'>, todoId: string | null) => void;
-  /** Told when files that say what is checked were changed since the human's message. */
   readonly onEdited?: (paths: readonly string[]) => void;
 }
 
-/** What came of a check that needed no run. */
-interface Finding extends Omit<CheckFinding, 'result' | 'before' | 'after'> {
-  readonly result: CheckFinding['result'] | 'waiting';
-  readonly fingerprint: string | null;
-}
+type Session = Readonly<{ sessionId: string; directory: string }>;
+type Stop = Session & { readonly exclude?: readonly string[] | undefined };
 
-/** Between two looks at a run: short at first, because most checks that are waited for are. */
 const shortestPollMs = 20;
 const longestPollMs = 250;
-
-/** Later than this after the look at a stop, its checks look again: somebody may have written meanwhile. */
+/** Later somebody may have written, and the checks of a stop look again. */
 const freshMs = 2000;
 
 export function createChecker(options: CheckerOptions) {
-  const { store, clock, identifiers } = options;
-  let stopped: { key: string; listing: Listing | null; at: number } | null = null;
-  const keyOf = (sessionId: string, directory: string) => JSON.stringify([sessionId, directory]);
+  const { store, clock, identifiers, onResult } = options;
+  const base = () => ({ id: identifiers.next(), at: clock.now() });
+  let kept: (Session & { readonly listed: Listed; readonly at: number }) | null = null;
 
-  /**
-   * The fingerprint for the stop attempt of a session; null: none could be taken. The listing behind it serves the checks
-   * of that stop, so that a checked stop looks through the workspace twice: here, and after its check.
-   */
-  async function lookAtStop(
-    { sessionId, directory, exclude }: { sessionId: string; directory: string; exclude?: readonly string[] },
-    limits?: ListingOptions,
-  ): Promise<string | null> {
-    const listing = await listingOf(directory, limits);
-    stopped = { key: keyOf(sessionId, directory), listing, at: clock.now() };
-    return fingerprintsIn(listing, exclude)({ files: [] });
+  async function listingFor(isStop: boolean, { sessionId, directory }: Session): Promise<Listed> {
+    const last = kept;
+    kept = null;
+    const isFresh = last !== null && isStop && clock.now() - last.at <= freshMs;
+    const isSame = last?.sessionId === sessionId && last.directory === directory;
+    return isFresh && isSame && last.listed.ok ? last.listed : listWorkspace(directory);
   }
 
-  async function lookAt({ id, policyHash, descriptor }: Session, isStop: boolean): Promise<Look> {
-    // A text that was edited in the store says nothing of what the human wants: then no check is known, and all fail.
-    const policy: Look['policy'] =
-      (policyHash && readSnapshot(policyHash, await store.policy(policyHash), options.hash)) || {};
-    const directory = descriptor.directory ?? process.cwd();
-    const kept = stopped;
-    stopped = null;
-    const isKept = isStop && kept?.key === keyOf(id, directory) && clock.now() - kept.at <= freshMs;
-    const listing = (isKept && kept.listing) || (await listingOf(directory));
-    return { policy, directory, fingerprintOf: fingerprintsIn(listing, policy.exclude) };
-  }
-
-  async function ask(
-    session: State,
-    asked: Map<string, CheckAsker[]>,
-    { policy, directory, fingerprintOf }: Look,
-    report: (event: Event) => Promise<void>,
-  ): Promise<void> {
-    const reportEach = async (askers: readonly CheckAsker[], finding: Finding): Promise<void> => {
-      options.onResult?.(finding, onlyTodo(askers));
-      const { check, result, flaky, fingerprint } = finding;
-      const seen = {
-        type: 'check-finished',
-        check,
-        result,
-        flaky,
-        fingerprint,
-        tail: tailOf(finding),
-      } as const;
-      for (const asker of askers)
-        await report({ id: identifiers.next(), at: clock.now(), ...asker, ...seen });
-    };
-    const questions: CheckQuestion[] = [];
-    for (const [check, askers] of asked) {
-      options.onStarted?.(check, onlyTodo(askers));
-      const spec = policy.checks?.[check];
-      const fingerprint = spec === undefined ? null : fingerprintOf(spec);
-      if (spec === undefined) {
-        const sentence = `There is no check with the name "${check}" in the configuration.`;
-        await reportEach(askers, { ...unrun(check, clock.now()), fingerprint, result: 'failed', sentence });
-      } else if (spec.kind === 'human')
-        await reportEach(askers, await humanFinding(spec, { session, fingerprint }, options));
-      else questions.push({ spec, askers, fingerprint, exclude: policy.exclude ?? [] });
-    }
-    if (questions.length === 0) return;
-    const place = { ...options, directory };
-    const { runs, start } = await askForChecks(place, questions);
+  async function ask(directory: string, questions: readonly CheckQuestion[]) {
+    const { runs, start } = await askForChecks({ ...options, directory }, questions);
     if (start !== null) options.startRunner(directory, start);
-    for (const id of runs) {
-      const run = await waitForRun(place, session, id);
-      if (run === null || run.finding === null) continue;
-      const own = run.askers.filter(({ sessionId }) => sessionId === session.id);
-      options.onResult?.(run.finding, onlyTodo(own));
-      for (const asker of own) await report(checkFinishedEvent(run, asker, run.finding));
-    }
+    return runs;
   }
 
   /** null: it was cancelled. */
-  async function waitForRun(place: QueuePlace, session: Session, id: string): Promise<CheckRun | null> {
+  async function waitForRun({ sessionId, directory }: Session, id: string): Promise<CheckRun | null> {
     const signal = options.signal();
     for (let wait = shortestPollMs; ; wait = Math.min(wait * 1.5, longestPollMs)) {
       const [run] = await store.checkRuns({ id });
       if (run === undefined || run.state === 'cancelled') return null;
       if (run.state === 'finished') return run;
       if (signal.aborted) {
-        await cancelChecks(place, session.id);
+        await cancelChecks({ ...options, directory }, sessionId);
         return null;
       }
-      if (wait === longestPollMs) {
-        const holder = await reviveQueue(place);
-        if (holder !== null) options.startRunner(place.directory, holder);
-      }
-      // Interrupted or not, the next look at the run says how to go on.
+      // Replaces a runner that died.
+      if (wait === longestPollMs) await ask(directory, []);
+      // Safe: the next look at the run says how to go on.
       await sleep(wait, undefined, { signal }).catch(() => undefined);
     }
   }
 
   const run: Checker['run'] = async (session, { checks, stop }, report) => {
-    const look = await lookAt(session, stop !== null);
-    const base = () => ({ id: identifiers.next(), sessionId: session.id, at: clock.now() });
-    const { started, writes } = session.work;
+    const { id: sessionId, work, policyHash, descriptor } = session;
     const final = stop !== null;
-    // A call that was begun and never ended, such as a refused one, does not run on after a stop.
-    const asker = { sessionId: session.id, final, writes: final || started === writes ? writes : null };
+    // A snapshot edited in the store counts for nothing: all checks fail.
+    const policy: Partial<Policy> =
+      (policyHash && readSnapshot(policyHash, await store.policy(policyHash))) || {};
+    const place = { sessionId, directory: descriptor.directory ?? process.cwd() };
+    const fingerprintOf = fingerprintsIn(await listingFor(final, place), policy.exclude);
+    // At a stop, a call that never ended (a refused one) does not run any more.
+    const writes = final || work.started === work.writes ? work.writes : null;
     const asked = new Map<string, CheckAsker[]>();
-    for (const { todoId, check } of final ? [...checks, ...staleTodos(session, look)] : checks) {
-      asked.set(check, [...(asked.get(check) ?? []), { ...asker, todoId }]);
-      if (!final) await report({ ...base(), type: 'check-started', todoId, check });
+    const stale = final ? staleTodos(session, policy, fingerprintOf) : [];
+    for (const { todoId, check } of [...checks, ...stale]) {
+      asked.set(check, [...(asked.get(check) ?? []), { sessionId, final, writes, todoId }]);
+      if (!final) await report({ ...base(), sessionId, type: 'check-started', todoId, check });
     }
-    await ask(session, asked, look, report);
+    const questions: CheckQuestion[] = [];
+    for (const [check, askers] of asked) {
+      options.onStarted?.(check, onlyTodo(askers));
+      const spec = policy.checks?.[check];
+      const fingerprint = spec === undefined ? null : fingerprintOf(spec);
+      if (spec !== undefined && spec.kind !== 'human') {
+        questions.push({ spec, askers, fingerprint, exclude: policy.exclude ?? [] });
+        continue;
+      }
+      const finding = spec
+        ? await humanFinding(spec, { sessionId, fingerprint }, options)
+        : unknownCheck(check, clock.now());
+      onResult?.(finding, onlyTodo(askers));
+      for (const asker of askers)
+        await report({ ...finishedEvent(identifiers.next(), asker, finding), at: clock.now() });
+    }
+    for (const id of questions.length === 0 ? [] : await ask(place.directory, questions)) {
+      const ended = await waitForRun(place, id);
+      if (ended === null || ended.finding === null) continue;
+      const askers = ended.askers.filter((asker) => asker.sessionId === sessionId);
+      onResult?.(ended.finding, onlyTodo(askers));
+      for (const event of eventsOf({ ...ended, askers })) await report(event);
+    }
     if (!final || options.signal().aborted) return;
-    const edited = editedSources(look.policy);
+    const edited = editedSources(policy);
     if (edited.length > 0) options.onEdited?.(edited);
-    await report({ ...base(), type: 'final-run-ended', stop, edited });
+    await report({ ...base(), sessionId, type: 'final-run-ended', stop, edited });
   };
 
-  return { run, lookAtStop };
-}
-
-interface Look {
-  readonly policy: Pick<Policy, 'checks' | 'exclude' | 'sources'>;
-  readonly directory: string;
-  readonly fingerprintOf: ReturnType<typeof fingerprintsIn>;
-}
-
-function onlyTodo(askers: readonly CheckAsker[]): string | null {
-  return askers.length === 1 ? (askers[0]?.todoId ?? null) : null;
-}
-
-/** Checks of todos that passed on another state of the workspace: they are run again before a turn is done (V2). */
-function staleTodos({ plan }: State, { policy, fingerprintOf }: Look) {
-  const isStale = (check: string, fingerprint: string | null): boolean => {
-    const spec = policy.checks?.[check];
-    return spec === undefined || fingerprint === null || fingerprint !== fingerprintOf(spec);
+  return {
+    run,
+    /** The fingerprint for a stop attempt, or null. The checks of that attempt use the same listing. */
+    async lookAtStop({ sessionId, directory, exclude }: Stop, limits?: ListingOptions) {
+      const listed = await listWorkspace(directory, limits);
+      kept = { sessionId, directory, listed, at: clock.now() };
+      return fingerprintsIn(listed, exclude)({ files: [] });
+    },
   };
+}
+
+const onlyTodo = ([first, ...others]: readonly CheckAsker[]) =>
+  others.length === 0 ? (first?.todoId ?? null) : null;
+
+type FingerprintOf = ReturnType<typeof fingerprintsIn>;
+
+/** Passed on another state of the workspace: run again before a turn is done (V2). */
+function staleTodos({ plan }: State, { checks = {} }: Partial<Policy>, fingerprintOf: FingerprintOf) {
   return plan
     .filter(({ status, verification }) => status === 'completed' && verification === 'passed')
     .flatMap(({ id, evidence }) => evidence.map((seen) => ({ ...seen, todoId: id })))
-    .filter(({ check, fingerprint }) => isStale(check, fingerprint));
+    .filter(({ check, fingerprint }) => {
+      const spec = checks[check];
+      return spec === undefined || fingerprint === null || fingerprint !== fingerprintOf(spec);
+    });
 }
 
-/** Files that say what is checked and differ from the human's message: told here; they count from the next one on (V2). */
 export function editedSources({ sources = [] }: Pick<Policy, 'sources'>): string[] {
-  // The boxes of a plan file are no change: we write them.
+  // Ticked boxes of a plan file are no change: we tick them.
   const edited = sources.filter(({ path, digest, kind }) => digest !== digestFile(path, kind));
   return edited.map(({ path }) => path);
 }
 
-/** At the terminal of a run, or by `untildone approve` from anywhere. */
-export interface HumanAnswer {
-  readonly approved: boolean;
-  readonly reason: string;
-}
+type Told = EventOf<'check-finished'>;
+type Finding = Omit<EvidenceRow, 'result' | 'sessionId' | 'todoId'> & Pick<Told, 'result'>;
+type AnswerFor = Pick<EvidenceRow, 'sessionId' | 'fingerprint'>;
+export type HumanAnswer = Readonly<{ approved: boolean; reason: string }>;
 
-/** How far back answers are looked for among the results of other checks. */
 const remembered = 1000;
 
-/** An answer holds for the state of the files that it was given for, as any evidence does. */
+/** An answer holds for the state of the files that it was given for. */
 export async function humanFinding(
   spec: HumanCheck,
-  { session, fingerprint }: { readonly session: Session; readonly fingerprint: string | null },
+  asked: AnswerFor,
   { store, clock, askHuman }: Pick<CheckerOptions, 'store' | 'clock' | 'askHuman'>,
 ): Promise<Finding> {
-  const rows = await store.evidence(session.id, remembered);
-  const answers = rows.filter(({ human, check }) => human === true && check === spec.id);
-  const known = answers.find((row) => row.fingerprint === fingerprint);
+  const { sessionId, fingerprint } = asked;
+  const rows = await store.evidence(sessionId, remembered);
+  const isAnswer = (row: EvidenceRow) => row.human === true && row.check === spec.id;
+  const known = rows.find((row) => isAnswer(row) && row.fingerprint === fingerprint);
   if (known !== undefined && fingerprint !== null) return known;
   const answer = (await askHuman?.(spec.question)) ?? null;
   if (answer === null) {
     const sentence = `Waits for a human to approve: ${spec.question}`;
     return { ...unrun(spec.id, clock.now()), fingerprint, result: 'waiting', sentence };
   }
-  const row = humanEvidence(spec, session.id, fingerprint, answer, clock.now());
+  const row = humanEvidence(spec, asked, answer, clock.now());
   await store.record({ evidence: [row] });
   return row;
 }
 
-export function humanEvidence(
-  spec: HumanCheck,
-  sessionId: string,
-  fingerprint: string | null,
-  { approved, reason }: HumanAnswer,
-  at: number,
-): EvidenceRow {
-  const result = approved ? 'passed' : 'failed';
+export function humanEvidence(spec: HumanCheck, asked: AnswerFor, answer: HumanAnswer, at: number) {
+  const { approved, reason: tail } = answer;
   const sentence = `A human ${approved ? 'approved' : 'said no'}: ${spec.question}`;
-  const seen = { ...unrun(spec.id, at), result, sentence, tail: reason, fingerprint } as const;
-  return { ...seen, sessionId, todoId: null, human: true };
+  const said = { result: approved ? 'passed' : 'failed', sentence, tail, todoId: null, human: true } as const;
+  return { ...unrun(spec.id, at), ...asked, ...said };
 }
 
-/** A result without a run: nothing was started, nothing took time. */
+function unknownCheck(check: string, at: number): Finding {
+  const sentence = `There is no check with the name "${check}" in the configuration.`;
+  return { ...unrun(check, at), fingerprint: null, result: 'failed', sentence };
+}
+
 function unrun(check: string, at: number) {
   return { check, flaky: false, exitCode: null, milliseconds: 0, tail: '', timedOut: false, at };
+}
+
+/** A fingerprint of null is unknown: nobody can share the run. */
+export type CheckQuestion = Pick<CheckRun, 'spec' | 'askers' | 'exclude'> & Pick<EvidenceRow, 'fingerprint'>;
+export type QueuePlace = Services & Pick<Session, 'directory'>;
+type QueueRunner = Omit<QueuePlace, 'identifiers'> & Readonly<{ holder: string; environment: Environment }>;
+
+/** After this silence another runner takes over and begins its run again. */
+const runnerLeaseMs = 15_000;
+
+function leaseOf({ clock, directory, holder }: Pick<QueueRunner, 'clock' | 'directory' | 'holder'>) {
+  const now = clock.now();
+  return { name: `checks ${directory}`, holder, now, until: now + runnerLeaseMs };
+}
+
+/** A stop shares no run of a claim, whose agent may still write (V2); a claim shares both (M8). */
+export function askForChecks(place: QueuePlace, questions: readonly CheckQuestion[]) {
+  const { store, clock, identifiers, directory } = place;
+  const holder = identifiers.next();
+  return store.changeChecks(directory, leaseOf({ ...place, holder }), ({ active, holds }) => {
+    const runs = questions.map(({ spec, askers, fingerprint: before, exclude }): CheckRun => {
+      const state = before ?? identifiers.next();
+      const keyOf = (final: boolean) => sha256(JSON.stringify([directory, spec, exclude, state, final]));
+      const finalKey = keyOf(true);
+      const key = askers.some(({ final }) => final) ? finalKey : keyOf(false);
+      const shared = active.find((run) => run.key === key || run.key === finalKey);
+      if (shared !== undefined) return { ...shared, askers: joined(shared.askers, askers) };
+      const asked = { id: identifiers.next(), key, directory, spec, exclude, before, askers };
+      const open = { startedAt: null, endedAt: null, finding: null };
+      return { ...asked, state: 'asked', askedAt: clock.now(), ...open };
+    });
+    return { runs, result: { runs: runs.map(({ id }) => id), start: holds ? holder : null } };
+  });
+}
+
+/** Who asked at a stop and asks again in between still counts as stopped. */
+function joined(known: readonly CheckAsker[], more: readonly CheckAsker[]) {
+  const all = new Map<string, CheckAsker>();
+  for (const asker of [...known, ...more]) {
+    const key = JSON.stringify([asker.sessionId, asker.todoId]);
+    if (asker.final || all.get(key)?.final !== true) all.set(key, asker);
+  }
+  return [...all.values()];
+}
+
+/** What nobody else waits for is cancelled, even while it runs. */
+export function cancelChecks({ store, clock, directory }: QueuePlace, sessionId: string): Promise<void> {
+  return store.changeChecks(directory, null, ({ active }) => {
+    const runs = active.flatMap((run): CheckRun[] => {
+      const askers = run.askers.filter((asker) => asker.sessionId !== sessionId);
+      if (askers.length === run.askers.length) return [];
+      const ended = { state: 'cancelled', endedAt: clock.now() } as const;
+      return [{ ...run, ...(askers.length === 0 ? ended : {}), askers }];
+    });
+    return { runs, result: undefined };
+  });
+}
+
+/** Makes a program built on Bun run a script. */
+export const scriptSwitch = 'BUN_BE_BUN';
+
+/** Nobody's child: hosts end a hook with all its descendants. False: its file is not here. */
+export function startRunner(directory: string, holder: string, source: Environment, file = findRunner()) {
+  if (file === null) return false;
+  const isBun = process.versions['bun'] !== undefined;
+  const words = [...(isBun ? [] : ['--no-warnings']), file, directory, holder];
+  const env = { ...source, ...(isBun ? { [scriptSwitch]: '1' } : {}) };
+  const options = { detached: true, stdio: 'ignore', env, cwd: '/' } as const;
+  // The shell ends at once, which gives the runner a new parent. Words are never part of the script.
+  const script = '"$@" </dev/null >/dev/null 2>&1 &';
+  const child =
+    process.platform === 'win32'
+      ? spawn(process.execPath, words, { ...options, cwd: directory, windowsHide: true })
+      : spawn('/bin/sh', ['-c', script, 'sh', process.execPath, ...words], options);
+  // Safe: who waits sees that nobody took the lease, and starts another.
+  child.on('error', () => {});
+  child.unref();
+  return true;
+}
+
+function findRunner(): string | null {
+  const started = pathToFileURL(process.argv[1] ?? '').href;
+  // A late file of a program does not know its place; the started program does.
+  const here = import.meta.url ?? started;
+  // Written out: `init` copies files that a program names in this form.
+  const beside = ['./check-runner.js', './plugin/programs/check-runner.js'];
+  const built = [...beside, '../plugin/programs/check-runner.js'].map((file) => new URL(file, here));
+  const sources = ['./check-runner.ts', '../check-runner.ts'].map((file) => new URL(file, started));
+  return [...built, ...sources].map((url) => fileURLToPath(url)).find((path) => existsSync(path)) ?? null;
+}
+
+export async function runQueue(runner: QueueRunner): Promise<void> {
+  const { store, clock, directory } = runner;
+  for (;;) {
+    // The lease is released in the same transaction, so that later askers start a runner.
+    const run = await store.changeChecks(directory, leaseOf(runner), ({ active: [next], holds }) => {
+      if (!holds || next === undefined) return { result: null, release: holds };
+      const started: CheckRun = { ...next, state: 'running', startedAt: clock.now() };
+      return { result: started, runs: [started] };
+    });
+    if (run === null) return;
+    const finding = await performRun(runner, run);
+    if (finding !== null) await finish(runner, run.id, finding);
+  }
+}
+
+const watchMs = 500;
+
+/** null: cancelled, or the lease is lost. */
+async function performRun(runner: QueueRunner, run: CheckRun): Promise<CheckFinding | null> {
+  const { store, clock, directory, environment } = runner;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const look = async (): Promise<void> => {
+    const isWanted = await store.changeChecks(directory, leaseOf(runner), ({ active, holds }) => ({
+      result: holds && active.some(({ id }) => id === run.id),
+    }));
+    if (!isWanted) ending.abort();
+  };
+  // Safe: a busy store is asked again; the lease is long enough.
+  const watch = setInterval(() => void look().catch(() => {}), watchMs);
+  // Not the mark of its agent, whose processes end when it is resumed.
+  const session = `check of ${run.askers[0]?.sessionId ?? 'nobody'}`;
+  const readBaseline = (key: string) => store.policy(key);
+  const context = { directory, signal, environment, now: clock.now, session, readBaseline };
+  try {
+    const seen = await runCheckTwice(run.spec, context);
+    const after = signal.aborted ? null : (await lookAtFiles(directory, run.exclude))(run.spec);
+    return signal.aborted ? null : { ...seen, before: run.before ?? null, after };
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+function finish({ store, clock, directory }: QueueRunner, id: string, finding: CheckFinding): Promise<void> {
+  return store.changeChecks(directory, null, ({ active }) => {
+    const run = active.find((one) => one.id === id);
+    if (run === undefined) return { result: undefined };
+    const finished: CheckRun = { ...run, state: 'finished', endedAt: clock.now(), finding };
+    const events = eventsOf(finished);
+    const { before: _before, after: _after, ...seen } = finding;
+    const rowOf = ({ sessionId, todoId, fingerprint }: Told) => ({ ...seen, sessionId, todoId, fingerprint });
+    const evidence = events.map(rowOf);
+    return { result: undefined, runs: [finished], evidence, events };
+  });
+}
+
+/** Always the same, whether the runner or an asker tells them first. */
+function eventsOf({ id, askers, finding }: CheckRun) {
+  return askers.flatMap((asker) => {
+    if (finding === null) return [];
+    const { before, after } = finding;
+    // After a stop only the check can have written, which does not void it. Else only an unchanged workspace counts.
+    const fingerprint = asker.final || before === after ? after : null;
+    const eventId = `${id} ${asker.todoId ?? 'goal'} ${asker.sessionId}`;
+    return [finishedEvent(eventId, asker, { ...finding, fingerprint })];
+  });
+}
+
+function finishedEvent(id: string, asker: CheckAsker, seen: Finding): Told {
+  const { check, result, flaky, fingerprint, at } = seen;
+  const tail = result === 'failed' ? `${seen.sentence}\n${seen.tail}`.trim() : null;
+  return { ...asker, id, at, type: 'check-finished', check, result, flaky, fingerprint, tail };
 }

@@ -17,7 +17,7 @@ describe('commandEnvironment', () => {
       HTTP_PROXY: 'http://me:secret@proxy:8080',
       GOPATH: '/go',
     };
-    expect(commandEnvironment(source, { session: 's1', alsoPassOn: ['GOPATH'] })).toEqual({
+    expect(commandEnvironment(source, 's1', ['GOPATH'])).toEqual({
       PATH: '/bin',
       HOME: '/home/me',
       LC_ALL: 'C.UTF-8',

@@ -4,8 +4,11 @@ import { chmodSync, lstatSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryRepository, type TemporaryFolder } from '../../test/support/temporary-repository.ts';
-import { fingerprintWorkspace } from './fingerprint.ts';
+import {
+  createTemporaryRepository,
+  fingerprintWorkspace,
+  type TemporaryFolder,
+} from '../../test/support/temporary-repository.ts';
 
 type Content = { kind: 'file'; text: string; executable: boolean } | { kind: 'link'; target: string };
 type Tree = Readonly<Record<string, Content>>;

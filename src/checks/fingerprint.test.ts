@@ -13,25 +13,17 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryFolder, createTemporaryRepository } from '../../test/support/temporary-repository.ts';
 import {
-  compareListings,
-  type FingerprintChoice,
-  fingerprintListing,
+  createTemporaryFolder,
+  createTemporaryRepository,
   fingerprintWorkspace,
-  type ListingOptions,
-  listWorkspace,
-} from './fingerprint.ts';
-
-async function take(directory: string, options: ListingOptions & FingerprintChoice = {}): Promise<string> {
-  const result = await fingerprintWorkspace(directory, options);
-  if (!result.ok) throw new Error(result.sentence);
-  return result.fingerprint;
-}
+  takeFingerprint as take,
+} from '../../test/support/temporary-repository.ts';
+import { compareListings, fingerprintListing, listWorkspace } from './fingerprint.ts';
 
 async function sourceOf(directory: string): Promise<string> {
   const result = await fingerprintWorkspace(directory);
-  return result.ok ? result.source : result.sentence;
+  return result.ok ? result.source : result.error;
 }
 
 describe('V2: the fingerprint in a repository', () => {
@@ -333,12 +325,12 @@ describe('V2: the fingerprint without git', () => {
     const { root, put } = createTemporaryFolder();
     put('a.txt', 'one');
     const gone = await fingerprintWorkspace(join(root, 'gone'));
-    expect(gone).toEqual({ ok: false, sentence: 'The workspace does not exist.' });
+    expect(gone).toEqual({ ok: false, error: 'The workspace does not exist.' });
     const aborted = await fingerprintWorkspace(root, { signal: AbortSignal.abort() });
-    expect(aborted).toEqual({ ok: false, sentence: 'The look through the workspace was interrupted.' });
+    expect(aborted).toEqual({ ok: false, error: 'The look through the workspace was interrupted.' });
     for (let index = 0; index < 300; index += 1) put(`many/${index}`, 'x');
     const late = await fingerprintWorkspace(root, { timeoutMs: 1 });
-    expect(late).toMatchObject({ ok: false, sentence: expect.stringContaining('within 0.001 s') });
+    expect(late).toMatchObject({ ok: false, error: expect.stringContaining('within 0.001 s') });
   });
 });
 

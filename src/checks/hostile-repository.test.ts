@@ -3,14 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryRepository } from '../../test/support/temporary-repository.ts';
-import { fingerprintWorkspace, type ListingOptions } from './fingerprint.ts';
-
-async function take(directory: string, options: ListingOptions = {}): Promise<string> {
-  const result = await fingerprintWorkspace(directory, options);
-  if (!result.ok) throw new Error(result.sentence);
-  return result.fingerprint;
-}
+import {
+  createTemporaryRepository,
+  fingerprintWorkspace,
+  takeFingerprint as take,
+} from '../../test/support/temporary-repository.ts';
 
 describe('V2: a repository that an agent prepared', () => {
   it('gets none of its programs run: no monitor, no hook, no filter, no git of its own', async () => {

@@ -1,26 +1,25 @@
-// What a program printed, made fit to be kept and shown: as text that acts on no terminal, of bounded length, and without
-// secrets as they stand in the environment. It does not know encoded, split or reversed forms of them.
+// Makes printed text fit to be kept: no terminal controls, bounded, secrets masked (not encoded ones).
 import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import type { Environment } from '../engine/policy.ts';
 
-/** A carriage return becomes a line end, so that nothing printed before it is hidden. */
-export function plainText(text: string): string {
+/** A carriage return becomes a line end, so that nothing before it is hidden. */
+function plainText(text: string): string {
   const unbroken = text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
   return stripTerminalControls(unbroken.replace(/\r\n?/gu, '\n'));
 }
 
-/**
- * Keeps the beginning and the end of a stream of any length, where errors stand, in memory that stays at a small multiple
- * of both. A secret that the cut splits is kept whole at the end, so that it can be masked.
- */
+type Secrets = readonly string[];
+type Cut = { readonly atStart?: boolean; readonly atEnd?: boolean };
+
+/** Keeps both ends of a stream, the last one longer by a secret, so that none is cut in two. */
 export class BoundedOutput {
   #head = '';
   #tail = '';
   #total = 0;
   readonly #half: number;
-  readonly #secrets: readonly string[];
+  readonly #secrets: Secrets;
 
-  constructor(maxCharacters: number, secrets: readonly string[] = []) {
+  constructor(maxCharacters: number, secrets: Secrets = []) {
     this.#half = Math.floor(maxCharacters / 2);
     this.#secrets = secrets;
   }
@@ -31,7 +30,7 @@ export class BoundedOutput {
     this.#head += chunk.slice(0, room);
     this.#tail += chunk.slice(room);
     const limit = this.#half + longestSecret(this.#secrets);
-    // Cut only when it has doubled: cutting at every chunk would copy the tail each time.
+    // Only when it has doubled: cutting at every chunk would copy it each time.
     if (this.#tail.length > 2 * limit) this.#tail = this.#tail.slice(-limit);
   }
 
@@ -43,87 +42,72 @@ export class BoundedOutput {
     return this.#total > this.#head.length + this.#tail.length;
   }
 
-  /** What came since the last time, as plain text. */
   take(): string {
     const [head, tail] = [this.#head, this.#tail.slice(-this.#half)];
     const leftOut = this.#total - head.length - tail.length;
     [this.#head, this.#tail, this.#total] = ['', '', 0];
-    return leftOut > 0
-      ? `${plainText(head)}\n… ${leftOut} characters left out …\n${plainText(tail)}`
-      : plainText(head + tail);
+    if (leftOut === 0) return plainText(head + tail);
+    return `${plainText(head)}\n… ${leftOut} characters left out …\n${plainText(tail)}`;
   }
 
-  /** Plain text with secrets in it: for the pattern that the output of a check must match. */
+  /** With secrets: for the pattern that the output must match. */
   searched(): string {
     return plainText(`${this.#head}${this.isCut ? '\n' : ''}${this.#tail}`);
   }
 
-  /** The very end, masked, for the evidence. */
   end(): string {
-    const text = plainText(this.isCut ? this.#tail : this.#head + this.#tail);
-    return endOf(maskSecrets(text, this.#secrets, { atStart: this.isCut }));
+    const text = this.isCut ? this.#tail : this.#head + this.#tail;
+    return evidenceOf(text, this.#secrets, { atStart: this.isCut });
   }
 }
 
-/** Characters of the evidence: enough for the end of a test report, little enough for a prompt. */
+/** The end of a test report, little enough for a prompt. */
 const tailLength = 8192;
 
-export function endOf(masked: string): string {
-  const trimmed = masked.trimEnd();
-  return trimmed.length <= tailLength ? trimmed : trimmed.slice(-tailLength).replace(/^[\udc00-\udfff]/u, '');
+export function evidenceOf(text: string, secrets: Secrets, cut: Cut = {}): string {
+  const masked = maskSecrets(plainText(text), secrets, cut).trimEnd();
+  return masked.length <= tailLength ? masked : masked.slice(-tailLength).replace(/^[\udc00-\udfff]/u, '');
 }
 
 const secretName =
   /KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|PRIVATE|COOKIE|(?:^|_)(?:PASS|PAT|AUTH|DSN)(?:_|$)/iu;
 /** Shorter values stand in every text by chance. */
 const shortestSecret = 6;
-/** A key of several lines is printed line by line, with prefixes; shorter lines of it tell nothing. */
+/** Keys of several lines are printed with prefixes, so lines count too. */
 const shortestLine = 12;
 
-export function secretValues(environment: Environment): readonly string[] {
+export function secretValues(environment: Environment): Secrets {
   const values = Object.entries(environment).flatMap(([name, value = '']) => {
     const password = /^[a-z][\w+.-]*:\/\/[^/\s@]*:([^/\s@]+)@/iu.exec(value)?.[1] ?? '';
     return secretName.test(name) ? [value, password] : [password];
   });
-  return [...new Set(values.flatMap(formsOf))];
+  const plain = values.map((value) => plainText(value).trim());
+  const secrets = plain.filter(({ length }) => length >= shortestSecret);
+  const lines = secrets.filter((secret) => secret.includes('\n')).flatMap((secret) => secret.split('\n'));
+  const long = lines.map((line) => line.trim()).filter(({ length }) => length >= shortestLine);
+  return [...new Set([...secrets, ...long])];
 }
 
-function formsOf(value: string): string[] {
-  const plain = plainText(value).trim();
-  if (plain.length < shortestSecret) return [];
-  const lines = plain.split('\n').map((line) => line.trim());
-  return [plain, ...(lines.length > 1 ? lines.filter(({ length }) => length >= shortestLine) : [])];
-}
+const longestSecret = (secrets: Secrets) => Math.max(0, ...secrets.map(({ length }) => length));
 
-function longestSecret(secrets: readonly string[]): number {
-  return Math.max(0, ...secrets.map(({ length }) => length));
-}
-
-/** `text` is plain. At a cut, where a part of a secret may stand, as much is left out as could belong to one. */
-export function maskSecrets(
-  text: string,
-  secrets: readonly string[],
-  { atStart = false, atEnd = false } = {},
-): string {
+/** At a cut, whatever could belong to a secret is left out. */
+export function maskSecrets(text: string, secrets: Secrets, { atStart = false, atEnd = false }: Cut = {}) {
   const margin = Math.max(0, longestSecret(secrets) - 1);
-  const to = atEnd ? text.length - margin : text.length;
-  const spans: { start: number; end: number }[] = [];
+  const isSecret = new Uint8Array(text.length);
   for (const secret of secrets)
     for (let start = text.indexOf(secret); start !== -1; start = text.indexOf(secret, start + 1))
-      spans.push({ start, end: start + secret.length });
-  spans.sort((left, right) => left.start - right.start || left.end - right.end);
-  const parts: string[] = [];
-  let at = atStart ? margin : 0;
-  for (const { start, end } of spans) {
-    if (end <= at || start >= to) continue;
-    // One that overlaps with the last is covered by the same mask.
-    if (start >= at || parts.length === 0) parts.push(text.slice(at, Math.max(at, start)), '[masked]');
-    at = end;
+      isSecret.fill(1, start, start + secret.length);
+  let masked = '';
+  const from = atStart ? margin : 0;
+  const to = atEnd ? text.length - margin : text.length;
+  for (let at = from; at < to; ) {
+    const start = at;
+    while (at < to && isSecret[at] === isSecret[start]) at += 1;
+    masked += isSecret[start] === 1 ? '[masked]' : text.slice(start, at);
   }
-  return parts.join('') + text.slice(at, Math.max(at, to));
+  return masked;
 }
 
-/** A piece of the configuration inside one of our sentences: masked before it is shortened, so that no part stays. */
-export function quoteMasked(text: string, secrets: readonly string[]): string {
-  return oneLine(maskSecrets(plainText(text), secrets), 200);
-}
+/** Masked before it is shortened, so that no part of a secret stays. */
+export const quoteMasked = (text: string, secrets: Secrets) =>
+  oneLine(maskSecrets(plainText(text), secrets), 200);

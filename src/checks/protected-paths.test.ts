@@ -6,7 +6,7 @@ import { changedSince, type ProtectedBaseline, takeBaseline } from './protected-
 
 async function baselineOf(root: string, ...patterns: string[]): Promise<ProtectedBaseline> {
   const taken = await takeBaseline(root, patterns);
-  if (!taken.ok) throw new Error(taken.sentence);
+  if (!taken.ok) throw new Error(taken.error);
   return JSON.parse(JSON.stringify(taken.baseline)) as ProtectedBaseline;
 }
 
@@ -96,6 +96,6 @@ describe('V2: protected paths', () => {
     expect(await takeBaseline(root, ['../x'])).toMatchObject({ ok: false });
     expect(await takeBaseline(join(root, 'gone'), ['a'])).toMatchObject({ ok: false });
     const interrupted = await takeBaseline(root, ['a.txt'], { signal: AbortSignal.abort() });
-    expect(interrupted).toMatchObject({ ok: false, sentence: expect.stringContaining('interrupted') });
+    expect(interrupted).toMatchObject({ ok: false, error: expect.stringContaining('interrupted') });
   });
 });

@@ -6,10 +6,10 @@ import { killedAsker, killedGroup, manyAskers, manyHooks } from '../../test/evid
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { type CheckSpec, createCommandCheck } from '../core/check-specs.ts';
 import type { CheckAsker, CheckRun } from '../engine/host.ts';
-import { sha256, systemClock } from '../engine/system.ts';
+import { systemClock } from '../engine/system.ts';
 import { createSequentialIdentifiers } from '../simulated/simulated-clock.ts';
+import { askForChecks, type CheckQuestion, cancelChecks, type QueuePlace, runQueue } from './checker.ts';
 import { findProcessTree } from './process.ts';
-import { askForChecks, type CheckQuestion, cancelChecks, reviveQueue, runQueue } from './queue.ts';
 
 function createQueue() {
   const directory = mkdtempSync(join(tmpdir(), 'untildone-queue-'));
@@ -19,7 +19,6 @@ function createQueue() {
     store,
     clock: systemClock,
     identifiers: createSequentialIdentifiers(),
-    hash: sha256,
     directory,
   };
   const run = (holder: string, environment: Record<string, string | undefined> = process.env) =>
@@ -29,6 +28,8 @@ function createQueue() {
   return { directory, store, place, run, runOf };
 }
 
+/** The holder of a new lease; null: someone works through the queue. */
+const reviveQueue = async (place: QueuePlace) => (await askForChecks(place, [])).start;
 const shell = (line: string): CheckSpec => createCommandCheck('check', { shell: line });
 const asker = (sessionId: string, changes: Partial<CheckAsker> = {}): CheckAsker => ({
   sessionId,

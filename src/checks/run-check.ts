@@ -1,23 +1,15 @@
-// Runs one check once and says what the system saw (V1). It never throws for what a check does, never answers with a
-// secret of the environment in it, and leaves no process behind. Running a failed one again is the caller's business.
+// Runs one check once and says what was seen (V1). It never throws, shows no secret and leaves no process behind.
 import { stat } from 'node:fs/promises';
 import type { CheckResult, CheckSpec, CommandCheck, FileCheck, ProtectedCheck } from '../core/check-specs.ts';
 import { refuse } from '../core/error.ts';
 import { displayName, oneLine } from '../core/safe-text.ts';
-import { explainFileError, isThere, readAtMost, resolveInside, withRegularFile } from './files.ts';
-import {
-  type CheckContext,
-  failed,
-  type Looking,
-  matchText,
-  type Observation,
-  passed,
-} from './observation.ts';
-import { BoundedOutput, endOf, maskSecrets, plainText, quoteMasked, secretValues } from './output.ts';
-import { type CommandEnd, commandEnvironment, endInTime, sessionVariable, startCommand } from './process.ts';
+import { explainFileError, readAtMost, resolveInside, withRegularFile } from './files.ts';
+import type { CheckContext, Looking, Observation } from './observation.ts';
+import { failed, matchText, passed } from './observation.ts';
+import { BoundedOutput, evidenceOf, maskSecrets, quoteMasked, secretValues } from './output.ts';
+import { commandEnvironment, endInTime, sessionVariable, startCommand } from './process.ts';
 import { baselineKey, changedSince, type ProtectedBaseline } from './protected-paths.ts';
 
-/** When `context.signal` has come, the result says only that the check was interrupted: it is no evidence. */
 export async function runCheck(spec: CheckSpec, context: CheckContext): Promise<CheckResult> {
   const secrets = secretValues(context.environment);
   const started = performance.now();
@@ -28,6 +20,15 @@ export async function runCheck(spec: CheckSpec, context: CheckContext): Promise<
   return { check: spec.id, result, ...seen, exitCode, milliseconds, timedOut, at: context.now() };
 }
 
+/** A failed check is run once more: a pass then is flaky. After `context.signal` the result is no evidence. */
+export async function runCheckTwice(spec: CheckSpec, context: CheckContext, onRepeat?: () => void) {
+  const first = await runCheck(spec, context);
+  if (first.result === 'passed' || context.signal.aborted) return { ...first, flaky: false };
+  onRepeat?.();
+  const last = await runCheck(spec, context);
+  return { ...last, flaky: last.result === 'passed' };
+}
+
 function observe(spec: CheckSpec, looking: Looking): Promise<Observation> | Observation {
   switch (spec.kind) {
     case 'command':
@@ -35,7 +36,7 @@ function observe(spec: CheckSpec, looking: Looking): Promise<Observation> | Obse
     case 'file':
       return runFileCheck(spec, looking);
     case 'http':
-      // Loaded only when needed: HTTP is the slowest part of Node to load, and most checks are commands.
+      // The slowest part of Node to load, and most checks are commands.
       return import('./http-check.ts').then(({ runHttpCheck }) => runHttpCheck(spec, looking));
     case 'human':
       return failed(`Waits for a human to approve: ${looking.quote(spec.question)}`);
@@ -44,38 +45,33 @@ function observe(spec: CheckSpec, looking: Looking): Promise<Observation> | Obse
   }
 }
 
-/** Between asking a command to end and ending it: time to write a report, not to go on. */
 const endGraceMs = 2000;
-
-/** Characters of the output that a pattern sees: half of them from its beginning, half from its end. */
+/** Half from the beginning of the output, half from its end. */
 const searchedLength = 262_144;
 
-/** Its exit status, and a pattern on its output if wanted. An argv never meets a shell; only a human's line does. */
 async function runCommandCheck(spec: CommandCheck, looking: Looking): Promise<Observation> {
   const { quote, secrets, signal, environment, session = environment[sessionVariable] ?? 'check' } = looking;
-  const { command } = spec;
-  // Masked word by word first: the quotes around an odd word would hide a secret from the mask.
-  const shown =
-    'shell' in command
-      ? quote(command.shell)
-      : oneLine(command.map((word) => displayName(maskSecrets(word, secrets))).join(' '), 200);
+  const command = 'shell' in spec.command ? spec.command.shell : spec.command;
+  // Word by word: quotes around an odd word would hide a secret from the mask.
+  const word = (one: string) => displayName(maskSecrets(one, secrets));
+  const shown = typeof command === 'string' ? quote(command) : oneLine(command.map(word).join(' '), 200);
   const place = await findDirectory(spec, looking.directory);
   if (!place.ok) return failed(`${shown} was not started: ${quote(place.error)}`);
   if (signal.aborted) return failed(`${shown} was not started: it was interrupted.`);
   const output = new BoundedOutput(searchedLength, secrets);
   const started = performance.now();
   const running = startCommand({
-    command: 'shell' in command ? command.shell : command,
-    directory: place.directory,
-    environment: commandEnvironment(environment, { session, alsoPassOn: spec.environment }),
-    endGraceMs,
+    ...{ command, directory: place.directory, endGraceMs },
+    environment: commandEnvironment(environment, session, spec.environment),
     onOutput: (text) => output.append(text),
   });
   const ended = await endInTime(running, spec.timeoutMs, signal);
   const after = `after ${((performance.now() - started) / 1000).toFixed(1)} s`;
   const { passed, what } = await judge(spec, { ...ended, after }, output, looking);
-  const sentence = `${shown} ${what}.${describeRest(ended)}`;
-  const { exitCode, cause } = ended;
+  const { exitCode, cause, leftRunning, notEnded } = ended;
+  const left = leftRunning === 1 ? '1 process' : `${leftRunning} processes`;
+  const rest = notEnded === 0 ? 'which were ended' : `of which ${notEnded} could not be ended`;
+  const sentence = `${shown} ${what}.${leftRunning === 0 ? '' : ` It left ${left} running, ${rest}.`}`;
   return { passed, sentence, tail: output.end(), exitCode, timedOut: cause === 'time' };
 }
 
@@ -104,28 +100,21 @@ async function findDirectory({ directory }: CommandCheck, workspace: string) {
   if (!resolved.ok) return resolved;
   const { existing, missing, shown } = resolved.place;
   if (missing.length > 0) return refuse(`the folder ${shown} does not exist.`);
-  // What vanished between two looks gets the same answer as what is no folder.
+  // Safe: what vanished is no folder.
   const stats = await stat(existing).catch(() => null);
   if (stats?.isDirectory() === true) return { ok: true as const, directory: existing };
   return refuse(`${shown} is not a folder.`);
 }
 
-function describeRest({ leftRunning, notEnded }: CommandEnd): string {
-  if (leftRunning === 0) return '';
-  const left = leftRunning === 1 ? '1 process' : `${leftRunning} processes`;
-  const rest = notEnded === 0 ? 'which were ended' : `of which ${notEnded} could not be ended`;
-  return ` It left ${left} running, ${rest}.`;
-}
-
 const mostFileBytes = 8 * 1024 * 1024;
 
-/** It is there, it is not, or its text matches. Never leaves the workspace, waits at a FIFO or reads without end. */
+/** Never leaves the workspace, waits at a FIFO or reads without end. */
 async function runFileCheck({ path, expect }: FileCheck, looking: Looking): Promise<Observation> {
   const resolved = await resolveInside(looking.directory, path);
   if (!resolved.ok) return failed(looking.quote(resolved.error));
   const { existing, missing } = resolved.place;
   const shown = looking.quote(resolved.place.shown);
-  const exists = missing.length === 0 && (await isThere(existing));
+  const exists = missing.length === 0;
   if (expect === 'absent')
     return exists ? failed(`${shown} exists and should not.`) : passed(`${shown} does not exist.`);
   if (!exists) return failed(`${shown} does not exist.`);
@@ -138,24 +127,23 @@ async function runFileCheck({ path, expect }: FileCheck, looking: Looking): Prom
     const text = opened.result.toString('utf8');
     const { isMatch, words } = await matchText(expect.matches, text, looking);
     if (isMatch) return passed(`${shown} ${words}.`);
-    return failed(`${shown} ${words}.`, endOf(maskSecrets(plainText(text), looking.secrets)));
+    return failed(`${shown} ${words}.`, evidenceOf(text, looking.secrets));
   } catch (error) {
-    // Every error of the file system here concerns this one path, and it is the answer.
+    // An error with this path is the answer.
     return failed(explainFileError(error, shown));
   }
 }
 
-/** Changed paths that are named; more would fill a continuation without helping. */
 const namedPaths = 20;
 
-/** They are as they were at the human's message, or what the work proves is void (V2, P27). */
+/** V2, P27. */
 async function runProtectedCheck(spec: ProtectedCheck, looking: Looking): Promise<Observation> {
   const text = (await looking.readBaseline?.(spec.baseline)) ?? null;
   if (text === null || baselineKey(text) !== spec.baseline)
     return failed('What stood under the protected paths is not on record, or was changed there.');
   const baseline = JSON.parse(text) as ProtectedBaseline;
   const changes = await changedSince(baseline, looking.directory, { signal: looking.signal });
-  if (!changes.ok) return failed(changes.sentence);
+  if (!changes.ok) return failed(changes.error);
   const paths = [...changes.changed, ...changes.deleted, ...changes.added];
   if (paths.length === 0) return passed('No protected path was changed.');
   const sentence = 'Protected paths were changed; restore them as they were, and mend the cause elsewhere.';

@@ -17,7 +17,7 @@ export function readAgentPolicyFor(
   const { settings } = result.policy;
   const unknown = unknownAllowedTool(settings);
   const types = workerTypes(settings, result.origins);
-  const problems = [...(unknown === null ? [] : [unknown]), ...(types.ok ? [] : [asProblem(types.sentence)])];
+  const problems = [...(unknown === null ? [] : [unknown]), ...(types.ok ? [] : [asProblem(types.error)])];
   const warnings = [...result.warnings, ...(types.ok ? types.warnings.map(asProblem) : [])];
   if (problems.length === 0) return { ...result, warnings };
   return {

@@ -2,12 +2,11 @@
 // the process it lives in.
 
 import type { AgentEvent, RunEnded } from '../agent/agent-event.ts';
+import { type Asking, noAsking } from '../agent/loop/tool-calls.ts';
 import type { ResolvedModel } from '../agent/models/resolve-model.ts';
-import { type Asking, noAsking } from '../agent/permissions/permission-gate.ts';
 import { type HumanControl, runAgent } from '../agent/run-agent.ts';
 import type { Worker } from '../agent/workers/worker-types.ts';
 import type { PermissionPolicy } from '../agent/workspace/permission.ts';
-import { fingerprintWorkspace } from '../checks/fingerprint.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
@@ -116,13 +115,8 @@ export async function runSession(
       identifiers: createIdentifiers(io.clock),
       environment: io.env,
       emit,
-      fingerprint: async () => {
-        const seen = await fingerprintWorkspace(session.directory, {
-          timeoutMs: fingerprintMs,
-          exclude: policy.exclude ?? [],
-        });
-        return seen.ok ? seen.fingerprint : null;
-      },
+      fingerprint: () =>
+        checker.lookAtStop({ ...session, exclude: policy.exclude }, { timeoutMs: fingerprintMs }),
       onControl: (given) => {
         control = given;
       },

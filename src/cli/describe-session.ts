@@ -1,6 +1,7 @@
 // A session in words: what it is doing, how far its plan is, how much of its limits is used (C3, C4).
 // Pure. The same values feed the text and the JSON of `status`; text made from them still has to be made safe.
 
+import type { Reason } from '../core/rules.ts';
 import { visibleLine } from '../core/safe-text.ts';
 import type { Settings } from '../core/settings.ts';
 import { openCount, type PlanCounts, planSize, type Session } from '../core/state.ts';
@@ -22,7 +23,7 @@ export interface SessionState {
 }
 
 /** What a parked stop attempt waits for, by the rule that made it wait. */
-const causes: Readonly<Record<string, string>> = {
+const causes = {
   recovering: 'the recovery from an error',
   compacting: 'the compaction of the context',
   'permission-pending': "the human's answer to a permission request",
@@ -31,7 +32,7 @@ const causes: Readonly<Record<string, string>> = {
   'nothing-open': 'the checks',
   'repeated-question': 'the human: the agent asked twice in a row',
   'rate-limited': "the provider's limit to be reset",
-};
+} satisfies Partial<Record<Reason, string>>;
 
 const pauses: Readonly<Record<NonNullable<Session['pause']>['by'], string>> = {
   human: 'paused by the human',
@@ -56,7 +57,10 @@ export function describeState(session: Session, now: number): SessionState {
   if (parked?.cause === 'not-yet')
     return { name: 'counting-down', words: `counting down: the agent goes on${due}` };
   if (parked !== null)
-    return { name: 'waiting', words: `waiting for ${causes[parked.cause] ?? parked.cause}${due}` };
+    return {
+      name: 'waiting',
+      words: `waiting for ${causes[parked.cause as keyof typeof causes] ?? parked.cause}${due}`,
+    };
   const pending = pendingWait(session);
   if (pending !== null) return { name: 'waiting', words: `waiting for ${pending}` };
   if (settled !== null) return { name: 'settled', words: `settled: ${settled.outcome} (${settled.reason})` };
@@ -79,10 +83,10 @@ function workerState({ lastStop }: Session): SessionState {
 
 /** A wait that an asked host let through is not parked; its cause is there all the same. */
 function pendingWait({ waits }: Session): string | null {
-  if (waits.recovering) return causes['recovering'] ?? null;
-  if (waits.compacting) return causes['compacting'] ?? null;
-  if (waits.permissions.length > 0) return causes['permission-pending'] ?? null;
-  if (waits.questions.length > 0) return causes['question-pending'] ?? null;
+  if (waits.recovering) return causes.recovering;
+  if (waits.compacting) return causes.compacting;
+  if (waits.permissions.length > 0) return causes['permission-pending'];
+  if (waits.questions.length > 0) return causes['question-pending'];
   return null;
 }
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hostOfCommand } from './host-processes.ts';
 import { findAgentAbove, whyNoHuman } from './human-terminal.ts';
-import { hostOfCommand } from './known-hosts.ts';
 import { ancestorsOf, readFromProc, readFromPs } from './process-ancestors.ts';
 
 function ancestor(argv: readonly string[], variables: readonly string[] = []) {

@@ -2,7 +2,7 @@
 // however that hides; of other hosts' agents it finds those that do not. docs/permissions.md says what it cannot find.
 import { closeSync, constants, openSync } from 'node:fs';
 import { hasLimitMark } from '../checks/process.ts';
-import { hostOfCommand, hostOfVariables } from './known-hosts.ts';
+import { hostOfCommand, hostOfVariables } from './host-processes.ts';
 import { type AncestorProcess, ancestorsOf } from './process-ancestors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -7,11 +7,11 @@ import type { Runtime } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers, sha256 } from '../engine/system.ts';
 import {
+  createFileMemory,
   createPlanFileSync,
   type PlanFileSync,
   type PlanFileSyncOptions,
 } from '../plan-file/plan-file-sync.ts';
-import { createFileMemory } from '../plan-file/plan-text.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
 

@@ -15,7 +15,7 @@ const mostBytes = 1_048_576;
 export function readPolicyFile(cwd: string, name: string): Settings {
   const path = resolve(cwd, name);
   const json = parseJsonText(readText(path));
-  if (!json.ok) throw wrong(path, json.message);
+  if (!json.ok) throw wrong(path, json.error);
   const result = validateConfig(json.value);
   if (!result.ok)
     throw wrong(

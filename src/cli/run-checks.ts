@@ -24,7 +24,7 @@ export async function prepareChecks(
     session.goal === null
       ? { ok: true as const, policy: session.policy }
       : await protectPolicy(store, session.policy, session.directory);
-  if (!prepared.ok) throw new UntildoneError('invalid-config', prepared.sentence);
+  if (!prepared.ok) throw new UntildoneError('invalid-config', prepared.error);
   const watching: Partial<CheckerOptions> = {
     signal: () => signal,
     askHuman: ask ?? undefined,

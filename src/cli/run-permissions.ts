@@ -1,6 +1,6 @@
-import type { Asking } from '../agent/permissions/permission-gate.ts';
-import { addGrant, type GrantPlace, provenGrants } from '../agent/permissions/remembered-grants.ts';
+import type { Asking } from '../agent/loop/tool-calls.ts';
 import type { PermissionPolicy } from '../agent/workspace/permission.ts';
+import { addGrant, type GrantPlace, provenGrants } from '../agent/workspace/remembered-grants.ts';
 import { workspaceTools } from '../agent/workspace/workspace-tools.ts';
 import { UntildoneError } from '../core/error.ts';
 import { closestName, type Problem, problemSentence } from '../core/problem.ts';

@@ -11,8 +11,7 @@ import type { Session } from '../core/state.ts';
 import { digestFile } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { errorCode } from '../engine/system.ts';
-import { type PlanFile, parsePlanFile, planChecks, problemText } from '../plan-file/plan-file.ts';
-import { readPlanText } from '../plan-file/plan-text.ts';
+import { type PlanFile, parsePlanFile, planChecks, readPlanText } from '../plan-file/plan-file.ts';
 import { shown } from './print.ts';
 
 export interface TakenPlan {
@@ -38,7 +37,7 @@ export async function takePlanFile(policy: Policy, file: string, directory: stri
   if (!text.ok) return fail(`${text.sentence}.`);
   const parsed = parsePlanFile(text.text);
   if (!parsed.ok)
-    return fail(`is wrong: ${parsed.problems.map((found) => shown(problemText(found), 300)).join('; ')}.`);
+    return fail(`is wrong: ${parsed.problems.map((problem) => shown(problem, 300)).join('; ')}.`);
   const { plan } = parsed;
   const problem = findProblem(plan, policy, names);
   if (problem !== null) return fail(problem);

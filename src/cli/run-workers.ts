@@ -14,14 +14,14 @@ export async function prepareWorkers(
   origins: Origins,
 ): Promise<readonly Worker[]> {
   const types = workerTypes(settings, origins);
-  if (!types.ok) throw new UntildoneError('invalid-config', types.sentence);
+  if (!types.ok) throw new UntildoneError('invalid-config', types.error);
   for (const warning of types.warnings) complain(io, `warning: ${warning}`);
   const workers: Worker[] = [];
   for (const type of types.workers) {
     if (type.modelName === null) workers.push({ ...type, model: null });
     else {
       const model = await resolveModel(type.modelName, { settings, origins, environment: io.env });
-      if (!model.ok) throw new UntildoneError('usage', `The worker ${type.name}: ${model.sentence}`);
+      if (!model.ok) throw new UntildoneError('usage', `The worker ${type.name}: ${model.error}`);
       workers.push({ ...type, model });
     }
   }

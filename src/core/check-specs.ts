@@ -1,136 +1,100 @@
-// What a check is: a condition that the system runs to prove a todo or the goal (V1), and how the checks of a
-// configuration become one. Pure descriptions; running them is the business of src/checks. A shell line can only come
-// from a human: agents propose argv or a name (V3). What is wrong is reported with its path, never left out silently.
-
-import { type Refusal, refuse } from './error.ts';
+// What a check is: a condition that the system runs to prove a todo or the goal (V1). A shell line can only come from
+// a human: agents propose argv or a name (V3).
+import { refuse } from './error.ts';
 import { compileNames, createPathSet, expandBraces, matchesNames } from './glob.ts';
 import { collectProblems, excerpt, joinPath, type Report } from './problem.ts';
 import type { CheckSetting, CheckSettings } from './settings.ts';
 
-interface CheckBase {
-  /** Unique within a policy; what todos, evidence and messages name it by. */
-  readonly id: string;
-  /** Files whose change makes the evidence stale; empty: the whole workspace. */
-  readonly files: readonly string[];
-  readonly timeoutMs: number;
-}
+type Spec<Kind extends string, Fields> = Readonly<{
+  id: string;
+  kind: Kind;
+  /** Their change makes the evidence stale; empty: the whole workspace. */
+  files: readonly string[];
+  timeoutMs: number;
+}> &
+  Readonly<Fields>;
 
-export interface CommandCheck extends CheckBase {
-  readonly kind: 'command';
-  /** argv, or one shell line that a human wrote. */
-  readonly command: readonly string[] | { readonly shell: string };
-  /** Relative to the workspace. */
-  readonly directory: string | null;
-  readonly expectExit: number;
-  /** A pattern that the output must match, besides the exit status. */
-  readonly expectOutput: string | null;
-  /** Names of environment variables that the command gets besides the harmless ones. */
-  readonly environment: readonly string[];
-}
-
-export interface FileCheck extends CheckBase {
-  readonly kind: 'file';
-  readonly path: string;
-  readonly expect: 'exists' | 'absent' | { readonly matches: string };
-}
-
-export interface HttpCheck extends CheckBase {
-  readonly kind: 'http';
-  readonly url: string;
-  readonly expectStatus: number;
-  readonly expectBody: string | null;
-  /** Only loopback unless the human says otherwise. */
-  readonly anyHost: boolean;
-}
-
-export interface HumanCheck extends CheckBase {
-  readonly kind: 'human';
-  readonly question: string;
-}
-
-/** The id of the check that the system makes from `protect`. */
-export const protectedPathsId = 'protected paths';
-
-/** Paths that must be as they were at the human's message. Made by the system from `protect`. */
-export interface ProtectedCheck extends CheckBase {
-  readonly kind: 'protected';
-  /** Key in the store of what stood there then. */
-  readonly baseline: string;
-}
-
+type CommandFields = {
+  command: readonly string[] | { readonly shell: string };
+  directory: string | null;
+  expectExit: number;
+  expectOutput: string | null;
+  environment: readonly string[];
+};
+type FileFields = { path: string; expect: 'exists' | 'absent' | { readonly matches: string } };
+/** `anyHost`: only loopback unless the human says otherwise. */
+type HttpFields = { url: string; expectStatus: number; expectBody: string | null; anyHost: boolean };
+export type CommandCheck = Spec<'command', CommandFields>;
+export type FileCheck = Spec<'file', FileFields>;
+export type HttpCheck = Spec<'http', HttpFields>;
+export type HumanCheck = Spec<'human', { question: string }>;
+/** From `protect`: paths as they were at the human's message; `baseline` is a key in the store. */
+export type ProtectedCheck = Spec<'protected', { baseline: string }>;
 export type CheckSpec = CommandCheck | FileCheck | HttpCheck | HumanCheck | ProtectedCheck;
 
-/** What the system saw when it ran a check once. */
-export interface CheckResult {
-  readonly check: string;
-  readonly result: 'passed' | 'failed';
-  /** In words for people and models: the command, what was expected, what came. */
-  readonly sentence: string;
-  readonly exitCode: number | null;
-  readonly milliseconds: number;
-  /** The end of the output, capped, secrets masked. */
-  readonly tail: string;
-  /** It was ended because its time was over. */
-  readonly timedOut: boolean;
-  readonly at: number;
-}
+export const protectedPathsId = 'protected paths';
 
-/** The ids of what was allowed as argv begin with this; names may not. */
+export type CheckResult = Readonly<{
+  check: string;
+  result: 'passed' | 'failed';
+  sentence: string;
+  exitCode: number | null;
+  milliseconds: number;
+  /** The end of the output, capped, secrets masked. */
+  tail: string;
+  timedOut: boolean;
+  at: number;
+}>;
+
+/** Ids of what was allowed as argv begin with this; names may not. */
 const argvPrefix = '$ ';
 
-/** All checks of a configuration, by id, and what is wrong with it. */
 export function readCheckSettings(settings: CheckSettings) {
   const { report, problems } = collectProblems();
-  const specs: [string, CheckSpec][] = [];
-  const reportUnknown = (names: readonly string[], path: string): void => {
-    for (const name of names) {
-      if (!Object.hasOwn(settings.checks, checkId(name)))
-        report(path, `there is no check named ${excerpt(name)}`);
-    }
+  const specs: Record<string, CheckSpec> = {};
+  const reportUnknown = (name: string, path: string): void => {
+    if (!Object.hasOwn(settings.checks, checkId(name)))
+      report(path, `there is no check named ${excerpt(name)}`);
   };
   for (const [name, setting] of Object.entries(settings.checks)) {
     const path = joinPath('checks', name);
     if (name.startsWith(argvPrefix)) report(path, `a name must not begin with "${argvPrefix}"`);
     const spec = readCheck(name, setting, path, report);
-    if (spec !== null) specs.push([name, spec]);
+    if (spec !== null) specs[name] = spec;
   }
   for (const [index, allowed] of settings.allowChecks.entries()) {
-    if (typeof allowed === 'string') reportUnknown([allowed], `allowChecks[${index}]`);
+    if (typeof allowed === 'string') reportUnknown(allowed, `allowChecks[${index}]`);
     else if (allowed.length === 0) report(`allowChecks[${index}]`, 'must name a program');
-    else specs.push([argvId(allowed), createCommandCheck(argvId(allowed), allowed)]);
+    else specs[argvId(allowed)] = createCommandCheck(argvId(allowed), allowed);
   }
-  for (const [index, name] of settings.goal.entries()) reportUnknown([name], `goal[${index}]`);
-  for (const [index, { title, checks }] of settings.todoChecks.entries()) {
+  for (const [index, name] of settings.goal.entries()) reportUnknown(name, `goal[${index}]`);
+  for (const [index, { title, checks = [] }] of settings.todoChecks.entries()) {
     const path = `todoChecks[${index}]`;
     if (title === undefined) report(path, 'must have a title');
     else if (expandBraces(title) === null)
       report(`${path}.title`, 'stands for too many patterns: use fewer braces');
-    reportUnknown(checks ?? [], `${path}.checks`);
+    for (const name of checks) reportUnknown(name, `${path}.checks`);
   }
   reportPatterns(settings.protect, 'protect', report);
-  return { specs: Object.fromEntries(specs), problems: problems() };
+  // With a problem the configuration applies in no part.
+  return { specs: problems().length === 0 ? specs : {}, problems: problems() };
 }
 
-/** Ids of the checks on the goal, each once. */
 export function goalCheckIds(settings: CheckSettings): readonly string[] {
   return [...new Set(settings.goal.map(checkId))];
 }
 
-/** Ids of the checks that the human wants for a todo with this title, in the order of the rules. */
 export function checksForTitle(settings: CheckSettings, title: string): readonly string[] {
   const wanted = title.trim().toLowerCase();
-  const fitting = settings.todoChecks.filter((rule) => fitsTitle(rule.title ?? '', wanted));
+  const fitting = settings.todoChecks.filter(({ title: pattern = '' }) =>
+    expandBraces(pattern.trim().toLowerCase())?.some((one) => matchesNames(compileNames([one]), [wanted])),
+  );
   return [...new Set(fitting.flatMap(({ checks }) => (checks ?? []).map(checkId)))];
-}
-
-function fitsTitle(pattern: string, title: string): boolean {
-  const patterns = expandBraces(pattern.trim().toLowerCase()) ?? [];
-  return patterns.some((one) => matchesNames(compileNames([one]), [title]));
 }
 
 type Proposal = string | readonly string[];
 
-/** The id of the check that an agent proposed, by name, as argv or as argv in one line; null: no human allowed it. */
+/** By name, as argv, or as argv in one line; null: no human allowed it. */
 export function allowedProposal(settings: CheckSettings, proposal: Proposal): string | null {
   for (const allowed of settings.allowChecks) {
     const isName = typeof allowed === 'string';
@@ -148,7 +112,6 @@ function isSameCommand(argv: readonly string[], proposal: Proposal): boolean {
   return argv.every(isPlainWord) && argv.join(' ') === proposal.trim();
 }
 
-/** Names of checks are compared without letter case, as all names in a configuration. */
 function checkId(name: string): string {
   return name.trim().toLowerCase();
 }
@@ -157,12 +120,12 @@ function argvId(argv: readonly string[]): string {
   return argvPrefix + (argv.every(isPlainWord) ? argv.join(' ') : JSON.stringify(argv));
 }
 
-/** Only words that no shell would read otherwise: then one line stands for exactly one argv. */
+/** No shell would read it otherwise: then one line stands for exactly one argv. */
 function isPlainWord(word: string): boolean {
   return /^[\w@%+=:,./-]+$/u.test(word);
 }
 
-/** A test suite takes minutes; a check that hangs must not hold an agent for an hour. */
+/** A test suite takes minutes; one that hangs must not hold an agent for an hour. */
 const commandSeconds = 600;
 /** A file or an address on this machine answers at once or not at all. */
 const otherSeconds = 10;
@@ -173,67 +136,46 @@ const fieldsByKind = {
   http: ['http', 'status', 'body', 'anyHost'],
   human: ['human'],
 } as const satisfies Readonly<Record<string, readonly (keyof CheckSetting)[]>>;
-const kinds = ['command', 'file', 'http', 'human'] as const;
+const kinds = Object.keys(fieldsByKind) as (keyof typeof fieldsByKind)[];
 
-/** One check as a whole: which kind it is, and that nothing of another kind stands in it. null: something was reported. */
+/** null: it is of no kind. */
 function readCheck(id: string, setting: CheckSetting, path: string, report: Report): CheckSpec | null {
   const [kind, ...others] = kinds.filter((one) => setting[one] !== undefined);
   if (kind === undefined || others.length > 0) {
     report(path, 'must have exactly one of command, file, http, human');
     return null;
   }
-  let isRight = true;
-  const wrong: Report = (where, message) => {
-    isRight = false;
-    report(where, message);
-  };
   const known: readonly string[] = [...fieldsByKind[kind], 'timeoutSeconds', 'files'];
   for (const field of Object.keys(setting)) {
-    if (!known.includes(field)) wrong(joinPath(path, field), `has no meaning for a check of kind ${kind}`);
+    if (!known.includes(field)) report(joinPath(path, field), `has no meaning for a check of kind ${kind}`);
   }
-  const files = setting.files ?? [];
-  reportPatterns(files, joinPath(path, 'files'), wrong);
+  const { files = [], timeoutSeconds = kind === 'command' ? commandSeconds : otherSeconds } = setting;
+  reportPatterns(files, joinPath(path, 'files'), report);
   for (const field of ['expectOutput', 'matches', 'body'] as const) {
     const compiled = compileExpression(setting[field] ?? '');
-    if (!compiled.ok) wrong(joinPath(path, field), compiled.error);
+    if (!compiled.ok) report(joinPath(path, field), compiled.error);
   }
-  const seconds = setting.timeoutSeconds ?? (kind === 'command' ? commandSeconds : otherSeconds);
-  const spec = readKind(kind, { id, files, timeoutMs: Math.round(seconds * 1000) }, setting, path, wrong);
-  return isRight ? spec : null;
-}
-
-function readKind(
-  kind: (typeof kinds)[number],
-  base: Pick<CheckSpec, 'id' | 'files' | 'timeoutMs'>,
-  setting: CheckSetting,
-  path: string,
-  report: Report,
-): CheckSpec {
+  const base = { id, files, timeoutMs: Math.round(timeoutSeconds * 1000) };
   switch (kind) {
     case 'command': {
-      const { command = [], directory, environment = [], expectExit = 0, expectOutput = null } = setting;
+      const { command = [], directory = null, environment = [] } = setting;
+      const { expectExit = 0, expectOutput = null } = setting;
       if (command.length === 0) report(joinPath(path, 'command'), 'must name a program');
-      if (directory !== undefined) reportPath(directory, joinPath(path, 'directory'), report);
+      if (directory !== null) reportPath(directory, joinPath(path, 'directory'), report);
       for (const [index, name] of environment.entries()) {
         if (!/^[A-Za-z_]\w*$/u.test(name))
           report(`${joinPath(path, 'environment')}[${index}]`, 'must be the name of an environment variable');
       }
-      const given = { directory: directory ?? null, expectExit, expectOutput, environment };
       const argv = typeof command === 'string' ? { shell: command } : command;
-      return { ...createCommandCheck(base.id, argv), ...base, ...given };
+      return { ...base, kind, command: argv, directory, expectExit, expectOutput, environment };
     }
     case 'file': {
       const { file = '', exists, absent, matches } = setting;
       reportPath(file, joinPath(path, 'file'), report);
       if ([exists, absent, matches].filter((value) => value !== undefined).length > 1)
         report(path, 'must have at most one of exists, absent, matches');
-      const isAbsent = absent === true || exists === false;
-      return {
-        ...base,
-        kind,
-        path: file,
-        expect: matches === undefined ? (isAbsent ? 'absent' : 'exists') : { matches },
-      };
+      const presence = absent === true || exists === false ? 'absent' : 'exists';
+      return { ...base, kind, path: file, expect: matches === undefined ? presence : { matches } };
     }
     case 'http': {
       const { http: url = '', status = 200, body = null, anyHost = false } = setting;
@@ -246,14 +188,13 @@ function readKind(
   }
 }
 
-/** A command with nothing said about it but the command. */
 export function createCommandCheck(id: string, command: CommandCheck['command']): CommandCheck {
   const timeoutMs = commandSeconds * 1000;
   const nothing = { directory: null, expectExit: 0, expectOutput: null, environment: [] };
   return { id, files: [], timeoutMs, kind: 'command', command, ...nothing };
 }
 
-/** Links are looked at when the check runs; this only refuses what can never be inside. */
+/** Links are judged when the check runs. */
 function reportPath(given: string, path: string, report: Report): void {
   if (given.startsWith('/') || given.split('/').includes('..'))
     report(path, 'must be a path inside the workspace, relative to it and without ".."');
@@ -266,20 +207,17 @@ function reportPatterns(patterns: readonly string[], path: string, report: Repor
   }
 }
 
-/**
- * A human's regular expression for outputs, files and answers. ^ and $ stand for the ends of a line. It only compiles:
- * a hopeless expression can run for years, so whoever matches does it in a thread with a limit.
- */
-export function compileExpression(source: string): { ok: true; expression: RegExp } | Refusal {
-  try {
-    return { ok: true, expression: new RegExp(source, 'mu') };
-  } catch {
-    // Other engines are less strict about escapes such as \-: the lenient form gets a try before refusing.
+/** With the flag m ^ and $ are the ends of a line. Matching can take years: do it in a thread with a limit. */
+export function compileExpression(source: string, flags = 'm') {
+  let reason = '';
+  // The lenient form, with escapes such as \-, gets a try.
+  for (const mode of ['u', '']) {
+    try {
+      return { ok: true, expression: new RegExp(source, flags + mode) } as const;
+    } catch (error) {
+      // Safe: whoever wrote it is told, and nothing is matched.
+      reason = (error as Error).message;
+    }
   }
-  try {
-    return { ok: true, expression: new RegExp(source, 'm') };
-  } catch {
-    // Safe: the human is told, and a configuration with a problem applies in no part.
-    return refuse('must be a regular expression as JavaScript knows them');
-  }
+  return { ...refuse('must be a regular expression as JavaScript knows them'), reason };
 }

@@ -1,8 +1,6 @@
-// decide(): the one function that decides. It returns the next state, the commands to perform, the decision and the
-// ledger entries, and does nothing: no clock, no ids, no input or output. Time and ids come inside the event.
-import { checkFinished, checkStarted, finalRunEnded, verificationAsked } from './checks.ts';
+// The one function that decides. It performs nothing: time and ids come inside the event.
+import { checkFinished, checkStarted, finalRunEnded, verificationAsked } from './check-results.ts';
 import { type Step, step } from './decision.ts';
-import { deliveryReported, hostCapReached, timerFired } from './delivery.ts';
 import { UntildoneError } from './error.ts';
 import type { Event, EventOf, EventType } from './events.ts';
 import {
@@ -18,9 +16,9 @@ import {
 import { delegationEnded, delegationStarted, editPlan } from './plan-edit.ts';
 import type { Policy } from './policy.ts';
 import { followHost } from './reconcile.ts';
+import { settingsForAgent } from './settings.ts';
 import type { State } from './state.ts';
-import { reconsider, stopAttempted } from './stop.ts';
-import { waitEnded, waitStarted } from './waits.ts';
+import { deliveryReported, hostCapReached, reconsider, stopAttempted, timerFired } from './stop.ts';
 import {
   errorOccurred,
   markActive,
@@ -29,9 +27,11 @@ import {
   toolEnded,
   toolStarted,
   usageReported,
+  waitEnded,
+  waitStarted,
 } from './work.ts';
 
-/** What each event does: most only change the state, some do more. */
+/** Most only change the state. The settings they get are those of the session's agent. */
 const reducers: {
   readonly [Type in EventType]: (state: State, event: EventOf<Type>, policy: Policy) => State | Step;
 } = {
@@ -71,7 +71,7 @@ const reducers: {
   'delivery-reported': deliveryReported,
 };
 
-/** They may end a cause of waiting: after them a parked stop attempt is decided again. */
+/** After these a parked stop attempt is decided again. */
 const endingWaits: ReadonlySet<EventType> = new Set([
   'human-resumed',
   'check-finished',
@@ -80,19 +80,19 @@ const endingWaits: ReadonlySet<EventType> = new Set([
   'wait-ended',
 ]);
 
-/** Events count in the order of their arrival: one that says it is older than the last happens when that one did. */
+/** Events count in order of arrival: an older one happens when the last one did. */
 export function decide(state: State, event: Event, policy: Policy): Step {
-  if (!Object.hasOwn(reducers, event.type)) refuseUnknown(event.type);
+  if (!Object.hasOwn(reducers, event.type)) {
+    const shown = JSON.stringify(event.type)?.slice(0, 80);
+    throw new UntildoneError('unknown-event', `Unknown event type ${shown}; nothing was changed.`);
+  }
   const at = Math.max(state.updatedAt, event.at);
-  // The table is made by type: each event meets the function for its own.
+  // The table is made by type: each event meets its own function.
   const reduce = reducers[event.type] as (state: State, event: Event, policy: Policy) => State | Step;
-  const reduced = reduce(state, at === event.at ? event : { ...event, at }, policy);
+  const settings = settingsForAgent(policy.settings, state.agent.name);
+  const own = settings === policy.settings ? policy : { ...policy, settings };
+  const reduced = reduce(state, at === event.at ? event : { ...event, at }, own);
   const first = 'plan' in reduced ? step(reduced) : reduced;
-  const result = endingWaits.has(event.type) ? reconsider(first, policy, at) : first;
+  const result = endingWaits.has(event.type) ? reconsider(first, own, at) : first;
   return { ...result, state: { ...followHost(result.state, event), updatedAt: at } };
-}
-
-function refuseUnknown(type: unknown): never {
-  const shown = JSON.stringify(type)?.slice(0, 80);
-  throw new UntildoneError('unknown-event', `Unknown event type ${shown}; nothing was changed.`);
 }

@@ -1,12 +1,11 @@
-// What one event gives besides the next state: the decision on a stop attempt, and the commands that the engine
-// performs after the transaction (G1, V8). Data only. The same words appear in hook answers, exit codes and docs.
+// What one event gives besides the next state. Commands are performed after the transaction (G1, V8).
 import type { LedgerDraft } from './ledger.ts';
 import type { Reason } from './rules.ts';
 import type { State } from './state.ts';
 import type { TextKind } from './texts.ts';
 import type { Todo } from './todo.ts';
 
-/** How a turn settles, with the exit code of `untildone run`. 2 is kept for wrong usage or configuration. */
+/** How a turn settles, with the exit code of `untildone run`; 2 is wrong usage. */
 export const exitCodes = {
   done: 0,
   claimed: 3,
@@ -21,106 +20,72 @@ export type Outcome = keyof typeof exitCodes;
 export const outcomes = Object.keys(exitCodes) as readonly Outcome[];
 
 export type Answer = 'continue' | 'wait' | 'let-go';
-
-/** A small record of what a rule looked at, kept so that `why` can explain the decision afterwards (V6). */
+/** What a rule looked at, for `why` (V6). */
 export type Inputs = Readonly<Record<string, string | number | boolean | null>>;
 
-export interface Decision {
-  readonly answer: Answer;
-  /** Reason code: the name of the rule that answered, or `continue`. */
-  readonly reason: Reason | 'continue';
-  /** One sentence for people. */
-  readonly sentence: string;
-  readonly inputs: Inputs;
-  /** How the turn settled; null while it goes on, for skips, and for waits. */
-  readonly outcome: Outcome | null;
-  readonly textKind: TextKind | null;
-  /** 1 to 3: how firm the text was; null when none was sent. */
-  readonly level: number | null;
-  /** When a wait ends by itself; null when only an event ends it. */
-  readonly dueAt: number | null;
-  /** True in observe mode: this is what would have been answered (C2). */
-  readonly observed: boolean;
-  readonly epoch: number;
-}
+export type Decision = Readonly<{
+  answer: Answer;
+  reason: Reason | 'continue';
+  sentence: string;
+  inputs: Inputs;
+  /** null: the turn goes on, waits, or is skipped. */
+  outcome: Outcome | null;
+  textKind: TextKind | null;
+  level: number | null;
+  /** When a wait ends by itself; null: only by an event. */
+  dueAt: number | null;
+  /** It would have been answered so (C2). */
+  observed: boolean;
+  epoch: number;
+}>;
 
-/** Told hosts: put this text into the session. The key of delivery is session + epoch. */
-export interface InjectCommand {
-  readonly type: 'inject';
-  readonly epoch: number;
-  /** null: the same text again; the outbox has it. */
-  readonly text: string | null;
-}
+/** Told hosts. The key of delivery is session + epoch. Without a text: the same again, from the outbox. */
+export type InjectCommand = Readonly<{ type: 'inject'; epoch: number; text: string | null }>;
 
-/** Asked hosts: the answer to the stop attempt. `let-go` with a message tells the human why. */
-export interface AnswerCommand {
-  readonly type: 'answer';
-  readonly answer: Answer;
-  readonly epoch: number;
-  readonly text: string | null;
-  /** For the human; null: nothing worth saying. */
-  readonly message: string | null;
-  readonly dueAt: number | null;
-}
+/** Asked hosts. */
+export type AnswerCommand = Readonly<{
+  type: 'answer';
+  answer: Answer;
+  epoch: number;
+  text: string | null;
+  message: string | null;
+  dueAt: number | null;
+}>;
 
-export interface NotifyCommand {
-  readonly type: 'notify';
-  readonly level: 'info' | 'warning';
-  readonly title: string;
-  readonly message: string;
-}
+export type RunChecksCommand = Readonly<{
+  type: 'run-checks';
+  checks: readonly Readonly<{ todoId: string | null; check: string }>[];
+  /** Of a stop attempt: stale ones are run again too, then comes `final-run-ended` (V2). null: todos were claimed. */
+  stop: string | null;
+}>;
 
-/** Run these checks; each result comes back as a `check-finished` event. */
-export interface RunChecksCommand {
-  readonly type: 'run-checks';
-  readonly checks: readonly { readonly todoId: string | null; readonly check: string }[];
-  /**
-   * The stop attempt with nothing open that they are for: then what has gone stale is run again too, and
-   * `final-run-ended` follows (V2). null: todos that were claimed.
-   */
-  readonly stop: string | null;
-}
+export type Refusal = Readonly<{ index: number | null; code: string; sentence: string }>;
 
-/** What a todo tool gives back to the model. */
-export interface ReplyCommand {
-  readonly type: 'reply';
-  readonly reply: PlanReply;
-}
+export type PlanReply = Readonly<{
+  applied: boolean;
+  /** The list written equals the current one (M5). */
+  duplicate: boolean;
+  created: readonly Todo[];
+  changed: readonly Todo[];
+  refused: readonly Refusal[];
+  notices: readonly string[];
+}>;
 
-export interface Refusal {
-  /** Position in the input, where the input was a list. */
-  readonly index: number | null;
-  readonly code: string;
-  readonly sentence: string;
-}
+export type Command =
+  | InjectCommand
+  | AnswerCommand
+  | RunChecksCommand
+  | Readonly<{ type: 'notify'; level: 'info' | 'warning'; title: string; message: string }>
+  | Readonly<{ type: 'reply'; reply: PlanReply }>;
 
-export interface PlanReply {
-  /** False when nothing at all was applied. */
-  readonly applied: boolean;
-  /** A whole-list write that equals the current list (M5). */
-  readonly duplicate: boolean;
-  readonly created: readonly Todo[];
-  readonly changed: readonly Todo[];
-  readonly refused: readonly Refusal[];
-  /** Conflicts and notices for the model: same title twice, two in progress, duplicate write, dropped (T7, M5). */
-  readonly notices: readonly string[];
-}
+/** A todo that is not the same object as before was changed. */
+export type Step = Readonly<{
+  state: State;
+  commands: readonly Command[];
+  decision: Decision | null;
+  ledger: readonly LedgerDraft[];
+}>;
 
-export type Command = InjectCommand | AnswerCommand | NotifyCommand | RunChecksCommand | ReplyCommand;
-
-/** What one event does. A todo of the next state that is not the same object as before was changed. */
-export interface Step {
-  readonly state: State;
-  readonly commands: readonly Command[];
-  readonly decision: Decision | null;
-  /** To be chained by the engine, in this order. */
-  readonly ledger: readonly LedgerDraft[];
-}
-
-export function step(
-  state: State,
-  commands: readonly Command[] = [],
-  ledger: readonly LedgerDraft[] = [],
-): Step {
+export function step(state: State, commands: Step['commands'] = [], ledger: Step['ledger'] = []): Step {
   return { state, commands, decision: null, ledger };
 }

@@ -1,5 +1,4 @@
-// The one error class, and the value for what is simply refused. Expected outcomes are values; the error is for broken
-// promises (a damaged store, a full disk). `code` is stable and may be matched; `message` is a sentence for people.
+// The one error class, for broken promises such as a full disk, and the value for a refusal. `code` may be matched.
 
 export type ErrorCode =
   | 'store-newer'
@@ -24,10 +23,7 @@ export class UntildoneError extends Error {
   }
 }
 
-export interface Refusal {
-  readonly ok: false;
-  readonly error: string;
-}
+export type Refusal = Readonly<{ ok: false; error: string }>;
 
 export function refuse(error: string): Refusal {
   return { ok: false, error };

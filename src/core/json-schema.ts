@@ -1,6 +1,5 @@
-// JSON Schema (draft 2020-12) from the kinds of schema.ts: for editors, for models that call tools, for readers of our
-// events. It is a description only: values are read by schema.ts, and tests hold the two together.
-import { type Kind, linePattern, nameKind, reservedNames } from './schema.ts';
+// JSON Schema (draft 2020-12) of the kinds of schema.ts, for editors, models and readers of our events.
+import { type Kind, linePattern, nameKind, reservedNames, unbounded } from './schema.ts';
 import { type Setting, settingTable } from './settings.ts';
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -56,9 +55,8 @@ function shapeSchema(kind: Kind): JsonSchema {
   }
 }
 
-/** What has no bound of its own says none. */
 function upTo(keyword: string, maximum: number): JsonSchema {
-  return maximum === Number.MAX_SAFE_INTEGER ? {} : { [keyword]: maximum };
+  return maximum === unbounded ? {} : { [keyword]: maximum };
 }
 
 function propertiesOf(fields: Readonly<Record<string, Kind>>): JsonSchema {
@@ -75,7 +73,6 @@ function objectSchema(fields: Readonly<Record<string, Kind>>, fixed: JsonSchema)
   };
 }
 
-/** The schema of untildone.json. */
 export function configSchema(): JsonSchema {
   const properties = Object.entries<Setting>(settingTable).map(([name, setting]) => [
     name,

@@ -39,8 +39,8 @@ const broken: readonly (readonly [text: string, message: string])[] = [
 ];
 
 describe('C1: a file that is not JSON', () => {
-  it.each(broken)('%j is refused with its place', (text, message) => {
-    expect(parseJsonText(text)).toEqual({ ok: false, message });
+  it.each(broken)('%j is refused with its place', (text, error) => {
+    expect(parseJsonText(text)).toEqual({ ok: false, error });
   });
 
   it('does not overflow anything with a megabyte of brackets', () => {
@@ -49,7 +49,7 @@ describe('C1: a file that is not JSON', () => {
 
   it('never has its content quoted in the sentence', () => {
     const result = parseJsonText('secret \u001b[2J');
-    expect(result.ok ? '' : result.message).toBe('is not valid JSON: line 1, column 1: a value is expected');
+    expect(result.ok ? '' : result.error).toBe('is not valid JSON: line 1, column 1: a value is expected');
   });
 });
 
@@ -93,7 +93,7 @@ describe('C1: the place of a fault', () => {
         const text = json.slice(0, offset) + piece + json.slice(offset + (replaces ? 1 : 0));
         const result = parseJsonText(text);
         if (!result.ok)
-          expect(result.message).toMatch(/^is empty|^is not valid JSON: line \d+, column \d+: \S/);
+          expect(result.error).toMatch(/^is empty|^is not valid JSON: line \d+, column \d+: \S/);
       }),
       { numRuns: 5000 },
     );

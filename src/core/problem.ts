@@ -1,34 +1,25 @@
-// What is wrong with a value from outside, as data: where, and one sentence that people can act on.
-// Problems are collected, never thrown, and what they quote is short, on one line and safe for a terminal.
+// What is wrong with a value from outside. What problems quote is short, on one line and safe for a terminal.
 
 export interface Problem {
-  /** `agents.build.maxContinuations`, `UNTILDONE_MODE`, `--mode`; empty: the value as a whole. */
+  /** `agents.build.mode`, `UNTILDONE_MODE`, `--mode`; empty: the whole value. */
   readonly path: string;
   readonly message: string;
 }
 
-/** What is costly to put into words is given as a function: it is not called once nobody would read it. */
+/** A function is called only if someone will read the words. */
 export type Report = (path: string | (() => string), message: string | (() => string)) => void;
 
-export interface Problems {
-  readonly report: Report;
-  readonly problems: () => readonly Problem[];
-}
-
-/** A file can be wrong in a million places; nobody reads more than a hundred. */
-export function collectProblems(most = 100): Problems {
+/** A file can be wrong in a million places. */
+export function collectProblems(most = 100) {
   const kept: Problem[] = [];
   let more = 0;
-  return {
-    report: (path, message) => {
-      if (kept.length >= most) more += 1;
-      else kept.push({ path: worded(path), message: worded(message) });
-    },
-    problems: () =>
-      more === 0
-        ? kept
-        : [...kept, { path: '', message: `${more} more ${more === 1 ? 'problem' : 'problems'}` }],
+  const report: Report = (path, message) => {
+    if (kept.length >= most) more += 1;
+    else kept.push({ path: worded(path), message: worded(message) });
   };
+  const rest = () => ({ path: '', message: `${more} more ${more === 1 ? 'problem' : 'problems'}` });
+  const problems = (): readonly Problem[] => (more === 0 ? kept : [...kept, rest()]);
+  return { report, problems };
 }
 
 function worded(words: string | (() => string)): string {
@@ -39,10 +30,10 @@ export function problemSentence({ path, message }: Problem): string {
   return path === '' ? message : `${path}: ${message}`;
 }
 
-/** Names are at most this long, so a path never cuts a name that was accepted. */
+/** As long as names may be, so that no accepted name is cut. */
 const longestKey = 100;
 
-/** `agents` + `build` = `agents.build`; a key that is no plain word is quoted: `agents["my agent"]`. */
+/** `agents.build`; a key that is no plain word is quoted: `agents["my agent"]`. */
 export function joinPath(path: string, key: string): string {
   if (!/^[\w$-]{1,100}$/.test(key)) return `${path}[${quoted(key, longestKey)}]`;
   return path === '' ? key : `${path}.${key}`;
@@ -50,7 +41,7 @@ export function joinPath(path: string, key: string): string {
 
 const longestExcerpt = 40;
 
-/** A value from outside as part of a sentence: enough to find the place, never the whole of it. */
+/** Enough to find the place, never the whole value. */
 export function excerpt(value: unknown): string {
   if (typeof value === 'string') return quoted(value, longestExcerpt);
   if (value === undefined) return 'nothing';
@@ -60,13 +51,13 @@ export function excerpt(value: unknown): string {
 }
 
 export function quoted(text: string, longest: number): string {
-  // Two code units make at most one code point, so this slice is enough and a huge text costs nothing.
+  // A code point has at most two units; a huge text costs nothing.
   const points = [...text.slice(0, 2 * longest + 2)];
   const shown = points.length > longest ? `${points.slice(0, longest).join('')}…` : points.join('');
   return printable(JSON.stringify(shown));
 }
 
-/** Control, format and separator characters become visible escapes; nothing reaches a terminal raw. */
+/** Nothing reaches a terminal raw. */
 export function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
@@ -74,15 +65,15 @@ export function printable(text: string): string {
   );
 }
 
-/** Longer keys are no slips of a known name, and comparing them costs time. */
+/** Longer keys are no slips, and comparing them costs time. */
 const longestTypo = 64;
 
-/** The known name that was probably meant; null: none is near, and a wrong suggestion is worse than none. */
+/** What was probably meant; null: a wrong suggestion is worse than none. */
 export function closestName(written: string, known: readonly string[]): string | null {
   if (written.length > longestTypo) return null;
   const lower = written.toLowerCase();
   let best: string | null = null;
-  // A third of the letters wrong is still a slip; more is another word.
+  // A third of the letters wrong is still a slip.
   let bestDistance = Math.max(1, Math.floor(lower.length / 3)) + 1;
   for (const name of known) {
     const distance = editDistance(lower, name.toLowerCase());
@@ -94,13 +85,11 @@ export function closestName(written: string, known: readonly string[]): string |
   return best;
 }
 
-/** `sentence; did you mean "…"?`, or the bare sentence. */
 export function didYouMean(sentence: string, written: string, known: readonly string[]): string {
   const closest = closestName(written, known);
   return closest === null ? sentence : `${sentence}; did you mean "${closest}"?`;
 }
 
-/** Insertions, deletions and replacements that turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let row = 1; row <= from.length; row += 1) {

@@ -1,119 +1,72 @@
-// The one reconciler of lists: whole-list writes of the model (M5), hosts' own lists (G5) and plan files. What is new is
-// created, what is there is updated, what is missing is dropped; what is malformed is refused item by item, and whatever
-// it stood for stays untouched (T6, V4). An item is a todo by id, by title, or as reworded between the same neighbours.
-import { checksForTitle } from './check-specs.ts';
+// The one reconciler: whole-list writes (M5), hosts' lists (G5), plan files. What is missing is dropped; a malformed
+// item is refused, and its todo stays (T6, V4). An item is a todo by id, title, or as reworded between its neighbours.
 import type { Event, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
-import { firstRepeatedId, orderGap, type PlanDraft, refuseItem } from './plan.ts';
+import { firstRepeatedId, orderGap, type PlanDraft, wantedStatus } from './plan.ts';
 import { oneLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
 import { type HostTodo, type HostTrail, nextTodos, type State } from './state.ts';
 import { isOpen, normaliseTitle, type Priority, statusFromWord, type Todo, type TodoStatus } from './todo.ts';
 
-/** How far apart in a gap two titles may stand and still be compared: keeps a rewritten list of 10,000 linear. */
+/** Titles in a gap are compared so far apart: a rewritten list of 10,000 stays linear. */
 const rewordWindow = 25;
-/** In a gap so long that the window would cost seconds, it narrows. */
+/** In a gap so long that this would cost seconds, the window narrows. */
 const mostComparisons = 40_000;
-/** Half: rewording keeps most of a title's letters, replacing a hard todo with an easy one does not. */
+/** Rewording keeps most of a title's letters; replacing a hard todo with an easy one does not. */
 export const rewordedOverlap = 0.5;
 
-export function writeList(draft: PlanDraft, items: readonly WrittenTodo[], settings: Settings): void {
-  if (refuseWhole(draft, items, settings)) return;
+export function writeList(draft: PlanDraft, items: readonly WrittenTodo[], settings: Settings) {
   const { plan } = draft.state;
-  const matches = matchWritten(items, plan);
-  const refused = refuseItems(draft, items, matches, settings);
-  const orders = placeWritten(matches.rowOf, plan);
-  let changes = 0;
-  items.forEach((item, index) => {
-    if (refused.has(index)) return;
-    const todo = matches.rowOf[index] ?? null;
-    const order = orders[index] ?? 0;
-    changes +=
-      todo === null ? createTodo(draft, item, order, settings) : updateTodo(draft, todo, item, order);
-  });
-  changes += dropMissing(draft, matches.unmatched);
-  const applied = items.filter((_, index) => !refused.has(index));
-  noticeConflicts(draft, applied, settings);
-  if (changes === 0 && refused.size === 0 && plan.some(isOpen)) noticeDuplicate(draft);
-}
-
-function refuseWhole(draft: PlanDraft, items: readonly WrittenTodo[], { maxTodos }: Settings): boolean {
+  const { maxTodos } = settings;
   if (items.length > maxTodos) {
     const sentence = `The list has ${items.length} todos; at most ${maxTodos} are allowed. The last plan stays.`;
-    draft.refuse('too-many-todos', sentence);
-    return true;
+    return draft.refuse('too-many-todos', sentence);
   }
   const repeated =
     firstRepeatedId(items.map(({ id }) => id)) ?? firstRepeatedId(items.map(({ freshId }) => freshId));
-  if (repeated === null) return false;
-  const sentence = `The id "${oneLine(repeated, 60)}" occurs twice in the list. The last plan stays.`;
-  draft.refuse('duplicate-id', sentence);
-  return true;
-}
-
-/** Indexes of the items that do not apply. */
-function refuseItems(
-  draft: PlanDraft,
-  items: readonly WrittenTodo[],
-  { rowOf }: Matches<Todo>,
-  settings: Settings,
-): ReadonlySet<number> {
-  const refused = new Set<number>();
-  items.forEach(({ content: title, status, priority }, index) => {
-    const refusal = refuseItem({ title, status, priority }, index, settings);
-    if (refusal === null) return;
-    refused.add(index);
-    draft.refuseAs(refusal);
+  if (repeated !== null) {
+    const sentence = `The id "${oneLine(repeated, 60)}" occurs twice in the list. The last plan stays.`;
+    return draft.refuse('duplicate-id', sentence);
+  }
+  const { rowOf, unmatched } = matchWritten(items, plan);
+  const good = items.map(
+    (item, index) => !draft.refuseItem({ ...item, title: item.content }, index, settings),
+  );
+  const orders = placeWritten(rowOf, plan);
+  const known = new Set(plan.map(({ id }) => id));
+  const applied = items.filter((item, index) => {
+    const { freshId: id, content: title, id: hostKey, status, priority, reason } = item;
+    const todo = rowOf[index] ?? null;
+    if (!good[index]) return false;
+    if (todo !== null) updateTodo(draft, todo, item, orders[index] ?? 0);
+    else if (!known.has(id))
+      draft.add({ id, title, hostKey, status, priority, reason }, settings, orders[index]);
+    else {
+      const sentence = `item ${index + 1} would take the id of another todo; nothing of it was applied.`;
+      draft.refuse('known-id', sentence, index);
+      return false;
+    }
+    return true;
   });
-  const known = new Set(draft.state.plan.map(({ id }) => id));
-  items.forEach(({ freshId }, index) => {
-    if (rowOf[index] !== null || !known.has(freshId) || refused.has(index)) return;
-    refused.add(index);
-    const sentence = `item ${index + 1} would take the id of another todo; nothing of it was applied.`;
-    draft.refuse('known-id', sentence, index);
-  });
-  return refused;
+  for (const todo of unmatched) {
+    // A human who leaves a todo out cancels it; an agent drops it.
+    if (draft.actor === 'human' ? todo.status !== 'completed' : isOpen(todo))
+      draft.setStatus(todo, { status: 'cancelled' }, { title: todo.title });
+  }
+  noticeConflicts(draft, applied, settings);
+  if (draft.isUntouched && plan.some(isOpen)) noticeDuplicate(draft);
 }
 
-/** How many changes it took: the same list written again takes none. */
-function createTodo(draft: PlanDraft, item: WrittenTodo, order: number, settings: Settings): number {
-  const title = item.content.trim();
-  const priority = (item.priority ?? 'medium') as Priority;
-  const checks = checksForTitle(settings, title);
-  const seed = { id: item.freshId, title, order, hostKey: item.id ?? null, priority, checks };
-  return 1 + applyStatus(draft, draft.add(seed), item);
-}
-
-function updateTodo(draft: PlanDraft, todo: Todo, item: WrittenTodo, order: number): number {
+function updateTodo(draft: PlanDraft, todo: Todo, item: WrittenTodo, order: number): void {
   let current = todo;
-  let changes = 0;
   const title = item.content.trim();
   const titleKey = normaliseTitle(title);
   const priority = (item.priority ?? todo.priority) as Priority;
-  if (titleKey !== todo.titleKey) {
-    const detail = { from: todo.title, to: title };
-    current = draft.put(current, { ...current, title, titleKey }, 'reworded', detail);
-    changes += 1;
-  }
-  if (priority !== todo.priority || order !== todo.order) {
+  const reworded = { from: todo.title, to: title };
+  if (titleKey !== todo.titleKey)
+    current = draft.put(current, { ...current, title, titleKey }, 'reworded', reworded);
+  if (priority !== todo.priority || order !== todo.order)
     current = draft.put(current, { ...current, priority, order }, 'edited', { priority, order });
-    changes += 1;
-  }
-  return changes + applyStatus(draft, current, item);
-}
-
-function applyStatus(draft: PlanDraft, todo: Todo, item: WrittenTodo): number {
-  const status = statusFromWord(item.status ?? 'pending') ?? 'pending';
-  return draft.setStatus(todo, { status, reason: item.reason ?? null }) === null ? 0 : 1;
-}
-
-/** A human who leaves a todo out cancels it; an agent drops it. */
-function dropMissing(draft: PlanDraft, missing: readonly Todo[]): number {
-  const isHuman = draft.actor === 'human';
-  return missing.filter((todo) => {
-    if (!isHuman) return draft.drop(todo) !== null;
-    if (todo.status === 'completed') return false;
-    return draft.setStatus(todo, { status: 'cancelled' }, { title: todo.title }) !== null;
-  }).length;
+  draft.setStatus(current, wantedStatus(item));
 }
 
 /** T7: the same title open twice, and a second todo in progress. */
@@ -146,10 +99,7 @@ function noticeDuplicate(draft: PlanDraft): void {
   );
 }
 
-/**
- * The rank of each item. Todos keep their rank while the order is unchanged, so that an unchanged list changes nothing;
- * only a permuted list is ranked anew.
- */
+/** Known todos keep their rank while the order is unchanged; a permuted list is ranked anew. */
 export function placeWritten(rowOf: readonly (Todo | null)[], plan: readonly Todo[]): number[] {
   const kept = rowOf.filter((row) => row !== null).map(({ order }) => order);
   const isRising = kept.every((order, index) => index === 0 || order > (kept[index - 1] ?? 0));
@@ -162,7 +112,7 @@ export function placeWritten(rowOf: readonly (Todo | null)[], plan: readonly Tod
       orders.push(row.order);
       continue;
     }
-    // New ones are spread between the two that stand around them; behind the last one they follow the whole plan.
+    // New ones are spread between their neighbours; at the end they follow the whole plan.
     let end = orders.length;
     while (rowOf[end] === null) end += 1;
     const amount = end - orders.length;
@@ -173,28 +123,19 @@ export function placeWritten(rowOf: readonly (Todo | null)[], plan: readonly Tod
   return orders;
 }
 
-/** What matching looks at: a todo of the plan, or a line of a plan file as it was read last. */
-export interface Matchable {
-  readonly id: string;
-  readonly hostKey: string | null;
-  readonly titleKey: string;
-  readonly status: TodoStatus;
-}
-
-export interface Matches<Row> {
-  /** For each item its row, or null when it is new. */
-  readonly rowOf: readonly (Row | null)[];
-  /** Rows that no item stands for, in plan order. */
-  readonly unmatched: readonly Row[];
-}
-
+/** A todo of the plan, or a line of a plan file as last read. */
+type Matchable = Readonly<{ id: string; hostKey: string | null; titleKey: string; status: TodoStatus }>;
 type Written = Pick<WrittenTodo, 'id' | 'content' | 'status'>;
 
-/** Which written item is which row. Pure matching: nothing is changed here. */
-export function matchWritten<Row extends Matchable>(
-  items: readonly Written[],
-  plan: readonly Row[],
-): Matches<Row> {
+type Matching<Row> = Readonly<{
+  items: readonly Written[];
+  plan: readonly Row[];
+  rowOf: (Row | null)[];
+  take: (index: number, row: Row | undefined) => void;
+}>;
+
+/** For each item its row, null: new; and in plan order the rows without an item. */
+export function matchWritten<Row extends Matchable>(items: readonly Written[], plan: readonly Row[]) {
   const rowOf: (Row | null)[] = items.map(() => null);
   const taken = new Set<string>();
   const take = (index: number, row: Row | undefined): void => {
@@ -208,28 +149,17 @@ export function matchWritten<Row extends Matchable>(
   items.forEach(({ id }, index) => {
     if (id !== undefined) take(index, byId.get(id));
   });
-  const isFree = (row: Row): boolean => !taken.has(row.id);
-  matchTitles(items, plan.filter(isFree), rowOf, take);
-  matchReworded(items, plan, rowOf, take);
-  return { rowOf, unmatched: plan.filter(isFree) };
+  const free = () => plan.filter(({ id }) => !taken.has(id));
+  matchTitles({ items, plan: free(), rowOf, take });
+  matchReworded({ items, plan, rowOf, take });
+  return { rowOf, unmatched: free() };
 }
 
-type Take<Row> = (index: number, row: Row | undefined) => void;
-
-function matchTitles<Row extends Matchable>(
-  items: readonly Written[],
-  free: readonly Row[],
-  rowOf: readonly (Row | null)[],
-  take: Take<Row>,
-): void {
+function matchTitles<Row extends Matchable>({ items, plan, rowOf, take }: Matching<Row>): void {
   const queues = new Map<string, Row[]>();
-  for (const row of free) {
-    const queue = queues.get(row.titleKey);
-    if (queue === undefined) queues.set(row.titleKey, [row]);
-    else queue.push(row);
-  }
+  for (const row of plan) append(queues, row.titleKey, row);
   const keys = items.map(({ content }, index) => (rowOf[index] === null ? normaliseTitle(content) : ''));
-  // Namesakes with the written status first, or an unchanged list would swap an open one with a finished one.
+  // Namesakes by status first, or an unchanged list would swap an open one with a finished one.
   items.forEach((item, index) => {
     const queue = rowOf[index] === null ? queues.get(keys[index] ?? '') : undefined;
     if (queue === undefined || queue.length < 2) return;
@@ -237,24 +167,26 @@ function matchTitles<Row extends Matchable>(
     const same = queue.findIndex((row) => row.status === status);
     if (same >= 0) take(index, queue.splice(same, 1)[0]);
   });
-  // Live rows first: a finished namesake must not swallow the mention of an open one.
+  // Then open ones: a finished namesake must not swallow the mention of an open one.
   for (const queue of queues.values()) queue.sort((a, b) => liveness(a) - liveness(b));
   items.forEach((_, index) => {
     if (rowOf[index] === null) take(index, queues.get(keys[index] ?? '')?.shift());
   });
 }
 
+function append<Row>(lists: Map<string, Row[]>, key: string, row: Row): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [row]);
+  else list.push(row);
+}
+
 function liveness({ status }: Matchable): number {
   return status === 'completed' || status === 'cancelled' ? 1 : 0;
 }
 
-/** Items and rows that are left over between the same two matched neighbours are compared with each other. */
-function matchReworded<Row extends Matchable>(
-  items: readonly Written[],
-  plan: readonly Row[],
-  rowOf: readonly (Row | null)[],
-  take: Take<Row>,
-): void {
+/** What is left over between the same two matched neighbours is compared. */
+function matchReworded<Row extends Matchable>(matching: Matching<Row>): void {
+  const { plan, rowOf } = matching;
   const matched = new Set(rowOf.map((row) => row?.id));
   const rowGaps = new Map<string, Row[]>();
   const nextAnchor = new Map<string, string>();
@@ -263,11 +195,7 @@ function matchReworded<Row extends Matchable>(
     if (matched.has(row.id)) {
       nextAnchor.set(anchor, row.id);
       anchor = row.id;
-    } else {
-      const gap = rowGaps.get(anchor);
-      if (gap === undefined) rowGaps.set(anchor, [row]);
-      else gap.push(row);
-    }
+    } else append(rowGaps, anchor, row);
   }
   if (rowGaps.size === 0) return;
   anchor = '';
@@ -275,7 +203,7 @@ function matchReworded<Row extends Matchable>(
   const close = (endAnchor: string): void => {
     const rows = rowGaps.get(anchor);
     if (rows !== undefined && gap.length > 0 && (nextAnchor.get(anchor) ?? '') === endAnchor)
-      pairGap(gap, rows, items, take);
+      pairGap(matching, gap, rows);
     anchor = endAnchor;
     gap = [];
   };
@@ -286,12 +214,10 @@ function matchReworded<Row extends Matchable>(
   close('');
 }
 
-/** Pairs the titles of one gap, best overlap first. */
 function pairGap<Row extends Matchable>(
+  { items, take }: Matching<Row>,
   indexes: readonly number[],
   rows: readonly Row[],
-  items: readonly Written[],
-  take: Take<Row>,
 ): void {
   const pairs: { index: number; row: Row; overlap: number }[] = [];
   const known = new Map<string, Bigrams>();
@@ -306,7 +232,7 @@ function pairGap<Row extends Matchable>(
     const title = bigrams(normaliseTitle(item?.content ?? ''));
     const status = statusFromWord(item?.status ?? 'pending');
     for (const row of rows.slice(Math.max(0, place - reach), place + reach)) {
-      // A finished todo is reworded only by one that is finished as well; else new work would reopen old work.
+      // A finished todo is reworded only by a finished item, or new work would reopen old work.
       if (liveness(row) === 1 && row.status !== status) continue;
       const overlap = bigramOverlap(title, bigramsOf(row));
       if (overlap >= rewordedOverlap) pairs.push({ index, row, overlap });
@@ -323,7 +249,7 @@ function pairGap<Row extends Matchable>(
 
 type Bigrams = ReadonlyMap<string, number>;
 
-function bigrams(text: string): Bigrams {
+export function bigrams(text: string): Bigrams {
   const characters = [...text];
   const counts = new Map<string, number>();
   if (characters.length === 1) counts.set(text, 1);
@@ -334,12 +260,8 @@ function bigrams(text: string): Bigrams {
   return counts;
 }
 
-/** How much two normalised titles overlap, 0 to 1 (Dice coefficient), by pairs of characters: in every language (V4). */
-export function titleOverlap(a: string, b: string): number {
-  return bigramOverlap(bigrams(a), bigrams(b));
-}
-
-function bigramOverlap(left: Bigrams, right: Bigrams): number {
+/** 0 to 1 (Dice coefficient), by pairs of characters: works in every language (V4). */
+export function bigramOverlap(left: Bigrams, right: Bigrams): number {
   let size = 0;
   let shared = 0;
   for (const [pair, count] of left) {
@@ -350,33 +272,33 @@ function bigramOverlap(left: Bigrams, right: Bigrams): number {
   return size === 0 ? 0 : (2 * shared) / size;
 }
 
-/** A host's todo as it is listed now. */
-export interface ListedTodo extends HostTodo {
-  readonly context?: string | null;
-}
+export type ListedTodo = HostTodo & { readonly context?: string | null };
 
-/** A change of the plan as an event, without what the sender fills in. */
 export type ListChange =
-  | { readonly type: 'todos-created'; readonly items: readonly NewTodo[] }
-  | { readonly type: 'todo-updated'; readonly todoId: string; readonly changes: TodoChanges }
-  | { readonly type: 'plan-written'; readonly items: readonly Omit<WrittenTodo, 'freshId'>[] };
+  | Readonly<{ type: 'todos-created'; items: readonly NewTodo[] }>
+  | Readonly<{ type: 'todo-updated'; todoId: string; changes: TodoChanges }>
+  | Readonly<{ type: 'plan-written'; items: readonly Omit<WrittenTodo, 'freshId'>[] }>;
 
 /**
- * What a host's own list says otherwise than when it was last read (G5). Only differences are changes: what our tools or
- * checks did to a todo since is not undone by a list that has not moved. `idOf` makes our id of the host's key; null: the
- * list has no lasting keys, and another list than the last is a write of the whole.
+ * A list that has not moved undoes nothing of ours (G5). `idOf` makes our id of the host's key; null: it has no
+ * lasting keys, so any change is a write of the whole.
  */
 export function hostListChanges(
-  known: readonly HostTodo[] | undefined,
+  known: readonly HostTodo[] = [],
   listed: readonly ListedTodo[],
   idOf: ((key: string) => string) | null,
 ): readonly ListChange[] {
-  if (idOf === null) return wholeListChanges(known ?? [], listed);
-  const before = new Map((known ?? []).map((todo) => [todo.key, todo]));
+  if (idOf === null) {
+    // Reading the same list again is no write: neither duplicate nor omission (M5, P34).
+    const text = (list: readonly HostTodo[]): string =>
+      JSON.stringify(list.map(({ key, title, status, priority }) => [key, title, status, priority]));
+    return text(known) === text(listed) ? [] : [{ type: 'plan-written', items: writtenItems(listed) }];
+  }
+  const before = new Map(known.map((todo) => [todo.key, todo]));
   const changes = listed.flatMap((todo) => keyedChanges(before.get(todo.key), todo, idOf));
   const shown = new Set(listed.map(({ key }) => key));
   for (const { key, status } of before.values()) {
-    // Finished todos leave a host's list without a word; an open one that does was deleted (T2).
+    // Finished todos leave a host's list silently; an open one that does was deleted (T2).
     if (key === null || shown.has(key) || status === 'completed' || status === 'gone') continue;
     changes.push({ type: 'todo-updated', todoId: key, changes: { status: 'cancelled' } });
   }
@@ -401,14 +323,6 @@ function keyedChanges(
   return Object.keys(changes).length === 0 ? [] : [{ type: 'todo-updated', todoId: key, changes }];
 }
 
-/** Reading the same list again is nobody's write: it is neither a duplicate nor an omission (M5, P34). */
-function wholeListChanges(known: readonly HostTodo[], listed: readonly ListedTodo[]): ListChange[] {
-  const text = (list: readonly HostTodo[]): string =>
-    JSON.stringify(list.map(({ key, title, status, priority }) => [key, title, status, priority]));
-  return text(known) === text(listed) ? [] : [{ type: 'plan-written', items: writtenItems(listed) }];
-}
-
-/** A host's whole list as the items of a write; who sends it gives the ids for what is new. */
 export function writtenItems(listed: readonly ListedTodo[]): readonly Omit<WrittenTodo, 'freshId'>[] {
   return listed.map(({ key, title, status, priority }) => ({
     ...(key === null ? {} : { id: key }),
@@ -420,7 +334,6 @@ export function writtenItems(listed: readonly ListedTodo[]): readonly Omit<Writt
 
 const noTrail: HostTrail = { promptId: null, last: null, toolError: null, stops: 0 };
 
-/** What an event says about its host: the list it now has, and where its turn stands. */
 export function followHost(state: State, event: Event): State {
   const { source } = event;
   // A claim at the gate is not yet the host's: it may refuse.
@@ -429,15 +342,11 @@ export function followHost(state: State, event: Event): State {
   const listed = hostList === undefined ? state : { ...state, hostList };
   if (source.kind === 'side' || source.kind === 'list') return listed;
   const before = state.trail ?? noTrail;
-  const moved = { ...before, promptId: source.promptId ?? before.promptId, last: source.kind };
-  switch (event.type) {
-    case 'tool-ended':
-      return { ...listed, trail: { ...moved, toolError: event.error, stops: 0 } };
-    case 'stop-attempted':
-      return { ...listed, trail: { ...moved, stops: before.stops + 1 } };
-    default:
-      return { ...listed, trail: source.kind === 'prompt' ? { ...moved, toolError: null, stops: 0 } : moved };
-  }
+  const trail = { ...before, promptId: source.promptId ?? before.promptId, last: source.kind };
+  if (event.type === 'tool-ended')
+    return { ...listed, trail: { ...trail, toolError: event.error, stops: 0 } };
+  if (event.type === 'stop-attempted') return { ...listed, trail: { ...trail, stops: before.stops + 1 } };
+  return { ...listed, trail: source.kind === 'prompt' ? { ...trail, toolError: null, stops: 0 } : trail };
 }
 
 function followList(list: State['hostList'], event: Event): State['hostList'] {
@@ -446,10 +355,9 @@ function followList(list: State['hostList'], event: Event): State['hostList'] {
       const added = event.items.flatMap(({ hostKey, title, status = 'pending' }) =>
         hostKey === undefined ? [] : [{ key: hostKey, title, status }],
       );
+      if (added.length === 0) return list;
       const keys = new Set(added.map(({ key }) => key));
-      return added.length === 0
-        ? list
-        : [...(list ?? []).filter(({ key }) => !keys.has(key ?? '')), ...added];
+      return [...(list ?? []).filter(({ key }) => !keys.has(key ?? '')), ...added];
     }
     case 'todo-updated':
       return list?.map((todo) => {
@@ -459,12 +367,9 @@ function followList(list: State['hostList'], event: Event): State['hostList'] {
       });
     case 'plan-written':
       if (event.source?.kind !== 'list') return list;
-      return event.items.map(({ id, content, status = 'pending', priority }) => ({
-        key: id ?? null,
-        title: content,
-        status,
-        priority,
-      }));
+      return event.items.map(({ id: key = null, content: title, status = 'pending', priority }) => {
+        return { key, title, status, priority };
+      });
     default:
       return list;
   }

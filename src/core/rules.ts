@@ -1,56 +1,47 @@
-// The rules in order. A stop attempt runs down the list at the end; the first rule that answers wins; none answers:
-// continue. A rule answers only wait or let go, and says what it looked at. `untildone why` prints exactly this list;
-// nothing outside this file answers a stop attempt.
+// The rules in order; `untildone why` prints them. The first that answers wins; if none does, the agent is continued.
 import { protectedPathsId } from './check-specs.ts';
 import type { Inputs, Outcome } from './decision.ts';
 import { oneLine, visibleLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
 import { openCount, type ParkedStop, type PlanCounts, planSize, type State } from './state.ts';
 
-export interface StopContext {
-  readonly state: State;
-  /** Counted once, when the stop attempt is looked at. */
-  readonly counts: PlanCounts;
-  readonly stop: ParkedStop;
-  /** The settings that hold for this session's agent. */
-  readonly settings: Settings;
-  /** Ids of the human's checks on the goal. */
-  readonly goalChecks: readonly string[];
-  readonly at: number;
-  /** A continuation that was decided cannot be carried out. */
-  readonly undelivered: Undelivered | null;
-}
+export type StopContext = Readonly<{
+  state: State;
+  counts: PlanCounts;
+  stop: ParkedStop;
+  settings: Settings;
+  goalChecks: readonly string[];
+  at: number;
+  /** Why a decided continuation cannot be carried out. */
+  undelivered: Undelivered | null;
+}>;
 
 export type Undelivered =
-  | { readonly why: 'cap'; readonly cap: number }
-  | { readonly why: 'failed'; readonly attempts: number; readonly error: string };
+  | Readonly<{ why: 'cap'; cap: number }>
+  | Readonly<{ why: 'failed'; attempts: number; error: string }>;
 
-export interface RuleAnswer {
-  readonly answer: 'wait' | 'let-go';
-  readonly sentence: string;
-  /** What the rule looked at; kept with the decision so that `why` can show it. */
-  readonly inputs: Inputs;
-  /** How the turn settles; null: a wait, or a skip, which settles nothing. */
-  readonly outcome: Outcome | null;
-  /** When a wait ends by itself; null: only an event ends it. */
-  readonly dueAt: number | null;
-  readonly runsChecks: boolean;
-}
+export type RuleAnswer = Readonly<{
+  answer: 'wait' | 'let-go';
+  sentence: string;
+  inputs: Inputs;
+  /** null: the turn waits or is skipped. */
+  outcome: Outcome | null;
+  /** When a wait ends by itself; null: only by an event. */
+  dueAt: number | null;
+  runsChecks: boolean;
+}>;
 
-export interface Rule<Name extends string = string> {
-  /** Reason code, printed alike by hook, command line, log and page. */
-  readonly name: Name;
-  /** The question the rule asks, for people. */
-  readonly asks: string;
-  /** Null: the next rule is asked. */
-  readonly answer: (context: StopContext) => RuleAnswer | null;
-}
+export type Rule<Name extends string = string> = Readonly<{
+  /** Reason code, the same in hook, command line, log and page. */
+  name: Name;
+  asks: string;
+  answer: (context: StopContext) => RuleAnswer | null;
+}>;
 
 function rule<const Name extends string>(name: Name, asks: string, answer: Rule['answer']): Rule<Name> {
   return { name, asks, answer };
 }
 
-/** The session is none of our business. */
 function skip(sentence: string, inputs: Inputs): RuleAnswer {
   return letGo(null, sentence, inputs);
 }
@@ -98,7 +89,7 @@ export const stopRules = [
   rule('deleted', 'Was the session deleted?', ({ state }) =>
     state.deleted ? skip('The session was deleted.', { deleted: true }) : null,
   ),
-  // The human's will and the model's escape hatch: the latch and the pauses (G4, M6).
+  // The human's will and the model's escape hatch (G4, M6).
   rule('aborted', 'Did the human stop the agent?', ({ state: { latch } }) => {
     if (latch === null) return null;
     const sentence =
@@ -121,7 +112,7 @@ export const stopRules = [
     const sentence = `The agent paused: ${oneLine(pause.reason ?? '', 300)}`.trim();
     return letGo('paused', sentence, { by: pause.by, reason: pause.reason });
   }),
-  // Told hosts idle twice, or idle after an abort on an idle session: the second one is not a new stop (E4).
+  // Told hosts may idle twice, or after an abort on an idle session: that is no new stop (E4).
   rule(
     'already-answered',
     'Is this the same stop again, with nothing done since it was answered?',
@@ -143,7 +134,9 @@ export const stopRules = [
     const pending = state.waits.permissions.length;
     if (pending === 0) return null;
     const { headless } = state.descriptor;
-    const asked = askedFor(state);
+    // What our own agent asks to be allowed; a host shows its request itself.
+    const request = state.permissions?.requests.find(({ answer }) => answer === null);
+    const asked = request ? oneLine(visibleLine(`${request.tool}: ${request.subject}`), 160) : null;
     const inputs = { pending, headless, asked };
     const what = asked === null ? '' : ` (${asked}; \`untildone approve\` answers it)`;
     return headless
@@ -158,12 +151,12 @@ export const stopRules = [
       ? letGo('paused', 'A question is unanswered and nobody is at a terminal.', { pending, headless })
       : wait('A question waits for the human.', { pending, headless });
   }),
-  // A subagent is waited for. A shell job is named once while there is other work to do, and waited for otherwise;
-  // in any case not for ever, because a development server never ends (P9, P18).
+  // Subagents are waited for. A shell job is named once while there is other work, else waited for; not for ever,
+  // since a development server does not end (P9, P18).
   rule('background', 'Does background work run that is worth waiting for?', (context) => {
     const { state, counts, settings, stop, at } = context;
     const jobs = state.jobs.length;
-    // An agent whose calls were cut is at work, and a server that runs beside it is no reason to wait.
+    // An agent whose calls were cut is at work: a server beside it is no reason to wait.
     if (jobs === 0 || stop.end === 'iteration-budget') return null;
     const until = (state.backgroundSince ?? at) + settings.backgroundWaitMinutes * 60_000;
     if (at >= until) return null;
@@ -172,14 +165,14 @@ export const stopRules = [
     const inputs = { jobs, subagents, since: state.backgroundSince };
     return wait(`Background work is running (${jobs}).`, inputs, until);
   }),
-  // Only a normal end, an empty answer or the output limit may be continued; refusals are never pressed (G2, P15).
+  // Only a normal end, an empty answer or the output limit is continued; refusals are never pressed (G2, P15).
   rule('ended-abnormally', 'Did the step end in an error or a cancellation?', ({ stop, state, settings }) => {
     const { end } = stop;
     const sameErrors = state.circuit?.count ?? 0;
     const inputs = { end, rateLimited: state.rateLimitedUntil !== null, sameErrors };
     if (end === 'cancelled') return letGo('aborted', 'The step was cancelled.', inputs);
     if (end !== 'error') return null;
-    // Rate limits have a reset to wait for, and an open circuit and repeated overflows have more precise reasons below.
+    // These have a reset to wait for, or a more precise reason below.
     if (inputs.rateLimited || state.overflows >= 2 || sameErrors >= settings.circuitAfter) return null;
     const sentence =
       'The step ended in an error; errors are retried by whoever runs the model, not by a continuation.';
@@ -191,13 +184,13 @@ export const stopRules = [
       ? letGo('failed', "The provider's content filter cut the answer off.", { end })
       : null;
   }),
-  // The plan itself: is there one, does this turn concern it, is anything left, is it verified (T2, T3, V1, V4)?
+  // The plan: is there one, does this turn concern it, is anything left, is it verified (T2, T3, V1, V4)?
   rule(
     'no-plan',
     'Is there nothing to verify in this turn: no plan touched and no goal check due?',
     (context) => {
       const { counts, state, stop, goalChecks } = context;
-      // The agent did not answer: its calls were cut or failed, and nothing can be settled from that.
+      // The agent did not answer, because its calls were cut or failed: that settles nothing.
       if (stop.end === 'iteration-budget' || isErrorJudgedBelow(context)) return null;
       const todos = planSize(counts);
       const open = openCount(counts);
@@ -238,7 +231,7 @@ export const stopRules = [
     const { unverified } = counts;
     const inputs = { open, challenge, checksRunning: areRunning, unverified, goalFailed: failed };
     if (settings.mode === 'enforce') {
-      // Before those that run: each stop attempt starts its own run, so that one lost in a crash blocks nobody.
+      // First, since each stop attempt starts its own run: one that was lost in a crash blocks nobody.
       if (finalRunDue(context))
         return { ...wait('The checks are run for the final stop.', inputs), runsChecks: true };
       if (areRunning) return wait('Checks are running.', inputs);
@@ -272,7 +265,7 @@ export const stopRules = [
     if (count < limit) return null;
     return letGo('failed', `The same error came ${count} times in a row.`, { signature, count, limit });
   }),
-  // Two overflows that compaction could not cure: going on would only overflow again (P23).
+  // Compaction did not cure it: going on would only overflow again (P23).
   rule('overflowing', 'Does the context overflow although it was compacted?', ({ state: { overflows } }) =>
     overflows >= 2
       ? letGo('stagnant', 'The context overflowed twice and could not be made smaller.', { overflows })
@@ -285,9 +278,9 @@ export const stopRules = [
     const inputs = { used, limit, share: context.settings.contextShare };
     return letGo('exhausted', `The context is ${percent} % full.`, inputs);
   }),
-  budget('token-budget', 'tokens', tokensSpent),
-  budget('cost-budget', 'money', costSpent),
-  budget('time-budget', 'minutes', minutesSpent),
+  budget('token-budget', 'tokens'),
+  budget('cost-budget', 'money'),
+  budget('time-budget', 'minutes'),
   counter('ceiling', 'continuations since the human spoke', ({ state, settings }) => ({
     used: state.counters.total,
     limit: settings.ceiling,
@@ -307,13 +300,10 @@ export const stopRules = [
     const withoutProgress = state.counters.stagnant;
     const limit = settings.maxStagnant;
     if (withoutProgress < limit) return null;
-    return letGo('stagnant', `No progress after ${withoutProgress} continuations.`, {
-      withoutProgress,
-      limit,
-    });
+    const sentence = `No progress after ${withoutProgress} continuations.`;
+    return letGo('stagnant', sentence, { withoutProgress, limit });
   }),
-  // A continuation that was decided cannot be carried out: then only the list from here on is asked, since all rules
-  // before were asked when it was decided.
+  // For a continuation that cannot be carried out: the rules above were asked when it was decided.
   rule('host-cap', 'Does the host take no further continuation, whatever we answer?', (context) => {
     if (context.undelivered?.why !== 'cap') return null;
     const { cap } = context.undelivered;
@@ -327,7 +317,7 @@ export const stopRules = [
     const sentence = `The host did not take the continuation after ${attempts} tries.`;
     return letGo('failed', sentence, { attempts, error: error.slice(0, 200) });
   }),
-  // Told hosts only: the countdown and the minimum interval share one due time (G10, E1).
+  // Told hosts only: countdown and minimum interval share one due time (G10, E1).
   rule('not-yet', 'Is it too early: does the countdown or the minimum interval still run?', (context) => {
     const { state, settings, stop, at } = context;
     const { mode, immediate } = state.descriptor;
@@ -341,20 +331,13 @@ export const stopRules = [
 
 export type Reason = (typeof stopRules)[number]['name'];
 
-/** What our own agent asks to be allowed first; null: a host asks, and shows it itself. */
-function askedFor({ permissions }: State): string | null {
-  const asked = permissions?.requests.find(({ answer }) => answer === null);
-  return asked === undefined ? null : oneLine(visibleLine(`${asked.tool}: ${asked.subject}`), 160);
-}
-
 export function hasUnnamedJob({ state }: StopContext): boolean {
   return state.jobs.some(({ id }) => !state.namedJobs.includes(id));
 }
 
-/** Three or more, in any number of writes, make a bulk claim (V4). Two can be an honest coincidence. */
+/** So many, in any number of writes, make a bulk claim (V4). Two can be an honest coincidence. */
 const bulkSize = 3;
 
-/** Which bulk challenge is due; each is made once per human message. */
 export function dueChallenge({ state, counts }: StopContext): 'claims' | 'ends' | null {
   if (!state.turn?.touchedPlan) return null;
   if (counts.idleClaims >= bulkSize && !state.challenged.claims) return 'claims';
@@ -362,7 +345,7 @@ export function dueChallenge({ state, counts }: StopContext): 'claims' | 'ends' 
   return null;
 }
 
-/** Goal checks are due only in a turn that touched the plan or the workspace (V1). */
+/** Only in a turn that touched the plan or the workspace (V1). */
 function goalChecksDue({ state: { turn }, goalChecks }: StopContext): boolean {
   return goalChecks.length > 0 && turn !== null && (turn.touchedPlan || turn.touchedWorkspace);
 }
@@ -375,7 +358,6 @@ export function goalFailed(context: StopContext): boolean {
   return goalChecksDue(context) && goalStates(context).includes('failed');
 }
 
-/** Limits that still run, an open circuit and repeated overflows have rules of their own further down. */
 function isErrorJudgedBelow({ state, stop, settings, at }: StopContext): boolean {
   if (stop.end !== 'error') return false;
   const limited = state.rateLimitedUntil !== null && at < state.rateLimitedUntil;
@@ -392,14 +374,14 @@ function checksRunning(context: StopContext): boolean {
   return finalRun !== null && finalRun.stop === context.stop.eventId && !finalRun.ended;
 }
 
-/** Once per stop attempt: what is unverified or stale, and the human's goal checks always (V2). */
+/** Once per stop attempt: what is unverified or stale, and always the goal checks (V2). */
 function finalRunDue(context: StopContext): boolean {
   const { unverified, passed } = context.counts;
   const any = goalChecksDue(context) || unverified > 0 || passed > 0;
   return any && context.state.finalRun?.stop !== context.stop.eventId;
 }
 
-/** The agent was told to wait for the checks and has written nothing since: what has passed meanwhile still counts. */
+/** Told to wait, the agent wrote nothing since: what passed meanwhile still counts. */
 export function isFinalRunTakenUp({ state: { finalRun, work, descriptor } }: StopContext): boolean {
   return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;
 }
@@ -410,9 +392,9 @@ function settledOutcome(context: StopContext): Outcome {
   if (doubts.some((count) => count > 0) || hasFlakyGoal(context) || isOnlyCancelled(counts)) return 'claimed';
   const due = goalChecksDue(context);
   const goalPassed = due && goalStates(context).every((state) => state === 'passed');
-  // Due and not passed: it waits for a human who was not asked again.
+  // It waits for a human who was not asked again.
   if (due && !goalPassed) return 'claimed';
-  // Paths that nobody touched prove no work: only another check on the goal covers todos that have none (V1, P27).
+  // Untouched paths prove no work: only another goal check covers todos without a check (V1, P27).
   const provesWork = goalPassed && goalChecks.some((check) => check !== protectedPathsId);
   return counts.uncovered === 0 || provesWork ? 'done' : 'claimed';
 }
@@ -448,7 +430,6 @@ function were(amount: number): string {
   return amount === 1 ? 'was' : 'were';
 }
 
-/** What budgets are judged by: all of it is known between stop attempts too. */
 type Spending = Pick<StopContext, 'state' | 'settings' | 'at'>;
 
 export function isContextFull({ state: { usage }, settings }: Spending): boolean {
@@ -457,57 +438,44 @@ export function isContextFull({ state: { usage }, settings }: Spending): boolean
   return contextTokens >= contextLimit * settings.contextShare;
 }
 
-interface Usage {
-  readonly used: number;
-  readonly limit: number | null;
+type Usage = Readonly<{ used: number; limit: number | null }>;
+
+function spent({ state: { usage }, settings, at }: Spending) {
+  return {
+    tokens: { used: usage.tokens, limit: settings.maxTokens },
+    money: { used: usage.cost, limit: settings.maxCost },
+    minutes: { used: (at - usage.since) / 60_000, limit: settings.maxMinutes },
+  };
 }
 
-function tokensSpent({ state, settings }: Spending): Usage {
-  return { used: state.usage.tokens, limit: settings.maxTokens };
-}
-
-function costSpent({ state, settings }: Spending): Usage {
-  return { used: state.usage.cost, limit: settings.maxCost };
-}
-
-function minutesSpent({ state, settings, at }: Spending): Usage {
-  return { used: (at - state.usage.since) / 60_000, limit: settings.maxMinutes };
-}
-
-/** For a loop that runs the steps itself: whether one of these rules would end the run, were it asked now (G8). */
+/** For a loop that runs the steps itself: would one of these rules end the run now (G8)? */
 export function isBudgetSpent(spending: Spending): boolean {
   return isContextFull(spending) || isAllowanceSpent(spending);
 }
 
-/** Tokens, money or time; how full a window is does not concern a worker, which has its own. */
+/** Without the context: a worker has its own. */
 export function isAllowanceSpent(spending: Spending): boolean {
-  return [tokensSpent, costSpent, minutesSpent].some((look) => isSpent(look(spending)));
+  return Object.values(spent(spending)).some(isSpent);
 }
 
 function isSpent({ used, limit }: Usage): boolean {
   return limit !== null && used >= limit;
 }
 
-type Look = (context: StopContext) => Usage;
-
-function budget<const Name extends string>(name: Name, unit: string, look: Look): Rule<Name> {
-  const sentence = (most: number | null) => `The budget of ${most} ${unit} is spent.`;
-  return limit(name, `Is the budget of ${unit} spent?`, look, sentence);
-}
-
-function counter<const Name extends string>(name: Name, what: string, look: Look): Rule<Name> {
-  const sentence = (most: number | null) => `The limit is reached: ${most} ${what}.`;
-  return limit(name, `Is the limit of ${what} reached?`, look, sentence);
-}
-
-function limit<const Name extends string>(
-  name: Name,
-  asks: string,
-  look: Look,
-  sentence: (most: number | null) => string,
-): Rule<Name> {
-  return rule(name, asks, (context) => {
-    const usage = look(context);
-    return isSpent(usage) ? letGo('exhausted', sentence(usage.limit), { ...usage }) : null;
+function budget<const Name extends string>(name: Name, unit: keyof ReturnType<typeof spent>) {
+  return rule(name, `Is the budget of ${unit} spent?`, (context) => {
+    const usage = spent(context)[unit];
+    return exhausted(usage, `The budget of ${usage.limit} ${unit} is spent.`);
   });
+}
+
+function counter<const Name extends string>(name: Name, what: string, look: (context: StopContext) => Usage) {
+  return rule(name, `Is the limit of ${what} reached?`, (context) => {
+    const usage = look(context);
+    return exhausted(usage, `The limit is reached: ${usage.limit} ${what}.`);
+  });
+}
+
+function exhausted(usage: Usage, sentence: string): RuleAnswer | null {
+  return isSpent(usage) ? letGo('exhausted', sentence, usage) : null;
 }

@@ -1,5 +1,4 @@
-// Makes hostile text safe to show: in a terminal, on one line, inside a prompt, in a line of JSON, to a human who
-// approves it. It never judges what a text means; it only takes away the power to act on the reader.
+// Makes hostile text safe to show: in a terminal, a prompt, a line of JSON, to a human who approves it.
 
 const stringSequence =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes
@@ -11,12 +10,7 @@ const shortSequence = /\u001b[ -/]*[0-~]?/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes
 const strayControl = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/gu;
 
-/**
- * Removes everything by which text can act on a terminal: escape sequences (a cut-off one too), other
- * control characters except newline and tab, and the marks that reorder what is displayed.
- * An unterminated OSC, DCS or APC string ends at its line's end: a terminal would swallow more, but then
- * one stray byte could hide the rest of a text from the human.
- */
+/** All but newline and tab. An unterminated string ends with its line: else one stray byte could hide the rest. */
 export function stripTerminalControls(text: string): string {
   return text
     .replace(stringSequence, '')
@@ -25,33 +19,25 @@ export function stripTerminalControls(text: string): string {
     .replace(strayControl, '');
 }
 
-/** Made when it is first needed: making it costs more than the start of a hook may. */
+/** Made on first use: it costs more than the start of a hook may. */
 let segmenter: Intl.Segmenter | null = null;
 
-function graphemesOf(text: string): Intl.Segments {
-  segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
-  return segmenter.segment(text);
-}
-
-/** One line of at most `maxLength` UTF-16 units, the closing … included; no character is cut in two. */
+/** At most `maxLength` UTF-16 units with the closing …; no character is cut in two. */
 export function oneLine(text: string, maxLength: number): string {
   const spaced = text.replace(/[\r\v\f\u0085]/gu, ' ');
   const line = stripTerminalControls(spaced).replace(/\s+/gu, ' ').trim();
   if (line.length <= maxLength) return line;
   if (maxLength < 1) return '';
-  // Where a character ends depends on the code point after it and on nothing further right.
-  const reach = graphemesOf(line.slice(0, maxLength + 2)).containing(maxLength - 1);
+  // Where a character ends depends on nothing further right than the next code point.
+  segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
+  const reach = segmenter.segment(line.slice(0, maxLength + 2)).containing(maxLength - 1);
   return `${line.slice(0, reach?.index ?? 0).trimEnd()}…`;
 }
 
-/** Long enough for any honest title, too short for a page of instructions. */
+/** Enough for any honest title, too short for a page of instructions. */
 const quotedLength = 200;
 
-/**
- * Quotes a stranger's text inside a prompt. Between the quotes stand no tag, no code fence, no second
- * line, no invisible letter and no quotation mark, so that the text can neither close our tags nor its
- * own quotes. What is replaced keeps its look: people and models still read the same words.
- */
+/** A stranger's text can close neither our tags nor its quotes. What is replaced keeps its look. */
 export function quoteForModel(text: string, maxLength: number = quotedLength): string {
   const visible = text.replace(/[\u{e0000}-\u{e007f}]/gu, '');
   const tame = visible
@@ -61,12 +47,9 @@ export function quoteForModel(text: string, maxLength: number = quotedLength): s
   return `“${oneLine(tame, maxLength)}”`;
 }
 
-/**
- * Takes the JSON text of one value and returns the same value on one line that a terminal can show as it
- * is: what JSON leaves unescaped inside strings (DEL, C1, line separators, reordering marks) is escaped.
- */
+/** The same value on one line; DEL, C1, line separators and reordering marks are escaped too. */
 export function escapeJsonLine(json: string): string {
-  // Outside strings JSON knows no control character but these three; inside strings it has none at all.
+  // Outside strings JSON knows no control character but these three; inside strings it has none.
   return json
     .replace(/[\n\r\t]/gu, ' ')
     .replace(/[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, escapeCodeUnit);
@@ -76,10 +59,7 @@ function escapeCodeUnit(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/**
- * File names are chosen by strangers: a name with a newline could pose as a second result. Plain names are shown as they
- * are, others as JSON strings: reading the string back gives the exact name, so that a model can still use it.
- */
+/** A name with a newline could pose as a second result: what is not plain is shown as JSON. */
 export function displayName(name: string): string {
   const plain =
     stripTerminalControls(name) === name &&
@@ -90,30 +70,28 @@ export function displayName(name: string): string {
   );
 }
 
-/** Controls, marks that reorder, letters without a shape, spaces that are not the space, halves of characters. */
+/** Controls, marks that reorder, letters without a shape, odd spaces, halves of characters. */
 const hidden =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/u;
 const allHidden = new RegExp(hidden, 'gu');
 const hiddenInLines = new RegExp(`(?!\\n)${hidden.source}`, 'gu');
-
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** For all that a human is asked to approve. Line breaks hide nothing where each line stands on its own. */
+/** For what a human is asked to approve. Line breaks hide nothing where each line stands on its own. */
 export function hasHidden(text: string): boolean {
   return text.search(hiddenInLines) !== -1;
 }
 
-/** Nothing is taken away, so that what is read is what will be done: a line break is shown as `\n`, an escape as `\x1b`, a mark that reorders as `\u202e`. */
+/** Nothing is taken away: an escape is `\x1b`, a mark that reorders `\u202e`. */
 export function visibleLine(text: string): string {
   return text.replace(allHidden, escaped);
 }
 
-/** The same, line by line. */
 export function visibleLines(text: string): string[] {
   return text.split('\n').map(visibleLine);
 }
 
-/** For a terminal that reads nothing else: every other letter is named, since a guess would be another command. */
+/** Every other letter is named, since a guess would be another command. */
 export function asciiOnly(text: string): string {
   return text.replace(/[^\p{ASCII}]/gu, escaped);
 }
@@ -126,19 +104,15 @@ function escaped(character: string): string {
   return code <= 0xffff ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`;
 }
 
-/** Question marks of the scripts that have their own, and the particles that close a question where none is written. */
+/** Question marks of all scripts, and particles that close a question where none is written. */
 const questionEnd =
   /(?:[?\uff1f\u061f\u055e\u037e\u2047\u2048]|(?:ます|です|しょう|ません)か[。.]?|[吗嗎][。.]?)$/u;
-/** What may follow the mark: quotes, brackets, emphasis, emoji, an exclamation mark ("really?!"). */
 const trailing = /(?:[\s"'”’»)\]}*_~!！」』）]|\p{Extended_Pictographic}|\u{fe0f}|\u{200d})+$/u;
 
-/** The end decides, and reading more of a long text would cost time for nothing. */
+/** The end decides; reading more would cost time for nothing. */
 const tailLength = 500;
 
-/**
- * Whether a final text ends by asking the human something (G11). Punctuation only: what a sentence means is not judged,
- * and a question inside code or in the middle of a text is none.
- */
+/** G11: by punctuation only; a question in code or in the middle is none. */
 export function endsInQuestion(text: string): boolean {
   const tail = text.slice(-tailLength).trimEnd();
   if (tail.endsWith('```')) return false;

@@ -1,66 +1,60 @@
-// The one schema system: kinds of value as plain data, the TypeScript type of each kind, and one reader.
-// A table of kinds is the single definition; types (`Infer`), reading, merging, JSON Schema and docs come from it.
-// The reader walks the table, never the value: depth and work are bounded by what we know, not by what came in.
+// The one schema system: kinds of value, their types (`Infer`), one reader. It walks the table, never the value: work
+// is bounded by what we know, not by what came in.
 import { collectProblems, didYouMean, excerpt, joinPath, type Problem, type Report } from './problem.ts';
 
-/** A kind whose values have the type `T`. Beside its shape it may carry a summary and whether it can be left out. */
 export type Kind<T = unknown> = Shape & {
   /** Never there: it carries the type. */
   readonly holds?: () => T;
-  /** One sentence for people and models: in JSON Schema, in `--help`, in the docs. */
   readonly summary?: string;
   /** As a field of an object it may be missing or null. */
   readonly optional?: boolean;
-  /** What to say after "must be", where the shape alone does not say it. */
+  /** What to say after "must be", where the shape does not. */
   readonly expected?: string;
-  /** In a JSON Schema it stands once, under this name, and is referred to. */
+  /** In a JSON Schema it stands once, under this name. */
   readonly definition?: string;
 };
 
 export type Infer<K> = K extends { readonly holds?: () => infer T } ? T : never;
-
 export type Fields = Readonly<Record<string, Kind>>;
 
-type Shape =
-  | { readonly type: 'boolean' }
-  | { readonly type: 'integer' | 'number'; readonly minimum: number; readonly maximum: number }
-  | { readonly type: 'choice'; readonly values: readonly string[] }
+type Shape = Readonly<
+  | { type: 'boolean' }
+  | { type: 'integer' | 'number'; minimum: number; maximum: number }
+  | { type: 'choice'; values: readonly string[] }
   /** Length in UTF-16 units. */
-  | { readonly type: 'text'; readonly minimum: number; readonly maximum: number; readonly notBlank?: boolean }
-  /** One line of text, never blank, without controls and halves of surrogate pairs. Length in code points. */
-  | { readonly type: 'line'; readonly maximum: number }
-  | { readonly type: 'list'; readonly of: Kind; readonly maximum: number; readonly unread?: boolean }
-  | { readonly type: 'nullable'; readonly of: Kind }
-  /** One of several kinds that a value tells apart by its look: a text or a list. */
-  | { readonly type: 'either'; readonly of: readonly Kind[] }
+  | { type: 'text'; minimum: number; maximum: number; notBlank?: boolean }
+  /** Never blank, without controls and halves of surrogate pairs. Length in code points. */
+  | { type: 'line'; maximum: number }
+  | { type: 'list'; of: Kind; maximum: number; unread?: boolean }
+  | { type: 'nullable'; of: Kind }
+  /** Told apart by the look of the value: a text or a list. */
+  | { type: 'either'; of: readonly Kind[] }
   | ObjectShape
   | SectionShape
-  /** Names that people choose, compared without letter case and kept in lower case. */
-  | { readonly type: 'named'; readonly of: Kind; readonly maximum: number }
-  /** Objects told apart by the word in one of their fields. */
-  | { readonly type: 'variant'; readonly tag: string; readonly of: Readonly<Record<string, ObjectShape>> }
-  /** Whatever it is, something is made of it. */
-  | { readonly type: 'taken'; readonly take: (value: unknown) => unknown };
+  /** Names that people choose, kept in lower case. */
+  | { type: 'named'; of: Kind; maximum: number }
+  /** Objects told apart by the word in one field. */
+  | { type: 'variant'; tag: string; of: Readonly<Record<string, ObjectShape>> }
+  | { type: 'taken'; take: (value: unknown) => unknown }
+>;
 
-/** Known fields, read one by one; foreign keys are left behind. */
-export interface ObjectShape {
-  readonly type: 'object';
-  readonly fields: Fields;
-  readonly entries: readonly (readonly [string, Kind])[];
-}
+export type ObjectShape = Readonly<{
+  type: 'object';
+  fields: Fields;
+  entries: readonly (readonly [string, Kind])[];
+}>;
 
-/** What people write: any of the known keys, and an unknown one is a mistake. */
-export interface SectionShape {
-  readonly type: 'section';
-  readonly fields: Fields;
-  /** Its fields make sense only together: what a stronger source says replaces the whole of it. */
-  readonly isOneValue?: boolean;
-}
+/** What people write: any of the keys; an unknown one is a mistake. */
+export type SectionShape = Readonly<{
+  type: 'section';
+  fields: Fields;
+  /** Its fields make sense only together: a stronger source replaces the whole. */
+  isOneValue?: boolean;
+}>;
 
 type Optional = { readonly optional: true };
 type Flat<T> = { [Name in keyof T]: T[Name] };
 
-/** The type of an object with these fields. */
 export type Values<F> = Flat<
   {
     readonly [Name in keyof F as F[Name] extends Optional ? never : Name]: Infer<F[Name]>;
@@ -69,43 +63,34 @@ export type Values<F> = Flat<
   }
 >;
 
-/** The type of objects that are told apart by their field `Tag`. */
 export type Variant<Tag extends string, Table> = {
   [Name in keyof Table]: Flat<{ readonly [T in Tag]: Name } & Values<Table[Name]>>;
 }[keyof Table];
 
-const unbounded = Number.MAX_SAFE_INTEGER;
+export type Part<F> = { readonly [Name in keyof F]?: Infer<F[Name]> };
 
+export const unbounded = Number.MAX_SAFE_INTEGER;
 export const flag: Kind<boolean> = { type: 'boolean' };
+export const integer = numeric('integer');
+export const number = numeric('number');
+export const text = (maximum = unbounded, minimum = 0): Kind<string> => ({ type: 'text', minimum, maximum });
+export const line = (maximum: number): Kind<string> => ({ type: 'line', maximum });
+/** Hosts' ids are UUIDs, paths or hashes; a longer one is not an id. */
+export const identifier: Kind<string> = { type: 'text', minimum: 1, maximum: 200, notBlank: true };
 
-export function integer(minimum: number, maximum = unbounded): Kind<number> {
-  return { type: 'integer', minimum, maximum };
-}
-
-export function number(minimum: number, maximum = unbounded): Kind<number> {
-  return { type: 'number', minimum, maximum };
+function numeric(type: 'integer' | 'number') {
+  return (minimum: number, maximum = unbounded): Kind<number> => ({ type, minimum, maximum });
 }
 
 export function choice<const Words extends readonly string[]>(...values: Words): Kind<Words[number]> {
   return { type: 'choice', values };
 }
 
-export function text(maximum = unbounded, minimum = 0): Kind<string> {
-  return { type: 'text', minimum, maximum };
-}
-
-/** Hosts' ids are UUIDs, paths or hashes; a longer one is not an id. */
-export const identifier: Kind<string> = { type: 'text', minimum: 1, maximum: 200, notBlank: true };
-
-export function line(maximum: number): Kind<string> {
-  return { type: 'line', maximum };
-}
-
 export function list<T>(of: Kind<T>, maximum = unbounded): Kind<readonly T[]> {
   return { type: 'list', of, maximum };
 }
 
-/** A list whose entries the caller reads one by one, because a bad one must not cost the others. */
+/** The caller reads them one by one: a bad one must not cost the others. */
 export function unreadList(of: Kind): Kind<readonly unknown[]> {
   return { type: 'list', of, maximum: unbounded, unread: true };
 }
@@ -133,9 +118,7 @@ export function object<const F extends Fields>(
   return { type: 'object', fields, entries: Object.entries(fields) };
 }
 
-export function section<const F extends Fields>(
-  fields: F,
-): Kind<{ readonly [Name in keyof F]?: Infer<F[Name]> }> & SectionShape {
+export function section<const F extends Fields>(fields: F): Kind<Part<F>> & SectionShape {
   return { type: 'section', fields };
 }
 
@@ -151,34 +134,28 @@ export function variant<const Tag extends string, const Table extends Readonly<R
   return { type: 'variant', tag, of };
 }
 
-/** Nothing is refused: `take` says what becomes of the value. */
 export function taken<T>(take: (value: unknown) => T): Kind<T> {
   return { type: 'taken', take };
 }
 
 export type Read<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  | Readonly<{ ok: true; value: T }>
+  | Readonly<{ ok: false; problems: readonly Problem[] }>;
 
-/** The value with only what the kind knows in it, or everything that is wrong with it. */
+/** What the kind does not know is left out. */
 export function read<T>(kind: Kind<T>, value: unknown, mostProblems?: number): Read<T> {
   const { report, problems } = collectProblems(mostProblems);
   const found = readInto(kind, value, '', report);
   return problems().length === 0 ? { ok: true, value: found } : { ok: false, problems: problems() };
 }
 
-/** The same with the caller's own list of problems; what it returns means nothing once something was reported. */
+/** Once something was reported the result means nothing. */
 export function readInto<T>(kind: Kind<T>, value: unknown, path: string, report: Report): T {
-  // Every branch of the reader makes what its constructor says in `holds`.
   return readKind(kind, value, { path, keys: [], report }) as T;
 }
 
-/** Where the reader is; the path is put into words only when there is a problem. */
-interface Place {
-  readonly path: string;
-  readonly keys: (string | number)[];
-  readonly report: Report;
-}
+/** The path is put into words only when there is a problem. */
+type Place = Readonly<{ path: string; keys: (string | number)[]; report: Report }>;
 
 function readKind(kind: Kind, value: unknown, place: Place): unknown {
   switch (kind.type) {
@@ -248,15 +225,10 @@ function readFields(
   place: Place,
 ): unknown {
   for (const [name, kind] of entries) {
-    const own = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (own === undefined || own === null) {
-      if (kind.optional === true) continue;
-      if (kind.type === 'nullable') {
-        copy[name] = null;
-        continue;
-      }
-    }
-    const found = readAt(kind, own, place, name);
+    const own = ownValue(value, name);
+    const isMissing = own === undefined || own === null;
+    if (isMissing && kind.optional === true) continue;
+    const found = isMissing && kind.type === 'nullable' ? null : readAt(kind, own, place, name);
     if (found !== undefined) copy[name] = found;
   }
   return copy;
@@ -276,7 +248,7 @@ function readSection({ fields }: SectionShape, value: Record<string, unknown>, p
 
 export const nameKind = line(100);
 
-/** As keys of an object these reach its prototype instead of its content. */
+/** As keys they would reach an object's prototype. */
 export const reservedNames: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
 function readNamed(kind: Kind, value: Record<string, unknown>, place: Place): unknown {
@@ -297,12 +269,13 @@ function readNamed(kind: Kind, value: Record<string, unknown>, place: Place): un
   return Object.fromEntries(entries);
 }
 
-function ownValue(value: Record<string, unknown>, key: string): unknown {
+/** Names come from people: `constructor` must not find what every object inherits. */
+export function ownValue<T>(value: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
-  // Dates, maps and the like are objects without keys; they must not pass for an empty section.
+  // Dates, maps and the like must not pass for an empty section.
   return Object.prototype.toString.call(value) === '[object Object]';
 }
 
@@ -312,14 +285,14 @@ function isLeaf(kind: Kind): boolean {
   return leaves.includes(kind.type);
 }
 
-/** What someone meant who wrote this value, right or wrong: a text is never a mistaken list. */
+/** What was meant, right or wrong: a text is never a mistaken list. */
 function looksLike(kind: Kind, value: unknown): boolean {
   if (kind.type === 'list') return Array.isArray(value);
   if (kind.type === 'line' || kind.type === 'text') return typeof value === 'string';
   return isLeaf(kind) ? fits(kind, value) : isObject(value);
 }
 
-/** Visible text on one line; the JSON Schema carries the same pattern. */
+/** The JSON Schema carries the same pattern. */
 export const linePattern = '^[^\\p{Cc}\\p{Cs}]*[^\\p{Cc}\\p{Cs}\\s][^\\p{Cc}\\p{Cs}]*$';
 const isLine = new RegExp(linePattern, 'u');
 
@@ -336,11 +309,10 @@ function fits(kind: Kind, value: unknown): boolean {
     case 'text':
       if (typeof value !== 'string' || !isBetween(value.length, kind.minimum, kind.maximum)) return false;
       return kind.notBlank !== true || value.trim() !== '';
-    case 'line': {
-      // The cheap question first: a huge text is never split into characters.
+    case 'line':
+      // First the cheap question: a huge text is never split into characters.
       if (typeof value !== 'string' || value.length > 2 * kind.maximum) return false;
       return [...value].length <= kind.maximum && isLine.test(value);
-    }
     default:
       return false;
   }
@@ -351,7 +323,6 @@ function isBetween(value: number, minimum: number, maximum: number): boolean {
   return value >= minimum && value <= maximum;
 }
 
-/** What stands behind "must be". */
 function expectation(kind: Kind): string {
   if (kind.expected !== undefined) return kind.expected;
   switch (kind.type) {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aSession, aTodo } from '../../test/support/builders.ts';
 import { PlanDraft, type StatusRequest, setStatus } from './plan.ts';
+import { writeList } from './reconcile.ts';
+import { defaultSettings } from './settings.ts';
 import type { State } from './state.ts';
 import type { Actor, Todo } from './todo.ts';
 
@@ -13,8 +15,9 @@ function set(todo: Partial<Todo>, request: StatusRequest, actor: Actor = 'agent'
 
 function drop(todo: Todo, when: number) {
   const draft = new PlanDraft({ ...aSession(), plan: [todo] }, 'agent', when);
-  const dropped = draft.drop(todo);
-  return dropped === null ? null : { todo: dropped, change: draft.finish().edited.ledger[0]?.change };
+  writeList(draft, [], defaultSettings);
+  const { state, ledger } = draft.finish().edited;
+  return state.plan[0] === todo ? null : { todo: state.plan[0] as Todo, change: ledger[0]?.change };
 }
 
 describe('setStatus', () => {

@@ -1,5 +1,4 @@
-// Every setting, once: its kind, its default, whether an agent may override it, one sentence for people (C1).
-// Types, defaults, reader, JSON Schema, environment names, flags and docs come from this table; nothing is read here.
+// Every setting, once (C1): types, reader, JSON Schema, environment names, flags and docs come from here.
 import { defaultGoOnPhrases, defaultStopWords } from './phrases.ts';
 import {
   choice,
@@ -15,13 +14,12 @@ import {
   named,
   nullable,
   number,
+  type Part,
   section,
 } from './schema.ts';
 
-/** One row of the table: a kind, and what holds where nobody says anything. */
 export type Setting<T = unknown, Whole = T, PerAgent = boolean> = Kind<T> & {
   readonly default: Whole;
-  /** Whether `agents` may say it for one agent. */
   readonly perAgent: PerAgent;
   readonly summary: string;
 };
@@ -31,34 +29,18 @@ function perAgent<T>(kind: Kind<T>, byDefault: NoInfer<T>, summary: string): Set
 }
 
 function shared<T>(kind: Kind<T>, byDefault: NoInfer<T>, summary: string): Setting<T, T, false> {
-  return { ...kind, default: byDefault, perAgent: false, summary };
+  return { ...perAgent<T>(kind, byDefault, summary), perAgent: false };
 }
 
-type Field<T = unknown> = Kind<T> & { readonly default: T };
-
-/** One field of a section. */
-function field<T>(kind: Kind<T>, byDefault: NoInfer<T>, summary: string): Field<T> {
-  return { ...kind, default: byDefault, summary };
-}
-
-type Part<F> = { readonly [Name in keyof F]?: Infer<F[Name]> };
 type Whole<F> = { readonly [Name in keyof F]: Infer<F[Name]> };
 
-/** Several settings under one name. A file may give any of them; after merging every one has a value. */
-function perAgentSection<const F extends Readonly<Record<string, Field>>>(
-  fields: F,
+/** A file may give any of them; after merging each has a value. */
+function group<const F extends Readonly<Record<string, Setting>>>(
   summary: string,
+  fields: F,
 ): Setting<Part<F>, Whole<F>, true> {
   const defaults = Object.entries(fields).map(([name, { default: byDefault }]) => [name, byDefault]);
   return { ...section(fields), default: Object.fromEntries(defaults), perAgent: true, summary };
-}
-
-/** The same for settings that hold for every agent alike. */
-function sharedSection<const F extends Readonly<Record<string, Field>>>(
-  fields: F,
-  summary: string,
-): Setting<Part<F>, Whole<F>, false> {
-  return { ...perAgentSection(fields, summary), perAgent: false };
 }
 
 const hour = 3_600_000;
@@ -72,7 +54,7 @@ const checkNames = list(line(100), 200);
 const pattern = line(1000);
 const argv = list(line(4000), 200);
 
-/** Keys of providers never stand here, only the variables that hold them. */
+/** Never the keys themselves, only the variables that hold them. */
 const modelProvider = section({
   baseUrl: described(line(2000), 'Address of the API, with its version: http://127.0.0.1:8000/v1.'),
   apiKeyEnv: described(line(100), 'Environment variable that holds the key; none: no key is sent.'),
@@ -96,7 +78,7 @@ const modelPrice = section({
   ),
 });
 
-/** What a worker may do is never more than what its run may do. */
+/** Never more than what its run may do. */
 const worker = section({
   enabled: described(flag, 'Whether todos may be handed to it; not given: yes.'),
   purpose: described(line(300), 'What it is for, in a few words: the agent chooses by them.'),
@@ -114,7 +96,7 @@ const worker = section({
   ),
 });
 
-/** Exactly one of `command`, `file`, `http` and `human`, and what belongs to it: see check-specs.ts. */
+/** Exactly one of `command`, `file`, `http` and `human`: see check-specs.ts. */
 const check = {
   ...section({
     command: described(
@@ -279,62 +261,53 @@ const ownSettings = {
     {},
     'Prices per million tokens by provider/model; without one the cost of a model is unknown.',
   ),
-  context: perAgentSection(
-    {
-      maxMessages: field(
-        integer(8, 10_000),
-        50,
-        'Messages of the history that one call to the model carries.',
-      ),
-      limit: field(
-        nullable(tokens),
-        null,
-        'Tokens that fit into the context of the model; null: what is known about it.',
-      ),
-      compactAt: field(
-        number(0.1, 1),
-        0.8,
-        'Share of the context at which the history is replaced by a summary.',
-      ),
-      planTodos: field(integer(1, 200), 20, 'Open todos of the plan that every call to the model names.'),
-    },
-    'How much of the conversation our own agent sends to the model.',
-  ),
-  iterations: perAgentSection(
-    {
-      base: field(integer(1, 10_000), 10, 'Steps with tool calls before the agent is asked about its plan.'),
-      extend: field(integer(0, 10_000), 10, 'Steps that are added while the plan has open todos.'),
-      cap: field(integer(1, 10_000), 50, 'Steps since the last continuation, whatever is open.'),
-    },
-    'How many steps in a row our own agent may spend on tool calls.',
-  ),
-  tools: perAgentSection(
-    {
-      shellAllow: field(list(line(500), 1000), [], 'Patterns of commands that the agent may run by itself.'),
-      shellTimeoutSeconds: field(integer(1, 86_400), 120, 'Seconds after which a command is ended.'),
-    },
-    'What the workspace tools of our own agent may do.',
-  ),
-  permissions: sharedSection(
-    {
-      mode: field(
+  context: group('How much of the conversation our own agent sends to the model.', {
+    maxMessages: shared(
+      integer(8, 10_000),
+      50,
+      'Messages of the history that one call to the model carries.',
+    ),
+    limit: shared(
+      nullable(tokens),
+      null,
+      'Tokens that fit into the context of the model; null: what is known about it.',
+    ),
+    compactAt: shared(
+      number(0.1, 1),
+      0.8,
+      'Share of the context at which the history is replaced by a summary.',
+    ),
+    planTodos: shared(integer(1, 200), 20, 'Open todos of the plan that every call to the model names.'),
+  }),
+  iterations: group('How many steps in a row our own agent may spend on tool calls.', {
+    base: shared(integer(1, 10_000), 10, 'Steps with tool calls before the agent is asked about its plan.'),
+    extend: shared(integer(0, 10_000), 10, 'Steps that are added while the plan has open todos.'),
+    cap: shared(integer(1, 10_000), 50, 'Steps since the last continuation, whatever is open.'),
+  }),
+  tools: group('What the workspace tools of our own agent may do.', {
+    shellAllow: shared(list(line(500), 1000), [], 'Patterns of commands that the agent may run by itself.'),
+    shellTimeoutSeconds: shared(integer(1, 86_400), 120, 'Seconds after which a command is ended.'),
+  }),
+  permissions: {
+    ...group('What our own agent may do. Never taken from a project.', {
+      mode: shared(
         nullable(choice('ask', 'allow-list', 'read-only', 'auto')),
         null,
         'How calls that nobody allowed are treated; null: ask on a terminal, allow-list elsewhere.',
       ),
-      allow: field(
+      allow: shared(
         named(list(line(500), 1000), 50),
         {},
         'Patterns by tool: commands for shell and start_job, paths for write_file and edit_file.',
       ),
-      waitSeconds: field(
+      waitSeconds: shared(
         integer(0, 604_800),
         0,
         'Seconds that a run without a terminal waits for an answer from elsewhere before it ends as paused.',
       ),
-    },
-    'What our own agent may do. Never taken from a project.',
-  ),
+    }),
+    perAgent: false,
+  },
   workers: shared(
     named(worker, 50),
     {},
@@ -365,7 +338,6 @@ type Overridable = {
     : never]: (typeof ownSettings)[Name];
 };
 
-/** What an agent may override under `agents`. */
 const overridable = Object.fromEntries(
   Object.entries(ownSettings).filter(([, setting]) => setting.perAgent),
 ) as Fields as Overridable;
@@ -379,13 +351,11 @@ export const settingTable = {
   ),
 } as const;
 
-/** A whole configuration is one section; a later nested section is one more entry of the table. */
 export const configKind = section(settingTable);
 
 type Table = typeof settingTable;
-/** Every setting has a value. Names that people choose (agents, checks, providers …) are in lower case. */
+/** Names that people choose (agents, checks …) are in lower case. */
 export type Settings = { readonly [Name in keyof Table]: Table[Name]['default'] };
-/** What a file, the environment or the flags say: any subset, also of what stands in a section. */
 export type PartialSettings = Infer<typeof configKind>;
 export type AgentSettings = Settings['agents'][string];
 export type ContextSettings = Settings['context'];
@@ -399,7 +369,7 @@ export const defaultSettings: Settings = Object.freeze(
   Object.fromEntries(settingNames.map((name) => [name, frozen(settingTable[name].default)])),
 ) as unknown as Settings;
 
-/** The defaults are shared by everyone in the process: a caller that changed one would change all. */
+/** A caller that changed a default would change it for all. */
 function frozen(value: unknown): unknown {
   if (typeof value === 'object' && value !== null) {
     for (const inner of Object.values(value)) frozen(inner);
@@ -408,23 +378,17 @@ function frozen(value: unknown): unknown {
   return value;
 }
 
-/**
- * The settings that hold for one agent: the shared ones under what `agents` says about it. Its name is compared
- * without letter case, because hosts spell the same agent "Build" and "build"; an unknown agent gets the shared ones.
- */
+/** Letter case does not count: hosts spell the same agent "Build" and "build". */
 export function settingsForAgent(settings: Settings, agentName: string | null): Settings {
   const wanted = agentName?.toLowerCase();
   const found = Object.entries(settings.agents).find(([name]) => name.toLowerCase() === wanted);
-  return found === undefined ? settings : { ...settings, ...whole(settings, found[1]) };
-}
-
-/** An override of a part of a section leaves the rest of the section as it is for everyone. */
-function whole(settings: Settings, overrides: AgentSettings): Partial<Settings> {
-  const entries = Object.entries(overrides).map(([name, value]) => {
+  if (found === undefined) return settings;
+  // An override of a part of a section keeps the rest of it.
+  const overrides = Object.entries(found[1]).map(([name, value]) => {
     const setting = name as keyof AgentSettings;
     return settingTable[setting].type === 'section'
       ? [name, { ...(settings[setting] as object), ...(value as object) }]
       : [name, value];
   });
-  return Object.fromEntries(entries) as Partial<Settings>;
+  return { ...settings, ...Object.fromEntries(overrides) };
 }

@@ -1,39 +1,24 @@
-// Settings from the environment and from flags (C1): how each setting is called there, and its value from a text.
-// maxContinuations, UNTILDONE_MAX_CONTINUATIONS, --max-continuations; in a section: context.maxMessages,
-// UNTILDONE_CONTEXT_MAX_MESSAGES, --context-max-messages. Nothing here reads the process.
+// Settings from the environment and from flags (C1): maxTodos is UNTILDONE_MAX_TODOS and --max-todos, context.limit is
+// UNTILDONE_CONTEXT_LIMIT and --context-limit.
 import type { ConfigResult } from './config.ts';
 import { closestName, collectProblems, type Problem, quoted } from './problem.ts';
 import { type Kind, readInto } from './schema.ts';
 import { type PartialSettings, settingNames, settingTable } from './settings.ts';
 
-/** Where a named value stands: a setting, or one field of a section. */
-interface SettingPlace {
-  readonly setting: string;
-  /** null: the whole setting. */
-  readonly field: string | null;
-  readonly kind: Kind;
+type Place = Readonly<{ setting: string; field: string | null; kind: Kind }>;
+const places = new Map<string, Place>();
+for (const setting of settingNames) {
+  const kind: Kind = settingTable[setting];
+  places.set(setting, { setting, field: null, kind });
+  for (const [field, inner] of kind.type === 'section' ? Object.entries(kind.fields) : [])
+    places.set(`${setting}.${field}`, { setting, field, kind: inner });
 }
 
-const places: ReadonlyMap<string, SettingPlace> = new Map(
-  settingNames.flatMap((setting): [string, SettingPlace][] => {
-    const kind: Kind = settingTable[setting];
-    const fields = kind.type === 'section' ? Object.entries(kind.fields) : [];
-    return [
-      [setting, { setting, field: null, kind }],
-      ...fields.map(([field, inner]): [string, SettingPlace] => [
-        `${setting}.${field}`,
-        { setting, field, kind: inner },
-      ]),
-    ];
-  }),
-);
-
-/** `mode`, …, `context`, `context.maxMessages`, …: everything that has a name of its own. */
+/** `mode`, …, `context`, `context.maxMessages`, … */
 export const settingPaths: readonly string[] = [...places.keys()];
 
 const prefix = 'UNTILDONE_';
 
-/** `path` is `maxTodos` or `context.maxMessages`. */
 export function environmentName(path: string): string {
   return prefix + words(path).join('_').toUpperCase();
 }
@@ -49,16 +34,14 @@ function words(path: string): readonly string[] {
 const placeByVariable = new Map([...places].map(([path, place]) => [environmentName(path), place]));
 const placeByFlag = new Map([...places].map(([path, place]) => [flagName(path), place]));
 
-const yes: readonly string[] = ['true', '1', 'yes', 'on'];
-const no: readonly string[] = ['false', '0', 'no', 'off'];
-
-/** The value that a file would hold. What cannot be read stays text, and the reader says what was expected. */
+/** What cannot be read stays text, and the reader says what was expected. */
 function valueFromText(kind: Kind, text: string): unknown {
   const plain = text.trim();
   const word = plain.toLowerCase();
   switch (kind.type) {
     case 'boolean':
-      return yes.includes(word) ? true : no.includes(word) ? false : text;
+      if (['true', '1', 'yes', 'on'].includes(word)) return true;
+      return ['false', '0', 'no', 'off'].includes(word) ? false : text;
     case 'integer':
     case 'number':
       return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text;
@@ -82,12 +65,12 @@ function valueFromJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Safe: the text itself goes on to the reader, which refuses it where a list or an object is expected.
+    // Safe: the reader refuses a text where a list or an object is expected.
     return text;
   }
 }
 
-/** Ours as well, and no settings: places, ids and switches of the tests. */
+/** Ours too, and no settings: places, ids and switches of the tests. */
 export const otherVariables: readonly string[] = [
   'UNTILDONE_HOME',
   'UNTILDONE_SESSION',
@@ -98,22 +81,21 @@ export const otherVariables: readonly string[] = [
   'UNTILDONE_MUTATION_MARKER',
 ];
 
-/** An unknown variable is a warning, not a problem: other versions and other programs may own it. */
-export type EnvironmentResult = ConfigResult & { readonly warnings: readonly Problem[] };
-
-/** An empty variable counts as not set; an empty list is written `[]`. */
+/** An unknown variable only warns: other programs may own it. An empty one is not set; an empty list is `[]`. */
 export function parseEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
-): EnvironmentResult {
+): ConfigResult & { warnings: readonly Problem[] } {
   const wrong = collectProblems();
   const odd = collectProblems();
-  const found: { readonly place: SettingPlace; readonly value: unknown }[] = [];
+  const sections: Settled = {};
+  const fields: [Place, unknown][] = [];
   for (const [variable, text] of Object.entries(environment)) {
     if (!variable.startsWith(prefix) || text === undefined || text.trim() === '') continue;
     const place = placeByVariable.get(variable);
     if (place !== undefined) {
       const value = readInto(place.kind, valueFromText(place.kind, text), variable, wrong.report);
-      found.push({ place, value });
+      if (place.field === null) settle(sections, place, value);
+      else fields.push([place, value]);
     } else if (!otherVariables.includes(variable)) {
       const shown = /^\w{1,100}$/.test(variable) ? variable : quoted(variable, 100);
       odd.report(shown, () => unknownVariable(variable));
@@ -122,14 +104,15 @@ export function parseEnvironment(
   const problems = wrong.problems();
   const warnings = odd.problems();
   if (problems.length > 0) return { ok: false, problems, warnings };
-  // An environment has no order: a field of a section always counts more than the section as a whole.
-  const config: Record<string, unknown> = {};
-  for (const { place, value } of found) if (place.field === null) config[place.setting] = value;
-  for (const { place, value } of found) {
-    if (place.field === null) continue;
-    config[place.setting] = { ...(config[place.setting] as object | undefined), [place.field]: value };
-  }
-  return { ok: true, config: config as PartialSettings, warnings };
+  // An environment has no order: a field counts more than its section as a whole.
+  for (const [place, value] of fields) settle(sections, place, value);
+  return { ok: true, config: sections as PartialSettings, warnings };
+}
+
+type Settled = Record<string, unknown>;
+
+function settle(config: Settled, { setting, field }: Place, value: unknown): void {
+  config[setting] = field === null ? value : { ...(config[setting] as object), [field]: value };
 }
 
 function unknownVariable(variable: string): string {
@@ -142,71 +125,49 @@ function unknownVariable(variable: string): string {
 export type FlagsResult = ConfigResult & { readonly rest: readonly string[] };
 
 /**
- * `--max-continuations=20`, `--max-continuations 20`, `--no-enabled`. Given twice, the last one wins, so that an alias
- * can be overruled; lists and sections add up. What is no setting passes through untouched and in order: judging it is
- * the command's business. After `--` nothing is ours.
+ * `--max-todos=20`, `--max-todos 20`, `--no-enabled`. The last wins, so that an alias can be overruled; lists and
+ * sections add up. The command gets the rest.
  */
 export function parseFlags(argv: readonly string[]): FlagsResult {
   const { report, problems } = collectProblems();
-  const found = new Map<string, unknown>();
+  const config: Settled = {};
   const rest: string[] = [];
-  let index = 0;
-  while (index < argv.length) {
-    const argument = argv[index] ?? '';
-    if (argument === '--') break;
-    index += 1;
+  const left = [...argv];
+  while (left.length > 0 && left[0] !== '--') {
+    const argument = left.shift() ?? '';
     const flag = recogniseFlag(argument);
     if (flag === null) {
       rest.push(argument);
       continue;
     }
-    let { text } = flag;
-    const following = argv[index];
-    if (text === null && following !== undefined && !following.startsWith('--')) {
-      text = following;
-      index += 1;
-    }
-    if (text === null || text.trim() === '') {
-      report(flag.name, `needs a value: ${flag.name}=VALUE`);
-      continue;
-    }
-    const { setting, field, kind } = flag.place;
-    const value = readInto(kind, valueFromText(kind, text), flag.name, report);
-    if (field === null) found.set(setting, added(kind, found.get(setting), value));
+    const { name, place } = flag;
+    const text = flag.text ?? (left[0]?.startsWith('--') === false ? left.shift() : undefined);
+    if (text === undefined || text.trim() === '') report(name, `needs a value: ${name}=VALUE`);
     else {
-      const section = (found.get(setting) ?? {}) as Record<string, unknown>;
-      found.set(setting, { ...section, [field]: added(kind, section[field], value) });
+      const value = readInto(place.kind, valueFromText(place.kind, text), name, report);
+      settle(config, place, added(place, config[place.setting], value));
     }
   }
-  rest.push(...argv.slice(index));
+  rest.push(...left);
   if (problems().length > 0) return { ok: false, problems: problems(), rest };
-  return { ok: true, config: Object.fromEntries(found) as PartialSettings, rest };
+  return { ok: true, config: config as PartialSettings, rest };
 }
 
-function added(kind: Kind, earlier: unknown, value: unknown): unknown {
+function added({ kind, field }: Place, setting: unknown, value: unknown): unknown {
+  const earlier = field === null ? setting : (setting as Settled | undefined)?.[field];
   if (Array.isArray(earlier) && Array.isArray(value)) return [...earlier, ...value];
-  return kind.type === 'section'
-    ? { ...(earlier as object | undefined), ...(value as object | undefined) }
-    : value;
+  return kind.type === 'section' ? { ...(earlier as object), ...(value as object) } : value;
 }
 
-interface Flag {
-  readonly name: string;
-  readonly place: SettingPlace;
-  /** null: the value is the next argument. */
-  readonly text: string | null;
-}
-
-function recogniseFlag(argument: string): Flag | null {
+function recogniseFlag(argument: string) {
   const equals = argument.indexOf('=');
   const name = equals === -1 ? argument : argument.slice(0, equals);
   const text = equals === -1 ? null : argument.slice(equals + 1);
   const place = placeByFlag.get(name);
-  // A bare boolean is a yes: it must not swallow the argument after it.
-  if (place !== undefined) {
+  // A bare boolean is a yes: it must not swallow the next argument.
+  if (place !== undefined)
     return { name, place, text: text ?? (place.kind.type === 'boolean' ? 'true' : null) };
-  }
   const negated = placeByFlag.get(name.replace(/^--no-/, '--'));
-  if (negated === undefined || text !== null) return null;
-  return negated.kind.type === 'boolean' ? { name, place: negated, text: 'false' } : null;
+  if (negated?.kind.type !== 'boolean' || text !== null) return null;
+  return { name, place: negated, text: 'false' };
 }

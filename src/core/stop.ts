@@ -1,6 +1,4 @@
-// Answers a stop attempt: runs down the rules, and if none answers builds the continuation, all as data.
-// This is the one decision point (G1); hosts, loops and timers all end up here.
-
+// Answers a stop attempt: runs down the rules, and if none answers builds the continuation. All end up here (G1).
 import { type Command, type Decision, type Step, step } from './decision.ts';
 import type { EventOf } from './events.ts';
 import { PlanDraft, setStatus } from './plan.ts';
@@ -14,11 +12,13 @@ import {
   stopRules,
   type Undelivered,
 } from './rules.ts';
-import { settingsForAgent } from './settings.ts';
 import {
   type Counters,
   countPlan,
   endTurn,
+  type Injection,
+  isOnItsWay,
+  newGoalCheck,
   newTurn,
   nextTodos,
   openCount,
@@ -27,19 +27,15 @@ import {
 } from './state.ts';
 import { continuationText, describeText, pickText, type TextKind } from './texts.ts';
 import { checksOf, isUnnamedDrop, isUnverified, type Todo } from './todo.ts';
-import { setJobs } from './waits.ts';
-import { seeFingerprint } from './work.ts';
+import { seeFingerprint, setJobs } from './work.ts';
 
-/** Open todos that a text can name. */
 const upcomingTodos = 4;
 
 type Attempted = EventOf<'stop-attempted'>;
 
-/** First what the stop tells us (jobs, fingerprint, questions in a row), then the decision. */
 export function stopAttempted(state: State, event: Attempted, policy: Policy): Step {
   const { end, question, toolError, fingerprint } = event;
-  // A told host may idle twice for one stop; an asked host that asks again has stopped again. A repeated idle does not
-  // start its countdown anew: the first one's time holds (E4).
+  // A told host may idle twice for one stop: the first one's countdown holds (E4). An asked host has stopped again.
   const waiting = state.descriptor.mode === 'told' ? state.parked : null;
   const { eventId, at, cause } = waiting ?? { eventId: event.id, at: event.at, cause: 'stop-attempted' };
   const stop = { eventId, at, end, question, toolError, fingerprint, cause };
@@ -66,13 +62,11 @@ function lookAtStop(state: State, event: Attempted, waiting: ParkedStop | null):
   };
 }
 
-/** A cause of waiting ended: the parked stop attempt, if there is one, is decided again. */
 export function reconsider(first: Step, policy: Policy, at: number): Step {
   const { parked } = first.state;
   return parked === null ? first : join(first, decideStop(first.state, parked, policy, at));
 }
 
-/** What both steps do, with the state of the second. */
 function join(first: Step, second: Step): Step {
   return {
     state: second.state,
@@ -82,18 +76,17 @@ function join(first: Step, second: Step): Step {
   };
 }
 
-/** All rules, or, for a continuation that cannot be carried out, those from `host-cap` on: see rules.ts. */
+/** For a continuation that cannot be carried out: see rules.ts. */
 const deliveryRules = stopRules.slice(stopRules.findIndex(({ name }) => name === 'host-cap'));
 
-export function decideStop(
+function decideStop(
   state: State,
   stop: ParkedStop,
   policy: Policy,
   at: number,
   undelivered: Undelivered | null = null,
 ): Step {
-  const settings = settingsForAgent(policy.settings, state.agent.name);
-  const { goalChecks } = policy;
+  const { settings, goalChecks } = policy;
   const context = { state, counts: countPlan(state.plan), stop, settings, goalChecks, at, undelivered };
   for (const { name, answer } of undelivered === null ? stopRules : deliveryRules) {
     const given = answer(context);
@@ -112,21 +105,11 @@ function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): De
   const { answer, inputs, dueAt } = given;
   // What was sent was no observation, and cannot become one.
   const observed = settings.mode === 'observe' && undelivered === null;
-  const { epoch } = state;
-  return {
-    answer,
-    reason,
-    ...honest(state, given),
-    inputs,
-    textKind: null,
-    level: null,
-    dueAt,
-    observed,
-    epoch,
-  };
+  const noText = { textKind: null, level: null };
+  return { answer, reason, ...honest(state, given), inputs, ...noText, dueAt, observed, epoch: state.epoch };
 }
 
-/** What a damaged record says proves nothing: then the best that can be said is `claimed` (V4). */
+/** A damaged record proves nothing: the best is `claimed` (V4). */
 function honest({ recordBroken }: State, { outcome, sentence }: RuleAnswer) {
   if (recordBroken === null || (outcome !== 'done' && outcome !== 'claimed')) return { outcome, sentence };
   const told = `The record of the plan was changed from outside: ${recordBroken}. Nothing in it is proof.`;
@@ -136,10 +119,10 @@ function honest({ recordBroken }: State, { outcome, sentence }: RuleAnswer) {
 function waiting(context: StopContext, { runsChecks }: RuleAnswer, decision: Decision): Step {
   const { state, stop, at } = context;
   const { reason: cause, dueAt } = decision;
-  if (cause === 'already-answered') return { ...step(state), decision };
-  if (decision.observed) return { ...step(state, answerCommands(context, decision, 'let-go')), decision };
+  if (cause === 'already-answered') return decided(decision, state);
+  if (decision.observed) return decided(decision, state, answerCommands(context, decision, 'let-go'));
   const isTold = state.descriptor.mode === 'told';
-  // An asked host takes control back with the answer; only while its own checks run does the stop stay parked.
+  // An asked host's stop stays parked only while its checks run.
   const stays = isTold || cause === 'nothing-open';
   const parked: State = {
     ...state,
@@ -149,49 +132,48 @@ function waiting(context: StopContext, { runsChecks }: RuleAnswer, decision: Dec
     timer: isTold && dueAt !== null ? { purpose: 'due', dueAt, epoch: state.epoch } : null,
   };
   const answer = answerCommands(context, decision, 'wait');
-  if (!runsChecks) return { ...step(parked, answer), decision };
-  const { started, command } = startFinalRun(context, parked);
-  return { ...step(started, [command, ...answer]), decision };
+  if (!runsChecks) return decided(decision, parked, answer);
+  const started = startFinalRun(context, parked);
+  return decided(decision, started.state, [...started.commands, ...answer]);
 }
 
-/** From here on these checks are out: the first result must not settle the turn while others are missing. */
-function startFinalRun(context: StopContext, state: State): { started: State; command: Command } {
+function decided(decision: Decision, state: State, commands: readonly Command[] = []): Step {
+  return { state, commands, decision, ledger: [] };
+}
+
+/** All are marked as running: the first result must not settle the turn. */
+function startFinalRun(context: StopContext, state: State): Step {
   const { stop, goalChecks } = context;
   const goal = { ...state.goal };
-  // All of them, unless the run is one that the agent was told to wait for: then those that are still missing.
+  // After a wait for this run only those that have not passed meanwhile.
   const missing = isFinalRunTakenUp(context)
     ? goalChecks.filter((check) => state.goal[check]?.state !== 'passed')
     : goalChecks;
-  for (const check of missing) {
-    const passedBefore = goal[check]?.passedBefore ?? false;
-    goal[check] = { state: 'running', passedBefore, flaky: false, tail: null, fingerprint: null };
-  }
+  for (const check of missing)
+    goal[check] = { ...newGoalCheck, state: 'running', passedBefore: goal[check]?.passedBefore ?? false };
   const checks = [
     ...state.plan.filter(isUnverified).flatMap(checksOf),
     ...missing.map((check) => ({ todoId: null, check })),
   ];
   const run = { stop: stop.eventId, ended: false, overdue: false, writes: state.work.writes };
   const plan = changeSome(state.plan, isUnverified, (todo) => ({ ...todo, verification: 'running' }));
-  return {
-    started: { ...state, plan, goal, finalRun: run },
-    command: { type: 'run-checks', checks, stop: stop.eventId },
-  };
+  return step({ ...state, plan, goal, finalRun: run }, [{ type: 'run-checks', checks, stop: stop.eventId }]);
 }
 
-/** The plan itself where nothing changes: what is the same object needs no saving. */
+/** The plan itself where nothing changes: the same object needs no saving. */
 function changeSome(plan: readonly Todo[], fits: (todo: Todo) => boolean, change: (todo: Todo) => Todo) {
   return plan.some(fits) ? plan.map((todo) => (fits(todo) ? change(todo) : todo)) : plan;
 }
 
 function lettingGo(context: StopContext, decision: Decision): Step {
   if (decision.observed)
-    return { ...step(endTurn(context.state), answerCommands(context, decision, 'let-go')), decision };
+    return decided(decision, endTurn(context.state), answerCommands(context, decision, 'let-go'));
   const { state, commands } = settling(context, decision);
   const rest = { ...state, parked: null, lastStop: context.stop, timer: null, activeSinceAnswer: false };
-  return { ...step(rest, commands), decision };
+  return decided(decision, rest, commands);
 }
 
-/** The turn is over; a skip settles nothing. */
+/** A skip settles nothing. */
 function settling(context: StopContext, decision: Decision): Step {
   const { state, at } = context;
   const { outcome, reason, sentence } = decision;
@@ -201,10 +183,10 @@ function settling(context: StopContext, decision: Decision): Step {
     const level = context.undelivered === null ? 'info' : 'warning';
     commands.push({ type: 'notify', level, title: `untildone: ${outcome}`, message: sentence });
   }
-  return { ...step({ ...endTurn(state), settled }, commands), decision };
+  return decided(decision, { ...endTurn(state), settled }, commands);
 }
 
-/** Worth a word to the human: everything but a plain done, an abort they made themselves, and skips (C4). */
+/** For the human everything is, but a plain done, their own abort, and skips (C4). */
 function isNews({ outcome }: Decision): boolean {
   return outcome !== null && outcome !== 'done' && outcome !== 'aborted';
 }
@@ -216,7 +198,7 @@ function answerCommands({ state }: StopContext, decision: Decision, answer: 'wai
   return [{ type: 'answer', answer, epoch: state.epoch, text: null, message, dueAt }];
 }
 
-/** S6, P12: a todo at which the agent stopped after a tool error twice is set aside as blocked; the others go on. */
+/** S6, P12: after two tool errors the todo is blocked and the others go on. */
 function blockFailing({ state, stop, at, settings }: StopContext): Step | null {
   if (stop.toolError === null || state.toolErrorTodo === null || settings.mode === 'observe') return null;
   const [todo] = nextTodos(state.plan, 1);
@@ -229,13 +211,10 @@ function blockFailing({ state, stop, at, settings }: StopContext): Step | null {
   return draft.finish().edited;
 }
 
-/**
- * No rule answered: the agent goes on. Builds the continuation, counts it in the same transaction, and raises the epoch
- * so that nothing can inject twice (G6, V5).
- */
+/** Counted in the same transaction; the epoch rises so that nothing can inject twice (G6, V5). */
 function continuing(context: StopContext): Step {
   const { state, settings, counts, stop, at } = context;
-  const { counters } = state;
+  const { counters, finalRun } = state;
   const text = pickText(context);
   const { kind } = text;
   const level = Math.min(3, counters.stagnant + 1);
@@ -255,32 +234,30 @@ function continuing(context: StopContext): Step {
     observed,
     epoch,
   };
-  // C2: recorded, and nothing else; an asked host is answered as if we were not there.
-  if (observed) return { ...step(endTurn(state), answerCommands(context, decision, 'let-go')), decision };
+  // C2: only recorded; an asked host is answered as if we were not there.
+  if (observed) return decided(decision, endTurn(state), answerCommands(context, decision, 'let-go'));
   const words = continuationText(text, { ...context, next, level });
   const command: Command = isTold
     ? { type: 'inject', epoch, text: words }
     : { type: 'answer', answer: 'continue', epoch, text: words, message: null, dueAt: null };
   const challenged = kind === 'bulk-claim' ? dueChallenge(context) : null;
   const counted = countContinuation(counters, kind, stop);
+  const name = (todo: Todo): Todo => ({ ...todo, droppedNamedAt: at });
   const continued: State = {
     ...state,
-    plan: kind === 'dropped-todos' ? nameDrops(state.plan, at) : state.plan,
-    // It goes on: what the human says meanwhile joins this turn (T3).
+    plan: kind === 'dropped-todos' ? changeSome(state.plan, isUnnamedDrop, name) : state.plan,
+    // What the human says meanwhile joins this turn (T3).
     turn: state.turn === null ? null : { ...state.turn, ended: false },
     epoch,
     counters: counted,
     challenged: challenged === null ? state.challenged : { ...state.challenged, [challenged]: true },
     loopTold: state.loopTold || kind === 'loop',
-    // Alarms from before it was told are forgiven with the telling (P25).
+    // Earlier alarms are forgiven with the telling (P25).
     loopAlarms: kind === 'loop' ? 1 : state.loopAlarms,
     namedJobs: kind === 'background-job' ? state.jobs.map(({ id }) => id) : state.namedJobs,
     toolErrorTodo: kind === 'tool-error' ? (next[0]?.id ?? null) : null,
     compacted: false,
-    finalRun:
-      kind === 'checks-running' && state.finalRun !== null
-        ? { ...state.finalRun, overdue: true }
-        : state.finalRun,
+    finalRun: kind === 'checks-running' && finalRun !== null ? { ...finalRun, overdue: true } : finalRun,
     checksOverdue: false,
     rateLimitedUntil: null,
     progress: {
@@ -298,21 +275,99 @@ function continuing(context: StopContext): Step {
     settled: null,
     injection: { epoch, state: 'intended', attempts: 0, at },
   };
-  return { ...step(continued, [command]), decision };
+  return decided(decision, continued, [command]);
 }
 
-function nameDrops(plan: readonly Todo[], at: number): readonly Todo[] {
-  return changeSome(plan, isUnnamedDrop, (todo) => ({ ...todo, droppedNamedAt: at }));
-}
-
-/**
- * Waiting for checks or for a limit of the provider is not the agent's fault, and an output limit is not a lack of
- * progress (G6, G9, P13).
- */
+/** Checks and provider limits are not the agent's fault, an output limit is no stagnation (G6, G9, P13). */
 function countContinuation(counters: Counters, kind: TextKind, { end }: ParkedStop): Counters {
   const total = counters.total + 1;
   if (kind === 'checks-running' || end === 'error') return { ...counters, total };
   const continuations = counters.continuations + 1;
   if (kind === 'output-limit') return { ...counters, total, continuations };
   return { total, continuations, stagnant: counters.stagnant + 1 };
+}
+
+// Delivery (see the design): intended, sent, observed. An old epoch is void.
+
+type Reported = EventOf<'delivery-reported'>;
+
+export function timerFired(state: State, { epoch, at }: EventOf<'timer-fired'>, policy: Policy): Step {
+  const { timer } = state;
+  if (timer === null || timer.epoch !== epoch || state.epoch !== epoch) return step(state);
+  if (isTooOld(timer.dueAt, at, policy)) return reconsider(step(expired(state, at)), policy, at);
+  const fired: State = { ...state, timer: null };
+  if (timer.purpose === 'resend') return step(fired, [{ type: 'inject', epoch, text: null }]);
+  return reconsider(step(fired), policy, at);
+}
+
+/** Yesterday's countdown must not spend today's tokens (V5). */
+function isTooOld(since: number, at: number, { settings }: Policy): boolean {
+  return at - since > settings.timerMaxAgeMs;
+}
+
+/** The stop is decided again, so that the record and the human are told. */
+function expired(state: State, at: number): State {
+  const reason = 'a countdown was found that is too old to act on';
+  const { injection } = state;
+  return {
+    ...state,
+    timer: null,
+    epoch: state.epoch + 1,
+    pause: state.pause ?? { by: 'system', reason, at },
+    parked: state.parked ?? state.lastStop,
+    injection: isOnItsWay(injection) ? { ...injection, state: 'failed' } : injection,
+  };
+}
+
+export function deliveryReported(state: State, event: Reported, policy: Policy): Step {
+  const { injection } = state;
+  if (injection?.epoch !== event.epoch) return step(state);
+  switch (event.news) {
+    case 'sent':
+      return injection.state === 'intended' ? moved(state, injection, 'sent') : step(state);
+    case 'observed':
+      return injection.state === 'failed' ? step(state) : moved(state, injection, 'observed');
+    case 'failed':
+    case 'lost':
+      return sendAgain(state, injection, event, policy);
+  }
+}
+
+function moved(state: State, injection: Injection, to: Injection['state']): Step {
+  return step({ ...state, injection: { ...injection, state: to } });
+}
+
+/** Under the same epoch: after a failure with backoff (G9), after a restart at once (V5). */
+function sendAgain(state: State, injection: Injection, event: Reported, policy: Policy): Step {
+  const { epoch, at } = event;
+  const { sendAttempts, sendBackoffMs } = policy.settings;
+  const isLost = event.news === 'lost';
+  const isOver = isLost ? !isOnItsWay(injection) : injection.state === 'observed';
+  // An asked host is answered at most once: there is nothing to send again.
+  if (state.descriptor.mode === 'asked' || state.epoch !== epoch || isOver) return step(state);
+  // The agent went on without our help and stopped again: the newer answer holds.
+  const isOutdated = state.parked !== null || state.settled !== null;
+  if (isOutdated && !isLost) return moved(state, injection, 'failed');
+  // A planned resend has its own time.
+  if (isLost && (isOutdated || state.timer !== null)) return step(state);
+  if (isLost && isTooOld(injection.at, at, policy)) return reconsider(step(expired(state, at)), policy, at);
+  const attempts = injection.attempts + 1;
+  if (attempts >= sendAttempts) {
+    const error = isLost ? 'the process ended while it was on its way' : (event.error ?? '');
+    const failed: State = { ...state, injection: { ...injection, state: 'failed', attempts }, timer: null };
+    return answerUndelivered(failed, { why: 'failed', attempts, error }, policy, at);
+  }
+  const again: State = { ...state, injection: { ...injection, state: 'intended', attempts } };
+  if (isLost) return step(again, [{ type: 'inject', epoch, text: null }]);
+  const dueAt = at + sendBackoffMs * 2 ** (attempts - 1);
+  return step({ ...again, timer: { purpose: 'resend', dueAt, epoch } });
+}
+
+/** The host reports success whatever we answered: so the record says what became of the turn (V8). */
+export function hostCapReached(state: State, { cap, at }: EventOf<'host-cap-reached'>, policy: Policy): Step {
+  return answerUndelivered(state, { why: 'cap', cap }, policy, at);
+}
+
+function answerUndelivered(state: State, undelivered: Undelivered, policy: Policy, at: number): Step {
+  return state.lastStop === null ? step(state) : decideStop(state, state.lastStop, policy, at, undelivered);
 }

@@ -1,36 +1,29 @@
-// The words of a continuation: a second ordered list, like the rules. The first text that applies is sent (E6, V9). Texts
-// are short, with a stable first line; everything that comes from todos or tools is quoted, so that it can neither pose
-// as an instruction nor close a tag. What varies stands at the end.
+// The words of a continuation: the first text that applies is sent (E6, V9). What comes from todos or tools is quoted:
+// it can neither pose as an instruction nor close a tag.
 import { dueChallenge, goalFailed, hasUnnamedJob, type StopContext } from './rules.ts';
 import { oneLine, quoteForModel } from './safe-text.ts';
 import { openCount, planSize } from './state.ts';
 import { isOpen, isUnnamedDrop, type Todo } from './todo.ts';
 
-/** Hosts show texts back to us; the marker helps people and other tools, we never rely on it ourselves (E6). */
+/** For people and other tools; we never rely on it ourselves (E6). */
 export const continuationMarker = 'TODO CONTINUATION';
 
-/** Titles that one text names; more would be read by nobody. */
+/** Nobody would read more. */
 const namedTitles = 8;
-
-/** The end of the output carries the failure; more lines cost tokens at every continuation. */
+/** The end carries the failure; more lines cost tokens every time. */
 const tailLines = 15;
 const lineLength = 200;
 
-export interface TextContext extends StopContext {
-  /** The next few open todos (T5). */
-  readonly next: readonly Todo[];
-  /** 1 to 3: how firm the text is. */
-  readonly level: number;
-}
+export type TextContext = StopContext & Readonly<{ next: readonly Todo[]; level: number }>;
 
-interface Text<Kind extends string = string> {
-  readonly kind: Kind;
-  /** One sentence for people: what the agent was told. */
-  readonly sentence: string;
-  readonly applies: (context: StopContext) => boolean;
-  /** Between the first line and the closing one. Empty lines are left out. */
-  readonly lines: (context: TextContext) => readonly string[];
-}
+type Text<Kind extends string = string> = Readonly<{
+  kind: Kind;
+  /** For people: what the agent was told. */
+  sentence: string;
+  applies: (context: StopContext) => boolean;
+  /** Before the next todo; empty ones are left out. */
+  lines: (context: TextContext) => string | readonly string[];
+}>;
 
 function text<const Kind extends string>(
   kind: Kind,
@@ -42,50 +35,37 @@ function text<const Kind extends string>(
 
 const standard = text('standard', 'Todos are open and no rule lets the agent stop: it goes on.', {
   applies: () => true,
-  lines: (context) => [
-    context.level === 1 ? staleListLine(context) : unchangedLine(context),
-    nextLine(context),
-    lastLine(context),
-  ],
+  lines: (context) => (context.level === 1 ? staleListLine(context) : unchangedLine(context)),
 });
 
 export const texts = [
   text('output-limit', 'The output limit cut the answer off: the agent takes up the same todo.', {
     applies: ({ stop }) => stop.end === 'length',
-    lines: (context) => [
+    lines: () =>
       'Your answer was cut off by the output limit. Take up the same todo where you stopped, in smaller steps.',
-      nextLine(context),
-    ],
   }),
   text('iteration-budget', 'Many tool calls were made in a row: the agent takes stock and goes on.', {
     applies: ({ stop }) => stop.end === 'iteration-budget',
-    lines: (context) => [
-      planSize(context.counts) === 0
+    lines: ({ counts }) =>
+      planSize(counts) === 0
         ? 'You have made many tool calls without a plan. Write down what is finished and what remains as todos, then go on; if nothing remains, answer.'
         : 'You have made many tool calls in a row. Take stock: bring the todo list up to date, then go on.',
-      nextLine(context),
-    ],
   }),
   text('loop', 'The agent repeats itself: it is told to try another way.', {
     applies: ({ state }) => state.loopAlarms > 0 && !state.loopTold,
-    lines: (context) => [
+    lines: () =>
       'You have been repeating the same calls without a new result. Stop doing that: say in one sentence what is missing, then try a different way.',
-      nextLine(context),
-    ],
   }),
   text('tool-error', 'The last tool call failed: the agent tries once more.', {
     applies: ({ stop, counts }) => stop.toolError !== null && openCount(counts) > 0,
-    lines: (context) => [
-      `The last tool call failed: ${quoteForModel(context.stop.toolError ?? '', 300)}. Try once more, differently; after a second failure this todo is set aside as blocked.`,
-      nextLine(context),
-    ],
+    lines: ({ stop }) =>
+      `The last tool call failed: ${quoteForModel(stop.toolError ?? '', 300)}. Try once more, differently; after a second failure this todo is set aside as blocked.`,
   }),
   text('dropped-todos', 'Todos were left out of the list: they are named and stay open.', {
     applies: ({ counts }) => counts.unnamedDrops > 0,
-    lines: (context) => [
-      `These todos were left out or cancelled without a reason and are still open: ${titles(context.state.plan.filter(isUnnamedDrop))}.`,
+    lines: ({ state }) => [
+      `These todos were left out or cancelled without a reason and are still open: ${namedTodos(state.plan.filter(isUnnamedDrop))}.`,
       'Put each one back and finish it, or cancel it with a reason. If it is left out again it is recorded as cancelled without explanation, and the work cannot count as done.',
-      nextLine(context),
     ],
   }),
   text(
@@ -98,59 +78,43 @@ export const texts = [
           ? `${context.counts.idleEnds} todos were blocked or cancelled although nothing was tried since they were created.`
           : `${context.counts.idleClaims} todos were marked completed although no tool was called and no file changed since they were created.`,
         'Check each one now against the files or with a command. Set those that are not finished back to pending and do them; confirm the others with what proves them.',
-        nextLine(context),
       ],
     },
   ),
   text('failed-check', 'A check failed: the agent is shown what it printed.', {
-    // While todos are open a failure is quoted only once its todo comes up; a failed goal check is all that is left.
+    // While todos are open, a failure is quoted only once its todo comes up.
     applies: (context) =>
       context.counts.failed > 0 || (openCount(context.counts) === 0 && goalFailed(context)),
-    lines: (context) => [
-      ...failureLines(context),
-      context.level === 1 ? '' : unchangedLine(context),
-      nextLine(context),
-      lastLine(context),
-    ],
+    lines: (context) => [...failureLines(context), context.level === 1 ? '' : unchangedLine(context)],
   }),
   text('checks-running', 'Checks are still running: the agent is told how to wait for them.', {
     applies: ({ state, counts }) => state.checksOverdue && openCount(counts) === 0,
-    lines: ({ state: { descriptor } }) => [
+    lines: ({ state: { descriptor } }) =>
       descriptor.tools.verify === null
         ? 'The checks of your work are still running. Stop again in a moment; nothing else is needed.'
         : `The checks of your work are still running. Call ${descriptor.tools.verify} to wait for their results.`,
-    ],
   }),
   text('text-question', 'The answer ends in a question: the agent decides by itself or pauses.', {
     applies: ({ stop }) => stop.question,
-    lines: (context) => {
-      const { pause } = context.state.descriptor.tools;
-      return [
-        pause === null
-          ? 'Your answer ends in a question, but nobody is waiting to answer it. Decide by yourself, note the assumption, and go on.'
-          : `Your answer ends in a question. If you need a human, call ${pause}; otherwise decide by yourself, note the assumption, and go on.`,
-        nextLine(context),
-      ];
-    },
+    lines: ({ state: { descriptor } }) =>
+      descriptor.tools.pause === null
+        ? 'Your answer ends in a question, but nobody is waiting to answer it. Decide by yourself, note the assumption, and go on.'
+        : `Your answer ends in a question. If you need a human, call ${descriptor.tools.pause}; otherwise decide by yourself, note the assumption, and go on.`,
   }),
   text('empty-answer', 'The answer was empty: the agent is asked again.', {
     applies: ({ stop, state }) => stop.end === 'empty' && state.emptyAnswers === 1,
-    lines: (context) => ['Your last answer was empty.', nextLine(context)],
+    lines: () => 'Your last answer was empty.',
   }),
   text('background-job', 'A background job runs and other todos are open: the agent works on those.', {
     applies: hasUnnamedJob,
-    lines: (context) => [
+    lines: (context) =>
       `Background work is running: ${jobs(context)}. You will be told when it ends; there is other work to do meanwhile.`,
-      nextLine(context),
-    ],
   }),
   text('after-compaction', 'The context was compacted: the plan is given again.', {
     applies: ({ state }) => state.compacted,
-    lines: (context) => [
+    lines: ({ next }) => [
       'The conversation was compacted; the plan is kept outside it and still stands.',
-      // The rest of the plan, which the model may have forgotten.
-      context.next.length < 2 ? '' : `Open: ${titles(context.next)}.`,
-      nextLine(context),
+      next.length < 2 ? '' : `Open: ${namedTodos(next)}.`,
     ],
   }),
   standard,
@@ -162,12 +126,14 @@ export function pickText(context: StopContext): (typeof texts)[number] {
   return texts.find(({ applies }) => applies(context)) ?? standard;
 }
 
+/** While only checks are missing there is nothing to go on with. */
 export function continuationText({ kind, lines }: (typeof texts)[number], context: TextContext): string {
-  const last = kind === 'checks-running' ? '' : closing(context);
-  return [firstLine(context), ...lines(context), last].filter((line) => line !== '').join('\n');
+  const isReminder = kind === 'standard' || kind === 'failed-check';
+  const rest = [nextLine(context), isReminder ? lastLine(context) : '', closing(context)];
+  const all = [firstLine(context), lines(context), kind === 'checks-running' ? [] : rest].flat();
+  return all.filter((line) => line !== '').join('\n');
 }
 
-/** For people: what the continuation says. */
 export function describeText({ kind, sentence }: (typeof texts)[number], level: number): string {
   return kind === 'standard' ? sentence.replace(/\.$/, ` (reminder ${level} of 3).`) : sentence;
 }
@@ -183,14 +149,12 @@ function nextLine({ next: [todo], state }: TextContext): string {
   if (todo === undefined) return '';
   const { title, completionCriteria, agentType } = todo;
   const { delegate } = state.descriptor.tools;
-  const criteria =
-    completionCriteria === null ? '' : ` It is done when: ${quoteForModel(completionCriteria)}.`;
-  // S4: a todo with an agentType goes to that worker, where there are workers.
+  const wanted = completionCriteria === null ? '' : ` It is done when: ${quoteForModel(completionCriteria)}.`;
   const worker =
     agentType === null || delegate === undefined
       ? ''
       : ` It goes to the worker ${quoteForModel(agentType, 40)}: call ${delegate}.`;
-  return `Go on with the next todo: ${quoteForModel(title)}.${criteria}${worker}`;
+  return `Go on with the next todo: ${quoteForModel(title)}.${wanted}${worker}`;
 }
 
 function closing({ state }: StopContext): string {
@@ -232,7 +196,7 @@ function failureLines({ state, goalChecks }: StopContext): string[] {
   ];
 }
 
-/** The tail of a check's output, every line marked as quoted: a test's output cannot speak in our voice. */
+/** Every line marked as quoted: a test's output cannot speak in our voice. */
 export function quoteTail(tail: string): string {
   return tail
     .split(/\r?\n/u)
@@ -243,16 +207,13 @@ export function quoteTail(tail: string): string {
     .join('\n');
 }
 
-function titles(todos: readonly Todo[]): string {
+export function namedTodos(todos: readonly Todo[]): string {
   const named = todos.slice(0, namedTitles).map((todo) => quoteForModel(todo.title, 120));
   const rest = todos.length - named.length;
   return rest > 0 ? `${named.join(', ')} and ${rest} more` : named.join(', ');
 }
 
 function jobs({ state }: StopContext): string {
-  const unnamed = state.jobs.filter(({ id }) => !state.namedJobs.includes(id));
-  return unnamed
-    .slice(0, 4)
-    .map(({ description }) => quoteForModel(description, 100))
-    .join(', ');
+  const unnamed = state.jobs.filter(({ id }) => !state.namedJobs.includes(id)).slice(0, 4);
+  return unnamed.map(({ description }) => quoteForModel(description, 100)).join(', ');
 }

@@ -1,52 +1,34 @@
-// What a model sends as the input of a tool, read against the kinds that its JSON Schema is made from. It converts
-// nothing: a wrong value is answered with a sentence that says what to send instead.
+// Reads a model's input of a tool. Nothing is converted: a wrong value is answered with what to send.
+import { refuse } from './error.ts';
 import { excerpt } from './problem.ts';
-import { type Fields, isObject, type Kind, read, text, type Values } from './schema.ts';
+import { type Fields, isObject, type Kind, read, text, unbounded, type Values } from './schema.ts';
 
-/** A text that must say something: blank is as good as left out. */
-export const words: Kind<string> = {
-  type: 'text',
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  notBlank: true,
-};
+/** Blank is as good as left out. */
+export const words: Kind<string> = { type: 'text', minimum: 0, maximum: unbounded, notBlank: true };
 
-export type ReadInput<Input> =
-  | { readonly ok: true; readonly input: Input }
-  | { readonly ok: false; readonly message: string };
-
-/** Notes, not files: a longer text would be paid for at every look at the plan. */
+/** Notes, not files: they are paid for at every look at the plan. */
 const longestNote = 100_000;
 
-/** Every required field there, every field known, nothing guessed. `longest`: of texts without a bound of their own. */
-export function readInput<F extends Fields>(
-  fields: F,
-  value: unknown,
-  longest = longestNote,
-): ReadInput<Values<F>> {
+/** `longest`: of texts without a bound of their own. */
+export function readInput<F extends Fields>(fields: F, value: unknown, longest = longestNote) {
   if (!isObject(value))
-    return wrong(`The input must be an object with ${fieldNames(fields)}, got ${excerpt(value)}.`);
+    return refuse(`The input must be an object with ${fieldNames(fields)}, got ${excerpt(value)}.`);
   const given = givenFields(value);
   for (const name of given.keys()) {
     if (!Object.hasOwn(fields, name))
-      return wrong(`There is no field ${excerpt(name)} here; send ${fieldNames(fields)}.`);
+      return refuse(`There is no field ${excerpt(name)} here; send ${fieldNames(fields)}.`);
   }
   for (const [name, kind] of Object.entries(fields)) {
     const found = given.get(name);
     if (kind.optional !== true && (found === undefined || isBlank(kind, found)))
-      return wrong(`"${name}" is missing: ${kind.summary}`);
+      return refuse(`"${name}" is missing: ${kind.summary}`);
     const problem = found === undefined ? null : fieldProblem(kind, found, longest);
-    if (problem !== null) return wrong(`"${name}" ${problem}.`);
+    if (problem !== null) return refuse(`"${name}" ${problem}.`);
   }
-  // Every field was read by the kind that the type is made from.
-  return { ok: true, input: Object.fromEntries(given) as Values<F> };
+  return { ok: true as const, input: Object.fromEntries(given) as Values<F> };
 }
 
-function wrong(message: string): { readonly ok: false; readonly message: string } {
-  return { ok: false, message };
-}
-
-/** Models that are made to fill every field send null for what they leave out: null means absent. */
+/** Models that must fill every field send null for what they leave out. */
 function givenFields(value: Readonly<Record<string, unknown>>): Map<string, unknown> {
   return new Map(Object.entries(value).filter(([, given]) => given !== null && given !== undefined));
 }
@@ -69,17 +51,8 @@ function fieldNames(fields: Fields): string {
   return names.length === 0 ? 'no fields' : names.join(', ');
 }
 
-export interface ReadItems<Item> {
-  /** One per entry of the list, in order; of a bad one only the fields that could be read. */
-  readonly items: readonly Partial<Item>[];
-  /** Index of a bad one → why, as a sentence. */
-  readonly bad: ReadonlyMap<number, string>;
-  /** Fields that nobody knows; they are ignored. */
-  readonly unknown: readonly string[];
-}
-
-/** The entries of a list, one by one (T6): a bad one costs itself and never the list. Unknown words are let through. */
-export function readItems<F extends Fields>(fields: F, values: readonly unknown[]): ReadItems<Values<F>> {
+/** A bad one costs itself, never the list (T6). Unknown words are let through. */
+export function readItems<F extends Fields>(fields: F, values: readonly unknown[]) {
   const bad = new Map<number, string>();
   const unknown = new Set<string>();
   const required = Object.keys(fields).filter((name) => fields[name]?.optional !== true);

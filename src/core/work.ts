@@ -1,23 +1,18 @@
-// Signs of life: activity, tool calls, errors, usage, fingerprints, loop alarms. They cancel a countdown (E2) and feed
-// progress (G6, G7). Progress is evidence: first finals, first passes, and a workspace that nobody has seen before;
-// everything else counts at most twice in a row.
-
-import type { EventOf } from './events.ts';
+// Signs of life cancel a countdown (E2) and feed progress (G6, G7): first finals, first passes, and a new state of the
+// workspace; everything else counts at most twice in a row.
+import type { EventOf, PermissionAnswer } from './events.ts';
 import type { Policy } from './policy.ts';
-import { settingsForAgent } from './settings.ts';
-import { type State, unpark } from './state.ts';
-import { consumeRequest } from './waits.ts';
+import { type PermissionRequest, type SessionPermissions, type State, unpark } from './state.ts';
 
-/** Overload without a reset time: long enough for a provider to breathe, short enough for a human to watch. */
+/** Without a reset time: the provider can breathe, a human still watches. */
 const defaultRetryMs = 30_000;
 
-/** Weak changes that may reset stagnation without stronger evidence in between. More would let a toggler go on for ever. */
+/** Without stronger evidence in between; more would let a toggler go on for ever. */
 const weakInRowLimit = 2;
 
-/** The host is at work again: a told host's countdown is moot, an asked host has taken our answer. */
 export function markActive(state: State): State {
   const { injection, descriptor } = state;
-  // An asked host has the text with the answer; a told one only once it was sent.
+  // An asked host has the text with the answer, a told one once it was sent.
   const isTaken = injection?.state === (descriptor.mode === 'asked' ? 'intended' : 'sent');
   const awake: State = {
     ...state,
@@ -27,7 +22,7 @@ export function markActive(state: State): State {
   return descriptor.mode === 'told' ? unpark(awake) : awake;
 }
 
-/** A limit whose time has come is over once something works again: a later error is not its doing (G2, G9). */
+/** A limit whose time has come ends when something works: later errors are not its doing (G2, G9). */
 export function limitAfter({ rateLimitedUntil }: State, at: number): number | null {
   return rateLimitedUntil !== null && at < rateLimitedUntil ? rateLimitedUntil : null;
 }
@@ -43,13 +38,12 @@ function canWrite({ access }: EventOf<'tool-started' | 'tool-ended'>): boolean {
 }
 
 export function toolEnded(state: State, event: EventOf<'tool-ended'>, policy: Policy): State {
-  const { circuitAfter } = settingsForAgent(policy.settings, state.agent.name);
+  const { circuitAfter } = policy.settings;
   const active: State = {
     ...markActive(state),
     questions: 0,
     emptyAnswers: 0,
-    // A finished call proves that the model answers again: earlier errors are not in a row with later ones. What
-    // is open stays open until the human speaks.
+    // The model answers again; but an open circuit stays open until the human speaks.
     circuit: state.circuit !== null && state.circuit.count >= circuitAfter ? state.circuit : null,
     rateLimitedUntil: limitAfter(state, event.at),
   };
@@ -68,15 +62,11 @@ export function modelPaused(state: State, { reason, at }: EventOf<'model-paused'
   return { ...state, epoch: state.epoch + 1, pause: { by: 'model', reason, at }, parked: null, timer: null };
 }
 
-/** G9: limits wait for their reset and are nobody's failure; the same other error is counted by signature. */
+/** G9: limits are nobody's failure; other errors are counted by signature. */
 export function errorOccurred(state: State, event: EventOf<'error-occurred'>): State {
-  // E2: an error ends a countdown. A text that waits to be sent again stays: the error may be why it was not taken.
+  // E2: an error ends a countdown, but not a resend: it may be why the text was not taken.
   const counts = state.descriptor.mode === 'told' && state.timer?.purpose !== 'resend';
-  const active: State = {
-    ...(counts ? unpark(state) : state),
-    activeSinceAnswer: true,
-    rateLimitedUntil: null,
-  };
+  const active = { ...(counts ? unpark(state) : state), activeSinceAnswer: true, rateLimitedUntil: null };
   switch (event.kind) {
     case 'rate-limit':
     case 'overload':
@@ -125,16 +115,16 @@ export function countProgress(state: State, signal: ProgressSignal): State {
   };
 }
 
-/**
- * A fingerprint counts only if it is new to the session and a tool that can write was called since the last one:
- * somebody else's edits are not this agent's progress. The first one is the baseline.
- */
-export function seeFingerprint(
-  state: State,
-  { fingerprint, known }: { readonly fingerprint: string | null; readonly known?: boolean | undefined },
-): State {
-  if (fingerprint === null) return weakWork(state);
+type Seen = Pick<EventOf<'stop-attempted'>, 'fingerprint' | 'known'>;
+
+/** A new one counts only after a call that could write: others' edits are no progress. The first is the baseline. */
+export function seeFingerprint(state: State, { fingerprint, known }: Seen): State {
   const { work } = state;
+  if (fingerprint === null) {
+    // Without fingerprints, calls of writing tools are weak evidence.
+    if (work.fingerprint !== null || work.writes <= work.writesAtFingerprint) return state;
+    return countProgress({ ...state, work: { ...work, writesAtFingerprint: work.writes } }, 'weak');
+  }
   const isKnown = known === true || fingerprint === work.fingerprint;
   const isBaseline = work.fingerprint === null;
   const seen: State = {
@@ -151,9 +141,161 @@ export function seeFingerprint(
   return { ...moved, progress: { ...moved.progress, workspaceMoved: true } };
 }
 
-/** Without fingerprints, calls of writing tools are all there is to see: weak evidence. */
-function weakWork(state: State): State {
-  const { work } = state;
-  if (work.fingerprint !== null || work.writes <= work.writesAtFingerprint) return state;
-  return countProgress({ ...state, work: { ...work, writesAtFingerprint: work.writes } }, 'weak');
+// Causes of waiting (G3), and what our own agent asked to be allowed (S7).
+
+/** More than any host shows at once. */
+const rememberedWaits = 200;
+/** More than anyone answers; what is forgotten is asked for again. */
+const rememberedAnswers = 500;
+
+export function waitStarted(state: State, { wait, at }: EventOf<'wait-started'>): State {
+  const { waits } = state;
+  switch (wait.kind) {
+    case 'recovery':
+      return { ...state, waits: { ...waits, recovering: true } };
+    case 'compaction':
+      return { ...state, waits: { ...waits, compacting: true } };
+    case 'permission': {
+      const permissions = add(waits.permissions, wait.requestId);
+      return { ...noteRequest(state, wait, at), waits: { ...waits, permissions } };
+    }
+    case 'question':
+      return { ...state, waits: { ...waits, questions: add(waits.questions, wait.requestId) } };
+    case 'background':
+      return setJobs(state, [...state.jobs.filter(({ id }) => id !== wait.job.id), wait.job]);
+  }
+}
+
+export function waitEnded(state: State, { wait, at }: EventOf<'wait-ended'>): State {
+  const { waits, usage } = state;
+  switch (wait.kind) {
+    case 'recovery':
+      return { ...state, waits: { ...waits, recovering: false } };
+    case 'compaction':
+      // The plan is given again (P23); a context that shrank is no longer an overflow.
+      return {
+        ...state,
+        waits: { ...waits, compacting: false },
+        compacted: true,
+        overflows: wait.shrunk ? 0 : state.overflows,
+        usage: wait.shrunk ? { ...usage, contextTokens: null } : usage,
+      };
+    case 'permission': {
+      const { requestId, granted, remembered } = wait;
+      const permissions = waits.permissions.filter((id) => id !== requestId);
+      const answer = granted ? (remembered ?? 'once') : remembered === 'withdrawn' ? remembered : 'no';
+      const answered = noteAnswer({ ...state, waits: { ...waits, permissions } }, requestId, answer, at);
+      // Our own loop tells the model, which goes on with something else; a host has stopped.
+      if (remembered !== undefined || granted) return answered;
+      return pauseByRejection(answered, at, 'a permission was rejected');
+    }
+    case 'question': {
+      const questions = waits.questions.filter((id) => id !== wait.requestId);
+      const answered = { ...state, waits: { ...waits, questions } };
+      return wait.rejected ? pauseByRejection(answered, at, 'a question was rejected') : answered;
+    }
+    case 'background': {
+      const others = state.jobs.filter(({ id }) => id !== wait.jobId);
+      return setJobs(state, others);
+    }
+  }
+}
+
+/** A question like any other; `approve` answers it. */
+export function waitForApproval(state: State, check: string): State {
+  const questions = add(state.waits.questions, approvalRequest(check));
+  return { ...state, waits: { ...state.waits, questions } };
+}
+
+export function approvalRequest(check: string): string {
+  return `approve ${check}`;
+}
+
+export function isApprovalRequest(requestId: string): boolean {
+  return requestId.startsWith(approvalRequest(''));
+}
+
+/** The human's will; the next message lifts it. */
+function pauseByRejection(state: State, at: number, reason: string): State {
+  if (state.pause?.by === 'human') return state;
+  return { ...state, epoch: state.epoch + 1, pause: { by: 'rejection', reason, at }, timer: null };
+}
+
+/** A new job is waited for from the start, however long an older one runs. */
+export function setJobs(state: State, all: State['jobs']): State {
+  const jobs = all.slice(-rememberedWaits);
+  const hasNew = jobs.some((job) => !state.jobs.some(({ id }) => id === job.id));
+  return {
+    ...state,
+    jobs,
+    namedJobs: state.namedJobs.filter((name) => jobs.some(({ id }) => id === name)),
+    backgroundSince: jobs.length === 0 || hasNew ? null : state.backgroundSince,
+  };
+}
+
+function add(ids: readonly string[], id: string): readonly string[] {
+  return ids.includes(id) ? ids : [...ids, id].slice(-rememberedWaits);
+}
+
+type Asked = Extract<EventOf<'wait-started'>['wait'], { kind: 'permission' }>;
+
+const noPermissions: SessionPermissions = { requests: [], grants: [], refused: [] };
+
+/** A host shows its requests itself: only those of our own agent are kept. */
+function noteRequest(state: State, { requestId, about }: Asked, at: number): State {
+  if (about === undefined) return state;
+  const { requests, ...rest } = state.permissions ?? noPermissions;
+  const request: PermissionRequest = { requestId, ...about, askedAt: at, answer: null };
+  const others = requests.filter((known) => known.requestId !== requestId);
+  return { ...state, permissions: { ...rest, requests: [...others, request].slice(-rememberedAnswers) } };
+}
+
+/** The first answer counts: two terminals may be asked at once. */
+function noteAnswer(state: State, requestId: string, answer: PermissionAnswer, at: number): State {
+  const { requests, grants, refused } = state.permissions ?? noPermissions;
+  const request = requests.find((known) => known.requestId === requestId);
+  if (request === undefined) return state;
+  const others = requests.filter((known) => known !== request);
+  if (answer === 'withdrawn') return { ...state, permissions: { requests: others, grants, refused } };
+  if (request.answer !== null) return state;
+  const { tool, pattern } = request;
+  const otherGrants = grants.filter((known) => known.tool !== tool || known.pattern !== pattern);
+  return {
+    ...state,
+    permissions: {
+      requests: [...others, { ...request, answer }],
+      grants:
+        answer === 'session' || answer === 'always'
+          ? [...otherGrants, { tool, pattern, remembered: answer, at }].slice(-rememberedAnswers)
+          : grants,
+      refused: answer === 'no' ? [...refused, { tool, pattern }].slice(-rememberedAnswers) : refused,
+    },
+  };
+}
+
+/** The call begins: an answer for once is used up. */
+function consumeRequest(state: State, requestId: string | undefined): State {
+  const { permissions } = state;
+  if (requestId === undefined || permissions === undefined) return state;
+  const requests = permissions.requests.filter((known) => known.requestId !== requestId);
+  return { ...state, permissions: { ...permissions, requests } };
+}
+
+/** Whoever speaks may have changed their mind. */
+export function forgetRefusals(state: State): State {
+  if (state.permissions === undefined) return state;
+  return { ...state, permissions: { ...state.permissions, refused: [] } };
+}
+
+/** Nobody waits for what an earlier turn asked. */
+export function dropUnanswered(state: State): State {
+  const waits = { ...state.waits, permissions: [], questions: [] };
+  if (state.permissions === undefined) return { ...state, waits };
+  const requests = state.permissions.requests.filter(({ answer }) => answer !== null);
+  return { ...state, waits, permissions: { ...state.permissions, requests } };
+}
+
+/** Could a look at the workspace count as progress (G7)? It costs more than all the rest of a stop. */
+export function mayHaveMoved({ fingerprint, writes, writesAtFingerprint, started }: State['work']): boolean {
+  return fingerprint === null || writes > writesAtFingerprint || started > writes;
 }

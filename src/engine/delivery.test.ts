@@ -5,9 +5,9 @@ import { anOutboxRow, aSession } from '../../test/support/builders.ts';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import type { Session } from '../core/state.ts';
 import { createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { createDelivery } from './delivery.ts';
 import type { Handled } from './engine.ts';
 import type { ToldHost } from './host.ts';
+import { createDelivery } from './runtime.ts';
 import type { OutboxRow } from './store.ts';
 
 interface HostAnswers {

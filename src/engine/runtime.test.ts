@@ -173,18 +173,23 @@ describe('the runtime with an asked host', () => {
     const { host } = setUp();
     await host.open();
     await host.says('build it');
+    // Its tokens are added up, so that a second time would be seen.
     const event = {
-      type: 'todos-created' as const,
+      type: 'usage-reported' as const,
       id: 'same',
       sessionId: host.sessionId,
       at: 5,
-      actor: 'agent' as const,
-      items: [{ id: 'todo-1', title: 'write the parser' }],
+      actor: 'host' as const,
+      inputTokens: 70,
+      outputTokens: 30,
+      cost: null,
+      contextTokens: null,
+      contextLimit: null,
     };
     expect((await host.runtime.handle(event)).applied).toBe(true);
     const again = await host.runtime.handle(event);
     expect(again.applied).toBe(false);
-    expect(countPlan(again.state.plan).pending).toBe(1);
+    expect(again.state.usage.tokens).toBe(100);
   });
 
   it('V5: events that wait in the inbox are folded, in the order of their arrival, before the stop is decided', async () => {

@@ -1,22 +1,18 @@
-// Puts engine, delivery and timers together: what a host adapter, a loop or the command line holds in its hand.
-import type { Event } from '../core/events.ts';
-import { createDelivery } from './delivery.ts';
+// What hosts, loops and commands hold: the engine, the delivery of continuations to told hosts, and the timers.
+import type { Event, EventOf } from '../core/events.ts';
 import { createEngine, type Engine, type EngineOptions, type Handled } from './engine.ts';
-import type { Store } from './store.ts';
-import { processHolder } from './system.ts';
+import type { OutgoingText, ToldHost } from './host.ts';
+import type { OutboxRow, Store } from './store.ts';
 import { createTimers } from './timers.ts';
 
 export interface RuntimeOptions extends EngineOptions {
-  /** Which running host this process is attached to; timers and outbox of its sessions are ours to act on. */
+  /** The running host whose timers and outbox are ours to act on. */
   readonly instance?: string;
   readonly onError?: (error: unknown) => void;
 }
 
 export interface Runtime extends Engine {
-  /**
-   * For asked hosts: handles a stop attempt and waits for the checks it needs, until the deadline. After that the
-   * agent is told to go on and ask for the results (design: "Checks").
-   */
+  /** A stop attempt with its checks; after the deadline the agent is told to ask for them later. */
   ask(event: Event, deadlineAt: number): Promise<Handled>;
   /** Takes over timers and outbox of this instance. False: another process holds them. */
   attach(): Promise<boolean>;
@@ -26,67 +22,39 @@ export interface Runtime extends Engine {
 
 export function createRuntime(options: RuntimeOptions): Runtime {
   const { store, clock, identifiers, host } = options;
-  const trace = options.trace ?? (() => {});
   const handle = (event: Event): Promise<Handled> => engine.handle(event);
-  const delivery = createDelivery({ store, clock, host, trace, handle });
-  const timers = createTimers({
-    store,
-    clock,
-    host,
-    instance: options.instance ?? 'unattached',
-    holder: processHolder(identifiers.next()),
-    onAttached: async () => {
-      if (options.instance !== undefined) await delivery.recover(options.instance);
-    },
-    handle,
-    onError: options.onError ?? (() => {}),
-  });
+  const delivery = createDelivery({ ...options, handle });
+  const { changed, ...timers } = createTimers({ ...options, handle, recover: delivery.recover });
   const engine = createEngine(options, {
-    inject: (sessionId, epoch) => delivery.send(sessionId, epoch),
-    // A toast that cannot be shown changes nothing: the decision is on the record.
+    inject: delivery.send,
+    // Safe: a toast changes nothing, the decision is on the record.
     notify: async (state, notice) => host?.notify(state, notice).catch(() => {}),
-    timerChanged: (state) => timers.changed(state.timer?.dueAt ?? null),
+    timerChanged: changed,
   });
 
   async function ask(event: Event, deadlineAt: number): Promise<Handled> {
     const first = await engine.handle(event);
     if (first.checks === null) return first;
-    const finished = await beforeDeadline(first.checks.then(unlessWaiting), deadlineAt);
+    // A result that was folded with another one is not answered by itself.
+    const checks = first.checks.then((last) => (last?.decision?.answer === 'wait' ? null : last));
+    const finished = await beforeDeadline(checks, deadlineAt);
     if (finished !== 'late') return finished ?? (await answeredElsewhere(store, first));
-    const id = identifiers.next();
-    const overdue = await engine.handle({
-      type: 'checks-overdue',
-      id,
-      sessionId: event.sessionId,
-      at: clock.now(),
-    });
+    const base = { id: identifiers.next(), sessionId: event.sessionId, at: clock.now() };
+    const overdue = await engine.handle({ ...base, type: 'checks-overdue' });
     return overdue.decision === null ? first : overdue;
   }
 
   function beforeDeadline<T>(checks: Promise<T>, deadlineAt: number): Promise<T | 'late'> {
-    let cancel = (): void => {};
-    const late = new Promise<'late'>((resolve) => {
-      cancel = clock.wake(deadlineAt, () => resolve('late'));
+    return new Promise((resolve, reject) => {
+      const cancel = clock.wake(deadlineAt, () => resolve('late'));
+      checks.then(resolve, reject).finally(cancel);
     });
-    return Promise.race([checks, late]).finally(() => cancel());
   }
 
-  return {
-    handle: engine.handle,
-    append: engine.append,
-    ask,
-    attach: timers.attach,
-    fireDue: timers.fireDue,
-    detach: timers.detach,
-  };
+  return { ...engine, ...timers, ask };
 }
 
-/** Results may be folded together with another one: then the answer was given, but to none of the events we sent. */
-function unlessWaiting(handled: Handled | null): Handled | null {
-  return handled?.decision?.answer === 'wait' ? null : handled;
-}
-
-/** Another process, or another event, folded the last result and decided this stop attempt: its answer is ours. */
+/** Another process or event decided this stop attempt: its answer is ours. */
 async function answeredElsewhere(store: Store, first: Handled): Promise<Handled> {
   const state = await store.state(first.state.id);
   const [last] = await store.decisions(first.state.id, 1);
@@ -97,4 +65,84 @@ async function answeredElsewhere(store: Store, first: Handled): Promise<Handled>
   const message = answer === 'let-go' && outcome !== 'done' ? sentence : null;
   const given = { type: 'answer', answer, epoch, text, message, dueAt } as const;
   return { ...first, state, decision: last.decision, answer: given, checks: null };
+}
+
+type News = EventOf<'delivery-reported'>['news'];
+
+/** intended → sent → observed. Looked at again right before it is sent: a human is never talked over. */
+export function createDelivery(
+  options: Pick<RuntimeOptions, 'store' | 'clock' | 'host' | 'trace'> & Pick<Engine, 'handle'>,
+) {
+  const { store, clock, host, trace = () => {}, handle } = options;
+  const underWay = new Set<string>();
+
+  function stillWanted(sessionId: string, epoch: number): Promise<OutgoingText | null> {
+    return store.step(sessionId, { epochs: [epoch] }, ({ state, outbox }) => {
+      const row = outbox.get(epoch) ?? null;
+      if (state === null || row === null || (row.state !== 'intended' && row.state !== 'sent'))
+        return { result: null };
+      const isOutdated =
+        state.epoch !== epoch || state.latch !== null || state.pause !== null || state.deleted;
+      // An agent that asks the human something is at work, and will stop again.
+      const isAsking = state.waits.permissions.length > 0 || state.waits.questions.length > 0;
+      if (!isOutdated && !isAsking)
+        return { result: { key: `${sessionId}:${epoch}`, session: state, epoch, text: row.text } };
+      return { result: null, outbox: [{ ...row, state: 'failed', updatedAt: clock.now() }] };
+    });
+  }
+
+  /** `mark` tells two reports of the same news apart. */
+  function report({ key, session, epoch }: OutgoingText, news: News, mark: string, error?: string) {
+    const base = { id: `${key}:${news}${mark}`, sessionId: session.id, at: clock.now(), epoch };
+    return handle({ ...base, type: 'delivery-reported', news, error: error ?? null });
+  }
+
+  async function send(sessionId: string, epoch: number): Promise<void> {
+    const key = `${sessionId}:${epoch}`;
+    if (host === undefined || underWay.has(key)) return;
+    underWay.add(key);
+    try {
+      const outgoing = await stillWanted(sessionId, epoch);
+      if (outgoing === null) return;
+      trace('before-send');
+      const result = await host
+        .inject(outgoing)
+        .catch((error: unknown) => ({ taken: false as const, error: String(error) }));
+      trace('after-send');
+      const mark = `:${outgoing.session.injection?.attempts ?? 0}`;
+      if (result.taken) await report(outgoing, 'sent', mark);
+      else await report(outgoing, 'failed', mark, result.error);
+      trace('after-record');
+    } finally {
+      underWay.delete(key);
+    }
+  }
+
+  async function recover(instance: string): Promise<void> {
+    if (host === undefined) return;
+    for (const row of await store.outbox({ instance })) if (row.mode === 'told') await settle(host, row);
+  }
+
+  /** What the host shows was delivered. Unknown and already sent: again only if it idles. */
+  async function settle(toldHost: ToldHost, { sessionId, epoch, text, state }: OutboxRow): Promise<void> {
+    const session = await store.state(sessionId);
+    if (session === null) return;
+    const outgoing = { key: `${sessionId}:${epoch}`, session, epoch, text };
+    const found = await askHost(toldHost, outgoing, clock.now());
+    if (typeof found !== 'string') return void (await handle(found));
+    const mayRepeat = state === 'intended' || found === 'absent' || (await toldHost.isIdle(sessionId));
+    if (mayRepeat && (await stillWanted(sessionId, epoch)) !== null)
+      await report(outgoing, 'lost', `:${clock.now()}`);
+  }
+
+  return { send, recover };
+}
+
+/** The event that says so, if the host shows this continuation. */
+export async function askHost(host: ToldHost, outgoing: OutgoingText, at: number) {
+  // Safe: like a host that cannot look messages up.
+  const found = await host.find(outgoing).catch(() => 'unknown' as const);
+  if (found !== 'present') return found;
+  const base = { id: `${outgoing.key}:observed`, sessionId: outgoing.session.id, at, epoch: outgoing.epoch };
+  return { ...base, type: 'delivery-reported', news: 'observed', error: null } as const;
 }

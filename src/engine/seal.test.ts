@@ -10,7 +10,8 @@ describe('V4: the seal of a session', () => {
     const { plan: _, ...saved } = { ...session, seal };
     const read = JSON.parse(JSON.stringify(saved)) as typeof session;
     expect(sealOf(read, 'head', 2, sha256)).toBe(seal);
-    expect(sealOf({ ...session, seal, plan: [aTodo()] }, 'head', 2, sha256)).toBe(seal);
+    const planned = { ...session, seal, plan: [aTodo()] };
+    expect(sealOf(planned, 'head', 2, sha256)).toBe(seal);
   });
 
   it('is broken by any edit of the session, of the end of its ledger and of the length of its plan', () => {

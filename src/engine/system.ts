@@ -1,18 +1,14 @@
-// The system that we run on: clock, identifiers, hash, processes and folders. Everything else in the engine gets the
-// first three handed in, so that tests can simulate them.
-import { mkdirSync, statSync } from 'node:fs';
+// The system that we run on. The engine gets clock, identifiers and hash handed in, so that tests can simulate them.
+import fs, { type Stats } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { HashFunction } from '../core/ledger.ts';
-import type { Session, State } from '../core/state.ts';
+import type { Session } from '../core/state.ts';
 import type { Clock, Identifiers } from './host.ts';
 
-/** Loaded when it is first needed: a hook that only puts an event into the inbox does without. */
+/** Loaded when first needed: most hooks do without. */
 let loadedCrypto: typeof import('node:crypto') | null = null;
-function crypto(): typeof import('node:crypto') {
-  loadedCrypto ??= process.getBuiltinModule('node:crypto');
-  return loadedCrypto;
-}
+const crypto = () => (loadedCrypto ??= process.getBuiltinModule('node:crypto'));
 
 /** setTimeout counts in 32 bits; a later wake-up is made in stages. */
 const longestTimeout = 2_147_483_647;
@@ -31,7 +27,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** UUID version 7: the first 48 bits are the time, so that new rows land beside each other in an index. */
+/** UUID version 7: it begins with the time, so that new rows stand together in an index. */
 export function createIdentifiers(clock: Pick<Clock, 'now'> = systemClock): Identifiers {
   return {
     next() {
@@ -42,46 +38,45 @@ export function createIdentifiers(clock: Pick<Clock, 'now'> = systemClock): Iden
   };
 }
 
-/** @param bytes 16 of them; version and variant are written into them. */
+/** Does one thing after the other. */
+export function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work);
+    // Safe: whoever asked gets the failure; the next one begins anew.
+    last = result.catch(() => null);
+    return result;
+  };
+}
+
+/** Version and variant are written into the 16 bytes. */
 export function formatUuid(bytes: Uint8Array, version: 7 | 8): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4);
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = Buffer.from(bytes).toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return Buffer.from(bytes)
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/u, '$1-$2-$3-$4-');
 }
 
-/** In one call where the runtime has it: an event is hashed several times, and making an object for each costs more. */
-export const sha256: HashFunction = (text) => {
+/** In one call where the runtime can: every event is hashed several times. */
+export function sha256(content: string | Uint8Array): string {
   const { hash, createHash } = crypto();
-  return typeof hash === 'function' ? hash('sha256', text) : createHash('sha256').update(text).digest('hex');
-};
+  if (typeof hash === 'function') return hash('sha256', content);
+  return createHash('sha256').update(content).digest('hex');
+}
 
-/**
- * The seal of a session: a hash of its state, of the end of its ledger and of the length of its plan, kept with it.
- * Finds a session that was edited in the store, and an entry or a todo that was added or taken away (V4). It cannot
- * find an edit by someone who computes the seal anew.
- */
-export function sealOf(
-  session: Session | State,
-  head: string | null,
-  planLength: number,
-  hash: HashFunction,
-): string {
+/** Shows that a session, or the number of its todos or ledger entries, was edited in the store (V4). */
+export function sealOf(session: Session, head: string | null, planLength: number, hash: HashFunction) {
   return hash(JSON.stringify({ ...session, plan: undefined, seal: undefined, head, planLength }));
 }
 
-/** What is said of a session that does not fit its seal. */
 export const brokenSeal = 'its session is not as it was saved';
 
-/** Names the process that holds a lease, so that another one on the same machine can see whether it still lives. */
 export function processHolder(unique: string): string {
   return `${hostname()}/${process.pid}/${unique}`;
 }
 
-/**
- * Holders on other machines, or in a form we do not know, count as alive: their lease expires by time. A process id
- * can be used again: then the lease simply runs out on its own.
- */
+/** Other machines count as alive, and so does a reused process id: their lease runs out. */
 export function isHolderAlive(holder: string): boolean {
   const [machine, pid] = holder.split('/');
   if (machine !== hostname() || pid === undefined || !/^[1-9]\d*$/.test(pid)) return true;
@@ -93,38 +88,46 @@ export function isProcessAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Any refusal but "no such process" means that the process is there.
+    // Safe: any other refusal means that the process is there.
     return errorCode(error) !== 'ESRCH';
   }
 }
 
-/**
- * Makes a folder and those above it that are missing; throws what the file system said where one cannot be made.
- * Node's own way never ends where a file system says that the folder above does not exist although it does (/proc):
- * here every folder is tried once.
- */
+/** With those above it; throws what the system says. Node's own `recursive` never ends in places such as /proc. */
 export function makeFolder(path: string, mode: number): void {
-  const missing: string[] = [];
-  // A file in the way counts as there: what comes next fails with the right word for it.
-  for (
-    let folder = path;
-    statSync(folder, { throwIfNoEntry: false }) === undefined;
-    folder = dirname(folder)
-  ) {
-    missing.unshift(folder);
-    if (dirname(folder) === folder) break;
-  }
-  for (const folder of missing) {
-    try {
-      mkdirSync(folder, mode);
-    } catch (error) {
-      // Safe: another process made it in the meantime, and that is all we wanted.
-      if (errorCode(error) !== 'EEXIST') throw error;
-    }
+  // A file in the way counts as there: what comes next fails with the right word.
+  if (fs.statSync(path, { throwIfNoEntry: false }) !== undefined) return;
+  if (dirname(path) !== path) makeFolder(dirname(path), mode);
+  try {
+    fs.mkdirSync(path, mode);
+  } catch (error) {
+    // Safe: another process made it meanwhile.
+    if (errorCode(error) !== 'EEXIST') throw error;
   }
 }
 
-/** What the system calls an error: `ENOENT`. */
+/** A regular file, whole. Sentences go on after its name; `refuse` says one of its own. */
+export function readBytes(path: string, most: number, refuse: (stats: Stats) => string | null = () => null) {
+  const fail = (sentence: string, isMissing = false) => ({ ok: false, sentence, isMissing }) as const;
+  let descriptor: number | null = null;
+  try {
+    // A named pipe must not hold us until someone writes to it.
+    descriptor = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
+    const stats = fs.fstatSync(descriptor);
+    const reason = refuse(stats) ?? (stats.isFile() ? null : 'is not a regular file');
+    if (reason !== null) return fail(reason);
+    if (stats.size > most) return fail(`is larger than ${most} bytes`);
+    return { ok: true, bytes: fs.readFileSync(descriptor) } as const;
+  } catch (error) {
+    // Safe: nothing was read, and whoever asked is told why.
+    const code = errorCode(error);
+    return fail(`cannot be read (${code})`, code === 'ENOENT' || code === 'ENOTDIR');
+  } finally {
+    if (descriptor !== null) fs.closeSync(descriptor);
+  }
+}
+
+/** Such as `ENOENT`. */
 export function errorCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : 'unknown error';

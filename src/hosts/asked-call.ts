@@ -1,127 +1,104 @@
-// The words that hosts which ask us share: a hook call, what it asks for, and what it is answered. A host's own files translate
-// its payloads into these and back; nothing here knows a host, opens a file or decides.
+// What all hosts that ask share: a hook call, what it asks for and what it is answered.
 import type { AgentDescriptor, Event, Job, SessionDescriptor, SourceKind, StopEnd } from '../core/events.ts';
 import type { ListedTodo } from '../core/reconcile.ts';
 import type { Environment } from '../engine/policy.ts';
 import type { Runtime } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
+import { recordOf } from './untrusted.ts';
 
-/** The part of a host that hooks need. Pure but for `readList`, which only reads. */
 export interface AskedHost {
-  readonly name: string;
   translate(payload: unknown, moment: HookMoment): Translation;
-  /** The host's own list; null where there is none or it cannot be read. Must not throw. */
+  /** null: the host keeps no list, or it cannot be read. Must not throw. */
   readList(call: HookCall, environment: Environment): readonly ListedTodo[] | null;
   render(answer: HookAnswer, hook: string): object;
 }
 
-export interface HookMoment {
+export interface HookProcess {
+  /** When it was started. */
   readonly at: number;
   readonly environment: Environment;
-  /** What stands before the names of our own tools here; null: the model cannot call them. */
+  /** Before the names of our own tools; null: the model cannot call them. */
   readonly toolPrefix: string | null;
+  /** In seconds; null: what `init` writes. */
+  readonly timeout: number | null;
+  bindReceipt(store: Store, engine: Pick<Runtime, 'handle'>, seen: SeenReceipt): Promise<void>;
 }
+export type HookMoment = Pick<HookProcess, 'at' | 'environment' | 'toolPrefix'>;
+type SeenReceipt = Readonly<{ receipt: string; sessionId: string; at: number }>;
 
-export interface HookCall {
-  /** The host's name of the hook, as its answer and the log say it. */
-  readonly hook: string;
-  readonly sessionId: string;
-  /** What the host calls the prompt that runs; null where it does not say. */
-  readonly promptId: string | null;
-  readonly at: number;
-  readonly timeout: HookTimeout;
-  readonly descriptor: SessionDescriptor;
-  readonly agent: AgentDescriptor;
-  readonly asks: HookAsks;
-}
+export type HookCall = Readonly<{
+  hook: string;
+  sessionId: string;
+  promptId: string | null;
+  at: number;
+  timeout: HookTimeout;
+  descriptor: SessionDescriptor;
+  agent: AgentDescriptor;
+  asks: HookAsks;
+}>;
 
-export type HookAsks =
-  /** These happened; nobody waits for an answer. A receipt binds a call of our own tools to this session. */
-  | { readonly type: 'record'; readonly events: readonly Event[]; readonly receipt: string | null }
-  /** The session appears; `begins`: with a new process of the host, so that whatever ran before has ended. */
-  | { type: 'open'; readonly begins: boolean; readonly events: readonly Event[]; readonly givesPlan: boolean }
-  /** Something was put in front of the agent; a `notice` is the host's own, about background work that ended. */
-  | { readonly type: 'prompt'; readonly text: string; readonly speaker: Speaker }
-  /** The agent marks a todo as completed and can still be refused. */
-  | { readonly type: 'complete'; readonly todoKey: string }
-  | { readonly type: 'stop'; readonly stop: StopFacts }
-  /** The turn ended in an error of the provider; the host asks nothing. */
-  | { readonly type: 'fail'; readonly events: readonly Event[] };
+export type HookAsks = Readonly<
+  /** `decided`: now, not with a later call. */
+  | { type: 'record'; events: readonly Event[]; decided: boolean; receipt: string | null }
+  /** `begins`: a new process of the host, so that whatever ran before has ended. */
+  | { type: 'open'; begins: boolean; events: readonly Event[]; givesPlan: boolean }
+  | { type: 'prompt'; text: string; speaker: Speaker }
+  | { type: 'complete'; todoKey: string }
+  | StopAsked
+>;
 
-export type Speaker =
-  | { readonly type: 'human' | 'command' }
-  | { readonly type: 'notice'; readonly jobIds: readonly string[] };
+/** A `notice` is the host's own, about background work that ended. */
+export type Speaker = Readonly<{ type: 'human' | 'command' } | { type: 'notice'; jobIds: readonly string[] }>;
 
-export interface StopFacts {
-  readonly end: StopEnd;
-  readonly lastText: string;
-  readonly background: readonly Job[] | null;
-  /** How many blocks in a row without a tool call the host takes; null: any number. */
-  readonly blockCap: number | null;
-}
+export type StopAsked = Readonly<{
+  type: 'stop';
+  end: StopEnd;
+  lastText: string;
+  background: readonly Job[] | null;
+  /** Blocks in a row without a tool call that the host takes; null: any number. */
+  blockCap: number | null;
+}>;
 
-/** `quiet`: the payload asks for nothing, and that is no fault worth a line in the log. */
-export type Translation =
-  | { readonly ok: true; readonly call: HookCall }
-  | { readonly ok: false; readonly quiet: boolean; readonly sentence: string };
+/** The sentence goes into the log; null: nothing is asked for. */
+export type Translation = Readonly<{ ok: true; call: HookCall } | { ok: false; sentence: string | null }>;
 
-/** What the hook says to its host; how that looks on stdout is the host's business. */
-export type HookAnswer =
-  | { readonly type: 'nothing' }
-  | { readonly type: 'continue'; readonly text: string; readonly message: string | null }
-  | { readonly type: 'let-go'; readonly message: string | null }
-  | { readonly type: 'refuse'; readonly reason: string }
-  | { readonly type: 'tell'; readonly text: string };
+export type HookAnswer = Readonly<
+  | { type: 'nothing' }
+  | { type: 'continue'; text: string; message: string | null }
+  | { type: 'let-go'; message: string | null }
+  | { type: 'refuse'; reason: string }
+  | { type: 'tell'; text: string }
+>;
 
-/**
- * How long a hook may take, in seconds: `init` writes these into the host's settings, and the hook ends before them. A
- * stop may run most test suites (the host's own default would cut at 600); a completion that takes longer is gated at
- * the stop instead; everything else only writes a row.
- */
+/** In seconds, as `init` writes them. What a completion has no time for is gated at the stop. */
 export const hookTimeouts = { stop: 900, completion: 120, other: 10 } as const;
 export type HookTimeout = keyof typeof hookTimeouts;
 
-/**
- * What every event of a host carries. The id is made from the payload alone, so that the same call delivered twice is one
- * event. `work` and `stop` are by the main agent; `side` says nothing about where its turn stands.
- */
-export function eventBase(
-  origin: Pick<HookCall, 'sessionId' | 'promptId' | 'at'> & { readonly host: string },
-  kind: SourceKind,
-  detail: string,
-) {
-  const { host, sessionId, promptId, at } = origin;
-  // Longer details, and those that could be taken for a border, are told by their hash.
+/** The id comes from the payload alone: a call that is delivered twice is one event. */
+export function eventBase(call: Omit<HookCall, 'asks'>, kind: SourceKind, detail: string) {
+  const { descriptor, sessionId, promptId, at } = call;
+  // A hash for what could be taken for a border.
   const told = /^[\w.:-]{1,64}$/u.test(detail) ? detail : shortHash(detail);
-  const id = [host, sessionId, promptId ?? '', kind, told].join('/');
+  const id = [descriptor.host, sessionId, promptId ?? '', kind, told].join('/');
   return { id, sessionId, at, source: { kind, promptId } };
 }
 
 export function shortHash(text: string): string {
-  // Loaded here and not above: most calls need no hash, and the module costs a hook a tenth of its time.
+  // Late: most calls need no hash, and the module costs a tenth of a hook's time.
   const { createHash } = process.getBuiltinModule('node:crypto');
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Our id for a todo of a host's list: unique everywhere, and the same however we learn of the todo. */
-export function todoIdOf(sessionId: string, todoKey: string): string {
-  return `${sessionId}/${todoKey}`;
+export const todoIdOf = (sessionId: string, todoKey: string) => `${sessionId}/${todoKey}`;
+
+/** Only the last line of a result: what stands before it quotes strangers. */
+export function findReceipt(result: unknown): string | null {
+  const line = textsOf(result).join('\n').trimEnd().split('\n').at(-1) ?? '';
+  return /^receipt: (udr_[0-9a-f]{32})$/u.exec(line)?.[1] ?? null;
 }
 
-/** Gives a call of our own tools, which did not know its session, to the session that made it. */
-export type BindReceipt = (
-  store: Store,
-  engine: Pick<Runtime, 'handle' | 'append'>,
-  call: { readonly receipt: string; readonly sessionId: string; readonly at: number },
-) => Promise<void>;
-
-export interface HookProcess {
-  readonly environment: Environment;
-  readonly startedAt: number;
-  readonly toolPrefix: string | null;
-  /** In seconds, where the host's settings do not have the timeout that `init` writes. */
-  readonly timeout: number | null;
-  readonly bindReceipt: BindReceipt;
-  /** Settles when the host breaks the hook off. */
-  whenTerminated(): Promise<void>;
+function textsOf(result: unknown): readonly string[] {
+  if (typeof result === 'string') return [result];
+  const parts = Array.isArray(result) ? result : recordOf(result)['content'];
+  return Array.isArray(parts) ? parts.flatMap((part) => textsOf(recordOf(part)['text'])) : [];
 }

@@ -1,5 +1,5 @@
 // Works through the queue of checks of one folder, over the store of this user.
-import { runQueue } from '../checks/queue.ts';
+import { runQueue } from '../checks/checker.ts';
 import type { Environment } from '../engine/policy.ts';
 import { systemClock as clock } from '../engine/system.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';

@@ -23,7 +23,6 @@ function setUp() {
       notify: async () => {},
     },
     instance: 'program',
-    toast: () => {},
     onError: () => {},
   });
   return { clock, open: () => openToldRuntime(options()) };

@@ -1,147 +1,131 @@
-// The driver of every host that only tells us when a session idles: one memory and one queue per session, so that what
-// happens reaches the engine in its order; the host's own list; and what was heard but is not on the record yet.
-// Adapters translate payloads into it. Whether an agent goes on is decided by the engine alone.
-
+// The driver of every host that only tells us when a session idles: a memory and a queue per session keep events in order.
+// Adapters translate, the engine decides.
 import { UntildoneError } from '../core/error.ts';
-import type { AgentDescriptor, Event, SessionDescriptor } from '../core/events.ts';
+import type { AgentDescriptor, Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import { hostListChanges, type ListedTodo, writtenItems } from '../core/reconcile.ts';
-import type { Session, State } from '../core/state.ts';
-import type { Handled } from '../engine/engine.ts';
-import type { Checker, Clock, Identifiers, OutgoingText, ToldHost } from '../engine/host.ts';
-import type { CurrentPolicy } from '../engine/policy.ts';
+import type { OutgoingText, ToldHost } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
-import { sha256 } from '../engine/system.ts';
+import { type OpenOptions, partsOver } from '../open.ts';
+import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { compactionFailed } from './shared.ts';
-import { openToldRuntime, type Toast, type ToldRuntime } from './told-runtime.ts';
+import { openToldRuntime, type ToldRuntime, type ToldRuntimeOptions } from './told-runtime.ts';
+import { withinTime } from './untrusted.ts';
 
 export type Happening = Bare<Event>;
 type Bare<E> = E extends Event ? Omit<E, 'id' | 'sessionId' | 'at'> : never;
 
-/** What this process knows of a session beside the record; losing it costs nothing that the record does not know. */
-export type ToldMemory = ReturnType<typeof createMemory>;
-export type Memory<Own> = ToldMemory & Own;
-
+/** Of a session, beside the record; it may be lost. */
+export type Memory<Own> = ReturnType<typeof createMemory> & Own;
 function createMemory(id: string, stored: string) {
   return {
-    /** The host's id of the session; `stored` is ours, which carries a program's name: two can share a store. */
-    id,
-    stored,
-    busy: false,
-    /** Descriptor and agent as they were told last; null: not by this process. */
+    // `stored` carries the program's name: two can share a store.
+    ...{ id, stored, busy: false },
+    /** Null: not told by this process. */
     opened: null as string | null,
-    /** The last that happened was a tool call that failed with this (P12). */
+    /** By the last call, if nothing happened since (P12). */
     toolError: null as string | null,
-    /** What was heard already, calls and messages by their ids: hosts repeat themselves. */
     heard: new Set<string>(),
-    /** What was heard, forbids sending, and may not be on the record yet (G4, P19). */
+    /** Each forbids sending; it may not be on the record yet (G4, P19). */
     holds: new Set<{ readonly why: string }>(),
     queue: Promise.resolve(),
-    /** How many works wait in the queue, the one that is being done included. */
     waiting: 0,
   };
 }
 
-type HostDescriptor = Omit<SessionDescriptor, 'host' | 'instance' | 'mode'>;
-
-/** One host: what it is asked, in our words. No method may throw for an expected outcome. */
+/** One host, in our words. No method may throw for an expected outcome. */
 export interface ToldAdapter<Own> {
-  /** What its adapter remembers of a session beside what every host's does. */
-  readonly own: () => Own;
-  /** What a session is and who works in it; null: the agent is as it was. */
-  describe(memory: Memory<Own>): Promise<readonly [HostDescriptor, AgentDescriptor | null]>;
-  /** The host's own list; null: it cannot be read. */
+  own(): Own;
+  /** Without an agent: as it was. */
+  describe(memory: Memory<Own>): Promise<readonly [Description, AgentDescriptor | null]>;
+  /** Null: unreadable. */
   todos(memory: Memory<Own>): Promise<readonly ListedTodo[] | null>;
-  inject(outgoing: OutgoingText, memory: Memory<Own>): ReturnType<ToldHost['inject']>;
+  /** Null: taken; a sentence: refused. May settle only when the turn is over. */
+  inject(outgoing: OutgoingText, memory: Memory<Own>): Promise<string | null>;
   find(outgoing: OutgoingText, memory: Memory<Own>): ReturnType<ToldHost['find']>;
   isIdle(memory: Memory<Own>): Promise<boolean>;
   /** Before a countdown is acted on: tells what no event told of (G5). */
-  lookAgain?(memory: Memory<Own>, session: Session): Promise<void>;
-  toast(memory: Memory<Own>, toast: Toast): Promise<void>;
-  notify(memory: Memory<Own>, notice: Omit<Toast, 'durationMs'>): Promise<void>;
+  lookAgain?(memory: Memory<Own>): Promise<void>;
+  show(memory: Memory<Own>, notice: Notice): Promise<void>;
 }
 
-export interface ToldOptions<Own> {
-  /** The host's name. It begins the ids of what is told; `prefix` stands before the host's id in `stored`. */
+type Description = Omit<SessionDescriptor, 'host' | 'instance' | 'mode'>;
+export type Notice = Parameters<ToldHost['notify']>[1];
+type Hold = { readonly why: string; readonly lingerMs?: number };
+type HumanWord = { readonly id?: string | undefined; readonly text?: string | null | undefined };
+
+export interface ToldOptions<Own>
+  extends Pick<OpenOptions, 'environment' | 'directory' | 'flags' | 'rereads' | 'onProblem' | 'checker'>,
+    Pick<ToldRuntimeOptions, 'instance' | 'clock' | 'identifiers' | 'onError'>,
+    Partial<Pick<ToldRuntimeOptions, 'policy' | 'watch'>> {
   readonly name: string;
   readonly prefix?: string;
-  readonly instance: string;
   readonly adapter: ToldAdapter<Own>;
-  readonly clock: Clock;
-  readonly identifiers: Identifiers;
-  readonly openStore: () => Promise<Store>;
-  /** False: the store is the program's own and stays open. */
-  readonly closesStore: boolean;
-  readonly policy: CurrentPolicy;
-  readonly checker?: (store: Store) => Checker;
-  /**
-   * Does whoever tells us of a message wait until we dealt with it? Then we wait only until an event is written down:
-   * an injection that is performed inside the queue would wait for the very message that it causes.
-   */
-  readonly isAwaited: boolean;
-  readonly watch?: (session: Session) => void;
-  readonly onError: (error: unknown) => void;
+  /** Not closed at the end. */
+  readonly store?: Store | undefined;
+  readonly openStore?: (() => Promise<Store>) | undefined;
 }
 
-/** Sessions that one host works on at once; beyond that the one that was silent longest is looked up again. */
+/** Beyond that the one silent longest is forgotten. */
 const mostSessions = 2000;
-/** Repetitions and echoes come within seconds: older ids are not needed to recognise them. */
+/** Echoes come within seconds. */
 const mostHeard = 1000;
+/** Then it counts as taken: others wait, and the watchdog sees what follows. */
+const injectPatienceMs = 2000;
 
 export type Told<Own extends object> = ReturnType<typeof createTold<Own>>;
-
 export function createTold<Own extends object>(options: ToldOptions<Own>) {
-  const { name, prefix = '', adapter, clock, identifiers, onError, isAwaited } = options;
+  const { name, prefix = '', adapter, clock, identifiers, environment, onError } = options;
   const memories = new Map<string, Memory<Own>>();
-  /** Those who wait until an event is written down, by its id. */
-  const unwritten = new Map<string, () => void>();
-  let [store, runtime, instance]: [Store | null, ToldRuntime | null, string] = [null, null, options.instance];
+  let { store = null, instance }: { store?: Store | null | undefined; instance: string } = options;
+  let runtime: ToldRuntime | null = null;
+  let checker: ReturnType<typeof partsOver>['checker'] | null = null;
   let ended: Promise<void> | null = null;
-
-  async function openStore(): Promise<void> {
-    const opened = await options.openStore();
-    store = opened;
-    const checker = options.checker?.(opened);
-    const told = await openToldRuntime({
-      ...{ store, clock, identifiers, instance, onError, hash: sha256, policy: options.policy },
-      ...(checker === undefined ? {} : { checker }),
-      host,
-      toast: (session, toast) => adapter.toast(ofStored(session.id), toast),
-      watch(session, events) {
-        for (const { id } of events) {
-          unwritten.get(id)?.();
-          unwritten.delete(id);
-        }
-        options.watch?.(session);
-      },
-    });
-    [runtime, instance] = [told.runtime, told.instance];
-  }
 
   const host: ToldHost = {
     async inject(outgoing) {
-      const memory = ofStored(outgoing.session.id);
-      // The last look, with nothing between it and the call.
+      const { session, epoch } = outgoing;
+      const memory = ofStored(session.id);
       const [held] = memory.holds;
-      return held === undefined ? adapter.inject(outgoing, memory) : { taken: false, error: held.why };
+      if (held !== undefined) return { taken: false, error: held.why };
+      // At once: after a detour the human might have acted.
+      const sending = adapter.inject(outgoing, memory);
+      // A program may wait for us with the very message that this text causes.
+      const answer = memory.waiting > 0 ? null : await withinTime(clock, injectPatienceMs, () => sending);
+      if (answer?.answered)
+        return answer.value === null ? { taken: true } : { taken: false, error: answer.value };
+      const detail = `refused/${epoch}/${session.injection?.attempts ?? 0}`;
+      // The engine sends it again, unless it was seen meanwhile.
+      sending
+        .then(async (error) => error !== null && later(memory.id, delivery(epoch, error), detail))
+        .catch(onError);
+      return { taken: true };
     },
     find: (outgoing) => adapter.find(outgoing, ofStored(outgoing.session.id)),
     isIdle: (stored) => adapter.isIdle(ofStored(stored)),
     async readPlan(session) {
       const memory = ofStored(session.id);
-      await adapter.lookAgain?.(memory, session);
+      await adapter.lookAgain?.(memory);
       return (await readPlan(memory)) ?? null;
     },
-    notify: (session, notice) => adapter.notify(ofStored(session.id), notice),
+    notify: async ({ id }, notice) => void adapter.show(ofStored(id), notice).catch(onError),
   };
 
-  /** False: the store cannot be opened, and nothing is ever done. */
-  const ready: Promise<boolean> = openStore().then(
-    () => true,
-    (error: unknown) => {
-      onError(error);
-      return false;
-    },
-  );
+  async function start() {
+    // An attach may ask the host, which cannot answer while it starts.
+    if (store === null) await new Promise((resolve) => setTimeout(resolve, 0));
+    store ??= await (options.openStore?.() ?? openUserStore(environment, { clock }));
+    const parts = partsOver({ ...options, store });
+    checker = parts.checker;
+    const { policy = parts.policy } = options;
+    ({ runtime, instance } = await openToldRuntime({ ...parts, policy, host, instance, onError }));
+    return true;
+  }
+
+  /** False: there is no store, and nothing is ever done. */
+  const ready = start().catch((error: unknown) => {
+    onError(error);
+    return false;
+  });
 
   function need<Part>(part: Part | null): Part {
     if (part === null) throw new UntildoneError('store-unavailable', `${name} is still opening.`);
@@ -157,20 +141,10 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     if (oldest !== undefined) memories.delete(oldest.id);
     return memory;
   }
+  const ofStored = (stored: string) => of(stored.slice(prefix.length));
 
-  function ofStored(stored: string): Memory<Own> {
-    return of(stored.slice(prefix.length));
-  }
-
-  /**
-   * Behind everything that was heard of the session before. Null: it could not be done, which was told. `hold`: nothing
-   * is sent from now on until it is done, and for some time after it.
-   */
-  function after<Result>(
-    id: string,
-    work: (memory: Memory<Own>) => Promise<Result>,
-    hold?: { readonly why: string; readonly lingerMs?: number },
-  ): Promise<Result | null> {
+  /** In order. Null: it failed, which was told. `hold`: nothing is sent until then. */
+  function after<Result>(id: string, work: (memory: Memory<Own>) => Promise<Result>, hold?: Hold) {
     const memory = of(id);
     const held = { why: hold?.why ?? '' };
     if (hold !== undefined) memory.holds.add(held);
@@ -178,7 +152,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     const done = memory.queue
       .then(async () => ((await ready) && ended === null ? work(memory) : null))
       .catch((error: unknown) => {
-        // Whoever hears of it says so once; the next one must not be held up by this one.
+        // Safe: it is told, and must not stop the next one.
         if (ended === null) onError(error);
         return null;
       });
@@ -189,16 +163,17 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     });
     return done;
   }
+  const later = (id: string, happening: Happening, detail?: string, hold?: Hold) =>
+    after(id, (memory) => tell(memory, happening, detail), hold);
 
-  /** @param detail what makes the event this one: the same happening told twice is one event. Default: it is new */
-  async function tell(memory: Memory<Own>, happening: Happening, detail?: string): Promise<Handled | null> {
-    if (memory.opened === null && happening.type !== 'session-deleted') await open(memory);
+  /** `detail`: told twice it is one event. Absent: it is new. */
+  async function tell(memory: Memory<Own>, happening: Happening, detail?: string) {
+    const isDeleted = happening.type === 'session-deleted';
+    if (memory.opened === null && !isDeleted) await open(memory);
     const handled = await handle(event(memory, happening, detail));
-    // In place: what was heard of the session meanwhile waits in its queue.
-    if (happening.type === 'session-deleted') {
-      const { id, stored, queue, waiting } = memory;
-      Object.assign(memory, createMemory(id, stored), adapter.own(), { queue, waiting });
-    }
+    const { id, stored, queue, waiting } = memory;
+    // In place: what was heard meanwhile waits in its queue.
+    if (isDeleted) Object.assign(memory, createMemory(id, stored), adapter.own(), { queue, waiting });
     return handled;
   }
 
@@ -207,47 +182,37 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     return { ...happening, id, sessionId: stored, at: clock.now() };
   }
 
-  async function handle(event: Event): Promise<Handled | null> {
-    if (!isAwaited) return need(runtime).handle(event);
-    const written = new Promise<null>((resolve) => unwritten.set(event.id, () => resolve(null)));
-    const performed = need(runtime).handle(event);
-    performed.catch((error: unknown) => {
-      // Written down already: nobody waits for the rest any more, and the record says what was meant to happen.
-      if (!unwritten.has(event.id)) onError(error);
-    });
-    return Promise.race([written, performed]).finally(() => unwritten.delete(event.id));
-  }
+  const handle = async (event: Event) => need(runtime).handle(event);
+  const record = async ({ stored }: Memory<Own>) => need(store).state(stored);
 
-  /** Tells what the session is, if that is another thing than what was told last. */
   async function open(memory: Memory<Own>): Promise<AgentDescriptor | null> {
     const [descriptor, agent] = await adapter.describe(memory);
     const told = JSON.stringify([descriptor, agent]);
     if (memory.opened === told) return agent;
-    if (memory.opened === null) await endOldWaits(memory);
+    if (memory.opened === null) {
+      // A dead process neither recovers nor compacts; its stop goes too: a human may speak next.
+      const { recovering = false, compacting = false } = (await record(memory))?.waits ?? {};
+      if (recovering || compacting) await handle(event(memory, { type: 'session-closed' }));
+      if (recovering) await handle(event(memory, waitEnded({ kind: 'recovery' })));
+      if (compacting) await handle(event(memory, compactionFailed));
+    }
     const place = { host: name, instance, mode: 'told' } as const;
     await handle(event(memory, { type: 'session-opened', descriptor: { ...place, ...descriptor }, agent }));
     memory.opened = told;
     return agent;
   }
 
-  /**
-   * A process that died while it recovered or compacted does neither any more. The stop that waited for it goes with
-   * it: the first word of the program may be the human's, who must not be talked over.
-   */
-  async function endOldWaits(memory: Memory<Own>): Promise<void> {
-    const { recovering = false, compacting = false } = (await record(memory))?.waits ?? {};
-    if (recovering || compacting) await handle(event(memory, { type: 'session-closed' }));
-    if (recovering) await handle(event(memory, { type: 'wait-ended', wait: { kind: 'recovery' } }));
-    if (compacting) await handle(event(memory, compactionFailed));
+  const observed = (memory: Memory<Own>, epoch: number) =>
+    handle({ ...event(memory, delivery(epoch, null)), id: `${memory.stored}:${epoch}:observed` });
+
+  async function humanSpoke(memory: Memory<Own>, said: HumanWord, turnId = identifiers.next()) {
+    const { id: messageId = null, text = null } = said;
+    const agent = await open(memory);
+    const spoke = { type: 'human-spoke', messageId, text, turnId, agent } as const;
+    await tell(memory, { ...spoke, fingerprint: null, policyHash: null }, `human/${turnId}`);
   }
 
-  async function observed({ stored }: Memory<Own>, epoch: number): Promise<unknown> {
-    const id = `${stored}:${epoch}:observed`;
-    const news = { epoch, news: 'observed', error: null } as const;
-    return handle({ type: 'delivery-reported', id, sessionId: stored, at: clock.now(), ...news });
-  }
-
-  /** The host's own list as an event; null: it is the one that was read last; undefined: it cannot be read. */
+  /** Null: as it was read last; undefined: it cannot be read. */
   async function readPlan(memory: Memory<Own>): Promise<Event | null | undefined> {
     const todos = await adapter.todos(memory);
     if (todos === null) return undefined;
@@ -260,49 +225,45 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     return { type: 'plan-written', actor: 'agent', items, source: { kind: 'list', promptId: null } };
   }
 
-  /** False: it could not be read. */
-  async function takeList(memory: Memory<Own>): Promise<boolean> {
+  async function takeList(memory: Memory<Own>) {
     const plan = await readPlan(memory);
     if (plan && memory.opened === null) await open(memory);
     if (plan) await handle(plan);
     return plan !== undefined;
   }
 
-  function record({ stored }: Memory<Own>): Promise<State | null> {
-    return need(store).state(stored);
-  }
-
-  /** A clean end: nothing is followed or sent afterwards. Never rejects. */
-  async function end(): Promise<void> {
+  async function end() {
     await ready;
-    // Safe: the process is going away, and what could not be cancelled is too old by the time it matters.
+    // Safe: what could not be cancelled is too old by the time it matters.
     await runtime?.dispose().catch(onError);
-    if (options.closesStore) await store?.close().catch(onError);
+    if (options.store === undefined) await store?.close().catch(onError);
   }
 
   return {
-    ...{ identifiers, ready, host, of, ofStored, after, tell, event, open, observed },
+    ...{ identifiers, ready, host, of, ofStored, after, later, tell, event, open, observed, humanSpoke },
     ...{ planWritten, takeList, record },
     all: () => [...memories.values()],
-    /** These throw before the store is open. */
+    // These throw before the store is open.
     store: () => need(store),
     runtime: () => need(runtime),
+    checker: () => need(checker),
     instance: () => instance,
-    end: () => {
+    end() {
       ended ??= end();
       return ended;
     },
   };
 }
 
-/** False: it was heard before. */
-export function isNews({ heard }: ToldMemory, what: string): boolean {
-  if (heard.has(what)) return false;
-  keepNewest(heard.add(what), mostHeard);
-  return true;
-}
+export const waitStarted = (wait: EventOf<'wait-started'>['wait']) =>
+  ({ type: 'wait-started', wait }) as const;
+export const waitEnded = (wait: EventOf<'wait-ended'>['wait']) => ({ type: 'wait-ended', wait }) as const;
+const delivery = (epoch: number, error: string | null) =>
+  ({ type: 'delivery-reported', epoch, news: error === null ? 'observed' : 'failed', error }) as const;
 
-export function keepNewest(known: Set<string> | Map<string, unknown>, most: number): void {
-  const [oldest] = known.keys();
-  if (known.size > most && oldest !== undefined) known.delete(oldest);
+export function isNews({ heard }: { readonly heard: Set<string> }, what: string): boolean {
+  if (heard.has(what)) return false;
+  const [oldest = ''] = heard.add(what);
+  if (heard.size > mostHeard) heard.delete(oldest);
+  return true;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aSession, aTodo } from '../../test/support/builders.ts';
 import { createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { createResourceWatch } from './plan-resources.ts';
+import { createResourceWatch } from './serve-mcp.ts';
 
 function openWatch() {
   const clock = createSimulatedClock();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findReceipt, formatReceipt, isOfCall, parseReceipt } from './receipts.ts';
+import { formatReceipt, isOfCall, parseReceipt } from './receipts.ts';
 
 const receipt = { server: 'a47de8ffbe170c79', place: 2, call: '01a1df2044d2' };
 const text = 'udr_a47de8ffbe170c79000201a1df2044d2';
@@ -13,17 +13,5 @@ describe('a receipt', () => {
   it('M7: knows the ids that its call gave out by their time', () => {
     expect(isOfCall('01a1df20-44d2-78a7-82e7-c36178dd7c9b', receipt)).toBe(true);
     expect(isOfCall('01a1df20-44d3-78a7-82e7-c36178dd7c9b', receipt)).toBe(false);
-  });
-
-  it.each([
-    ['the last line', `{"created":[]}\nreceipt: ${text}`, text],
-    ['the last line before a line end', `words\nreceipt: ${text}\n`, text],
-    ['a todo that is named like one', `{"title":"receipt: ${text}"}`, null],
-    ['a line of hostile words before the end', `receipt: ${text}\nmore`, null],
-    ['words around it', `the receipt: ${text}`, null],
-    ['too many digits', `receipt: ${text}0`, null],
-    ['nothing', '', null],
-  ])('V3: is found in %s or not at all', (_where, result, found) => {
-    expect(findReceipt(result)).toBe(found);
   });
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aTodo } from '../../test/support/builders.ts';
 import { priorities, type Todo } from '../core/todo.ts';
-import { formatPlan } from './format-plan.ts';
+import { formatPlan } from './line-text.ts';
 import { parsePlanFile } from './plan-file.ts';
 
 describe('a plan as a task list', () => {

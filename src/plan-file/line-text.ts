@@ -1,40 +1,32 @@
-// The words of a plan file: what is code or comment in a paragraph, the title of a todo, the lines below it that say
-// something about it, its priority, and its checks. Pure text, read and written.
+// The words of a plan file, read and written: a todo's title and priority, its checks and what else is said of it.
 import { type CommandCheck, createCommandCheck } from '../core/check-specs.ts';
-import { type Priority, priorities } from '../core/todo.ts';
+import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
+import { type Priority, priorities, type Todo } from '../core/todo.ts';
 
-/** Where words are not words of the author: code spans and HTML comments, which may run over lines. */
+/** Code spans and HTML comments, which may run over lines. One pass, whatever the text. */
 function hiddenRanges(text: string) {
   const ranges: { readonly kind: 'code' | 'comment'; readonly from: number; readonly to: number }[] = [];
-  // One pass, whatever the text: each closing mark is searched for once.
-  const findCodeEnd = backtickRuns(text);
+  const lastRun = new Map(Array.from(text.matchAll(/`+/g), ({ 0: run, index }) => [run.length, index]));
   const lastComment = text.lastIndexOf('-->');
+  const runs = text.matchAll(/`+/g);
   for (const { 0: mark, index: from } of text.matchAll(/\\[\s\S]|`+|<!--/g)) {
     if (from < (ranges.at(-1)?.to ?? 0) || mark.startsWith('\\')) continue;
-    const behind = from + mark.length;
-    if (mark !== '<!--') {
-      const to = findCodeEnd(mark.length, behind);
-      if (to !== null) ranges.push({ kind: 'code', from, to });
-    } else if (behind <= lastComment)
+    const { length } = mark;
+    const behind = from + length;
+    if (mark === '<!--' && behind <= lastComment)
       ranges.push({ kind: 'comment', from, to: text.indexOf('-->', behind) + 3 });
+    else if (mark !== '<!--' && (lastRun.get(length) ?? 0) >= behind) {
+      let run = runs.next().value;
+      while (run && (run.index < behind || run[0].length !== length)) run = runs.next().value;
+      ranges.push({ kind: 'code', from, to: (run?.index ?? from) + length });
+    }
   }
   return ranges;
 }
 
-/** Finds the end of the first run of exactly this length at or behind a place; asked for rising places only. */
-function backtickRuns(text: string): (length: number, from: number) => number | null {
-  /** By length of the run, the last one first. */
-  const ends = new Map<number, number[]>();
-  for (const { index, 0: run } of [...text.matchAll(/`+/g)].reverse()) {
-    if (!ends.has(run.length)) ends.set(run.length, []);
-    ends.get(run.length)?.push(index + run.length);
-  }
-  return (length, from) => {
-    const runs = ends.get(length) ?? [];
-    while ((runs.at(-1) ?? Number.POSITIVE_INFINITY) - length < from) runs.pop();
-    return runs.at(-1) ?? null;
-  };
-}
+export const inLine = (line: number, sentence: string) => `line ${line}: ${sentence}`;
+const escapeComment = (text: string) => text.replaceAll('<!--', '\\<!--');
+const unescapeComment = (text: string) => text.replaceAll('\\<!--', '<!--');
 
 export interface Attribute {
   readonly name: 'check' | 'blocked' | 'context' | 'done when';
@@ -42,96 +34,65 @@ export interface Attribute {
   readonly line: number;
 }
 
-/**
- * The paragraph behind a box: its first line is the title, whatever it says. Lines that say something about the todo
- * (`check:`, `blocked:` …) are attributes; every other line belongs to the title before the first of these, and to
- * nobody after. @param line 1-based, of the first line @param hasTitle false: also the first line may be an attribute
- */
+/** The paragraph behind a box: a title, then lines such as `check: …`. Without `hasTitle` the first may be such a line. */
 export function readItemText(paragraph: string, line: number, hasTitle = true) {
   const ranges = hiddenRanges(paragraph);
-  // Every character of a comment as NUL, which the parser leaves in no text, so that all places stay the same.
+  // NUL, which the parser leaves in no text, for comments: all places stay the same.
   let shown = '';
   for (const { from, to } of ranges.filter(({ kind }) => kind === 'comment'))
     shown += paragraph.slice(shown.length, from) + '\0'.repeat(to - from);
   shown += paragraph.slice(shown.length);
   const title: string[] = [];
   const attributes: Attribute[] = [];
-  const warnings: { readonly line: number; readonly sentence: string }[] = [];
+  const warnings: string[] = [];
   let start = 0;
   let range = 0;
   paragraph.split('\n').forEach((text, index) => {
+    const at = line + index;
     const end = start + text.length;
     const first = end - text.trimStart().length;
     while ((ranges[range]?.to ?? Number.POSITIVE_INFINITY) <= first) range += 1;
-    const within = ranges[range];
-    const hidden = within !== undefined && within.from < first ? within.kind : null;
+    const hidden = (ranges[range]?.from ?? first) < first ? ranges[range]?.kind : null;
     const visible = shown.slice(start, end).replaceAll('\0', '');
-    const mayBe = hidden === null && (index > 0 || !hasTitle);
-    const said = mayBe ? /^(check|blocked|context|done when):(?:\s+(.*))?$/is.exec(visible.trim()) : null;
-    if (said !== null) {
+    const mayBe = !hidden && (index > 0 || !hasTitle);
+    const said = mayBe && /^(check|blocked|context|done when):(?:\s+(.*))?$/is.exec(visible.trim());
+    if (said) {
       const name = said[1]?.toLowerCase() as Attribute['name'];
-      attributes.push({ name, value: unescapeComment((said[2] ?? '').trim()), line: line + index });
+      attributes.push({ name, value: unescapeComment((said[2] ?? '').trim()), line: at });
     } else if (attributes.length === 0) title.push(visible);
-    if (hidden === 'code' && /^\s*check:/i.test(text)) {
-      const sentence = 'this looks like a check but stands inside backticks that began on a line above';
-      warnings.push({ line: line + index, sentence });
-    }
+    const sentence = 'this looks like a check but stands inside backticks that began on a line above';
+    if (hidden === 'code' && /^\s*check:/i.test(text)) warnings.push(inLine(at, sentence));
     start = end + 1;
   });
-  return { title: joined(title), attributes, warnings };
+  // A backslash that breaks a line is no part of the title.
+  const joined = title.join('\n').replace(/\\?\n/g, ' ').replace(/\s+/g, ' ').trim();
+  return { title: unescapeComment(joined), attributes, warnings };
 }
 
-/** A backslash at the end of a line is Markdown's way to break it and no part of the title. */
-function joined(lines: readonly string[]): string {
-  const broken = lines.map((text, index) => (index + 1 < lines.length ? text.replace(/\\$/, '') : text));
-  return unescapeComment(broken.join(' ').replace(/\s+/g, ' ').trim());
-}
-
-export function escapeComment(text: string): string {
-  return text.replaceAll('<!--', '\\<!--');
-}
-
-function unescapeComment(text: string): string {
-  return text.replaceAll('\\<!--', '<!--');
-}
-
-/** A text for people: titles of fifty levels would grow with every level. */
 const longestPath = 1_000;
 
-/** The context of a nested todo: the titles of the items above it, outermost first. @param path '' at the top */
+/** The context of a nested todo; '' at the top. Bounded: it grows with every level. */
 export function extendPath(path: string, title: string): string {
   const longer = [path, title].filter((part) => part !== '').join(' › ');
   return longer.length > longestPath ? path : longer;
 }
 
-/** The priority at the end of a title: `!high`, `!medium` or `!low`, behind a space. null: the file does not say. */
 export function readPriority(text: string): { readonly title: string; readonly priority: Priority | null } {
   const [, title = '', word = ''] = /^(.*) !([a-z]+)$/is.exec(text) ?? [];
-  const priority = priorities.find((candidate) => candidate === word.toLowerCase());
-  const isMark = priority !== undefined && title.trim() !== '';
-  return isMark ? { title: title.trim(), priority } : { title: text, priority: null };
-}
-
-/** A title that ends like a mark gets its mark said even where it is the default, or it would be read as one. */
-export function formatPriority(title: string, priority: Priority): string {
-  const needed = priority !== 'medium' || readPriority(title).priority !== null;
-  return needed ? `${title} !${priority}` : title;
+  const priority = priorities.find((candidate) => candidate === word.toLowerCase()) ?? null;
+  return priority && title.trim() ? { title: title.trim(), priority } : { title: text, priority: null };
 }
 
 /** Events take no longer ids. */
 const longestCheckId = 200;
-/** A shell line's id is the line itself behind this, so that a todo that carries it says what will be run. */
+/** Before a shell line in its id: a todo that carries it says what will be run. */
 const shellMark = '$ ';
 
-/**
- * What stands behind `check:` and in the front matter's list: one word or a text in double quotes is the name of a check
- * of untildone.json, anything else a shell line (in backticks or bare).
- */
+/** One word or a text in double quotes names a check of untildone.json, in any letter case; all else is a shell line. */
 export function readCheckLine(text: string) {
   const fail = (sentence: string) => ({ ok: false, sentence }) as const;
   const value = text.trim();
   const span = codeSpan(value);
-  // Names are compared without letter case, as all names in a configuration.
   const name = span === null ? nameIn(value)?.toLowerCase() : undefined;
   const id = name ?? `${shellMark}${span ?? value}`;
   if (/^`*$/.test(value) || id === shellMark) return fail('this check is empty');
@@ -142,11 +103,10 @@ export function readCheckLine(text: string) {
 
 function nameIn(value: string): string | null {
   const quoted = /^"([^"]+)"$/.exec(value)?.[1]?.trim();
-  if (quoted) return quoted;
-  return /^[\p{L}\p{N}][\p{L}\p{N}_.:-]*$/u.test(value) ? value : null;
+  return quoted || (/^[\p{L}\p{N}][\p{L}\p{N}_.:-]*$/u.exec(value)?.[0] ?? null);
 }
 
-/** What stands in backticks, if nothing stands beside them. One space on each side belongs to them, as in Markdown. */
+/** null: something stands beside the backticks. */
 function codeSpan(value: string): string | null {
   const [range] = hiddenRanges(value);
   if (range?.kind !== 'code' || range.from > 0 || range.to < value.length) return null;
@@ -154,17 +114,45 @@ function codeSpan(value: string): string | null {
   return value.slice(fence, -fence).trim();
 }
 
-/** The text that reads as this check again. */
 export function formatCheckLine(id: string): string {
   if (!id.startsWith(shellMark)) return nameIn(id) === id ? id : `"${id}"`;
   const shell = id.slice(shellMark.length);
-  const longest = Math.max(0, ...[...shell.matchAll(/`+/g)].map(([run]) => run.length));
+  const longest = Math.max(0, ...Array.from(shell.matchAll(/`+/g), ([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
-  const touches = shell.startsWith('`') || shell.endsWith('`');
-  return touches ? `${fence} ${shell} ${fence}` : `${fence}${shell}${fence}`;
+  const space = shell.startsWith('`') || shell.endsWith('`') ? ' ' : '';
+  return `${fence}${space}${shell}${space}${fence}`;
 }
 
-/** The check behind a shell line's id; null: the id is a name, and what it means stands in untildone.json. */
-export function shellCheck(id: string): CommandCheck | null {
-  return id.startsWith(shellMark) ? createCommandCheck(id, { shell: id.slice(shellMark.length) }) : null;
+/** null: the id is a name in untildone.json. */
+export const shellCheck = (id: string): CommandCheck | null =>
+  id.startsWith(shellMark) ? createCommandCheck(id, { shell: id.slice(shellMark.length) }) : null;
+
+/** Well below what the reader takes; deeper todos say their context in words. */
+const mostLevels = 10;
+
+/** In plan order. Cancelled todos are left out: an open box would bring them back. */
+export function formatPlan(todos: readonly Todo[]): string {
+  // Of the todos that the next one may be nested in.
+  const paths: string[] = [];
+  const lines = todos.flatMap(({ title, status, priority, context, completionCriteria, reason, checks }) => {
+    if (status === 'cancelled') return [];
+    const found = context === null ? 0 : paths.lastIndexOf(context) + 1;
+    const depth = found > mostLevels ? 0 : found;
+    const line = oneLine(title, Number.MAX_SAFE_INTEGER);
+    paths.splice(depth, paths.length, extendPath(paths[depth - 1] ?? '', line));
+    const shown = escapeComment(line);
+    // A title that ends like a mark gets one even where it is the default.
+    const isMarked = priority !== 'medium' || readPriority(shown).priority !== null;
+    const said = [
+      ['context', depth === 0 ? context : null],
+      ['done when', completionCriteria],
+      ['blocked', status === 'blocked' ? reason : null],
+    ].map(([name, text]) => [name, escapeComment(oneLine(text ?? '', Number.MAX_SAFE_INTEGER))]);
+    const below = [...said, ...checks.map((check) => ['check', formatCheckLine(check)])];
+    return [
+      `- [${status === 'completed' ? 'x' : ' '}] ${shown}${isMarked ? ` !${priority}` : ''}`,
+      ...below.filter(([, value]) => value !== '').map(([name, value]) => `  - ${name}: ${value}`),
+    ].map((text) => `${'  '.repeat(depth)}${text}`);
+  });
+  return lines.map((line) => `${stripTerminalControls(line)}\n`).join('');
 }

@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { knownDocument, soup } from '../../test/support/document-cases.ts';
 import { digestFile } from '../engine/policy.ts';
-import { writeBoxes } from './format-plan.ts';
-import { parsePlanFile } from './plan-file.ts';
+import { parsePlanFile, writeBoxes } from './plan-file.ts';
 
 let folder: string;
 beforeAll(() => {

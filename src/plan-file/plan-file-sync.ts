@@ -1,171 +1,190 @@
-// Keeps a plan file and a plan in step: what people change in the file becomes events of the actor `file`, what
-// happens to the todos is written back into the boxes and nowhere else. It watches nothing: call sync() as often as
-// you like. Its own writing is known by its hash, so that it never answers itself.
+// Keeps a plan file and a plan in step: what people change in the file becomes events of the actor `file`, what happens
+// to the todos is written into the boxes and nowhere else, and only if the file still holds the text that was read.
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { PlanChange } from '../core/events.ts';
+import { list, read } from '../core/schema.ts';
 import { createState, type State } from '../core/state.ts';
 import { isDropped } from '../core/todo.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
-import { sha256 } from '../engine/system.ts';
-import {
-  type CompareOptions,
-  compareItems,
-  type KnownFile,
-  type Reading,
-  wantedBoxes,
-} from './compare-items.ts';
-import { writeBoxes } from './format-plan.ts';
-import { type PlanFile, type PlanFileProblem, parsePlanFile, problemText } from './plan-file.ts';
-import { type PlanFileMemory, type ReplaceOptions, readPlanText, replacePlanText } from './plan-text.ts';
+import { createQueue, errorCode, makeFolder, sha256 } from '../engine/system.ts';
+import { becameLink, replaceFile } from '../engine/text-file.ts';
+import type { CompareOptions, KnownFile } from './compare-items.ts';
+import { compareItems, knownFile, wantedBoxes } from './compare-items.ts';
+import type { ParsedPlanFile, PlanReading, WrongPlanFile } from './plan-file.ts';
+import { readPlanFile, readPlanText, writeBoxes } from './plan-file.ts';
+
+export interface ReplaceOptions {
+  readonly pinned?: boolean;
+  /** Tests edit the file here, before it is looked at again. */
+  readonly beforeReplace?: (() => void) | undefined;
+}
+
+/** What a link points to is replaced, not the link. */
+export function replacePlanText(
+  path: string,
+  before: string,
+  after: string,
+  { pinned = false, beforeReplace }: ReplaceOptions = {},
+): 'replaced' | 'changed-meanwhile' | { readonly sentence: string } {
+  try {
+    const target = realpathSync(path);
+    if (pinned && target !== path) return { sentence: becameLink };
+    const like = statSync(target);
+    if ((like.mode & 0o222) === 0) return { sentence: 'is marked read-only' };
+    const isWanted = (): boolean => {
+      beforeReplace?.();
+      const now = readPlanText(target);
+      return now.ok && now.text === before && realpathSync(path) === target;
+    };
+    return replaceFile(target, after, { like, isWanted }) ? 'replaced' : 'changed-meanwhile';
+  } catch (error) {
+    // Safe: the old file is complete, and whoever asked is told why.
+    return { sentence: `cannot be written (${errorCode(error)})` };
+  }
+}
+
+/** The last reading; before it, while boxes are written, the one that holds if the file was replaced. */
+export function createFileMemory(directory: string, path: string, sessionId: string) {
+  const folder = join(directory, 'plan-files');
+  const file = join(folder, `${sha256(`${path}\0${sessionId}`).slice(0, 32)}.json`);
+  return {
+    load(): readonly KnownFile[] {
+      try {
+        const known = read(list(knownFile), JSON.parse(readFileSync(file, 'utf8')), 1);
+        return known.ok ? known.value : [];
+      } catch {
+        // Safe: without it boxes can only add ticks, on both sides.
+        return [];
+      }
+    },
+    save(known: readonly KnownFile[]): void {
+      try {
+        makeFolder(folder, 0o700);
+        replaceFile(file, JSON.stringify(known), { like: null, mode: 0o600 });
+      } catch {
+        // Safe: the next reading finds an older one or none, and matches by title.
+      }
+    },
+  };
+}
 
 export interface PlanFileSyncOptions extends CompareOptions, ReplaceOptions {
   readonly engine: Pick<Engine, 'handle'>;
   readonly store: Pick<Store, 'state'>;
   readonly sessionId: string;
   readonly clock: Pick<Clock, 'now'>;
-  /** Default: nothing is kept beyond this object. */
-  readonly memory?: PlanFileMemory;
+  readonly memory?: ReturnType<typeof createFileMemory>;
 }
 
-/**
- * What became of one exchange between a plan file and a plan: nothing yet. `refused`: changes of the file that the plan
- * did not take; each has its sentence among the notices. `boxes`: those that were ticked or emptied in the file.
- */
+/** What the plan `refused` has a notice each; `boxes` were ticked or emptied. */
 export const noTotals = {
-  ...{ created: 0, changed: 0, dropped: 0, refused: 0, boxes: 0 },
+  created: 0,
+  changed: 0,
+  dropped: 0,
+  refused: 0,
+  boxes: 0,
   notices: [] as readonly string[],
-  /** Settles when the checks of the claims that were made here are reported. */
+  /** Until those of the claims are reported. */
   checks: Promise.resolve(),
 };
-type Totals = typeof noTotals & { readonly notices: string[] };
 
-/** `withoutLine`: todos of the plan that no line stands for, cancelled ones aside. */
+/** `withoutLine`: todos that no line stands for, cancelled ones aside. */
 export type SyncReport =
-  | ({ readonly ok: true; readonly plan: PlanFile; readonly withoutLine: number } & Readonly<typeof noTotals>)
-  | { readonly ok: false; readonly problems: readonly PlanFileProblem[] };
+  | (ParsedPlanFile & { readonly withoutLine: number } & Readonly<typeof noTotals>)
+  | WrongPlanFile;
 
-/** Somebody who writes the file more often than this within one call is left to the next one. */
 const mostAttempts = 5;
 const givenUp = 'The file keeps changing; its boxes are written next time.';
 
 export type PlanFileSync = ReturnType<typeof createPlanFileSync>;
-
 export function createPlanFileSync(options: PlanFileSyncOptions) {
   const { path, store, sessionId, identifiers, clock, memory } = options;
+  const queue = createQueue();
   let known: KnownFile | null | undefined;
-  let parsed: Reading | null = null;
-  let last: Promise<unknown> = Promise.resolve();
+  let parsed: PlanReading | null = null;
 
-  const readState = async (): Promise<State> =>
-    (await store.state(sessionId)) ?? createState(sessionId, clock.now());
-
-  function readFile(): Reading | readonly PlanFileProblem[] {
-    const file = readPlanText(path, options.pinned);
-    if (!file.ok) return [{ line: null, sentence: `the file ${file.sentence}` }];
-    const hash = sha256(file.text);
-    if (parsed?.hash === hash) return parsed;
-    const result = parsePlanFile(file.text);
-    if (!result.ok) return result.problems;
-    parsed = { text: file.text, hash, plan: result.plan };
-    return parsed;
-  }
-
-  /** The last reading; one of another plan (a new turn began) says nothing about this one. */
-  async function lastReading({ hash }: Reading, { planId }: State): Promise<KnownFile | null> {
+  /** One of another plan, from before a new turn began, says nothing about this one. */
+  function lastReading(hash: string, { planId }: State): KnownFile | null {
     if (known === undefined) {
-      const kept = (await memory?.load()) ?? [];
+      const kept = memory?.load() ?? [];
       known = kept.find((candidate) => candidate.hash === hash) ?? kept.at(-1) ?? null;
     }
     return known?.planId === planId ? known : null;
   }
 
-  /** False: the file has nothing new to say. */
-  async function pull(reading: Reading, state: State, settles: boolean, totals: Totals): Promise<boolean> {
-    const { hash, plan } = reading;
-    const base = await lastReading(reading, state);
-    if (base?.hash === hash && !(settles && isLeftOutAgain(base, state))) return false;
-    const { changes, items, removed, notices } = compareItems(plan.items, base, state.plan, options);
-    totals.notices.push(...[...plan.warnings, ...notices].map(problemText));
-    for (const change of changes) await send(change, totals);
-    known = { planId: state.planId, hash, items, removed };
-    await memory?.save([known]);
-    return true;
-  }
-
-  /** As an event of the actor `file`; what the plan refuses becomes a notice. */
-  async function send(change: PlanChange, totals: Totals): Promise<void> {
-    const base = { id: identifiers.next(), sessionId, at: clock.now(), actor: 'file' } as const;
-    const { reply, checks } = await options.engine.handle({ ...change, ...base });
-    const isDrop = change.type === 'todo-updated' && change.changes.status === 'cancelled';
-    totals.created += reply?.created.length ?? 0;
-    totals[isDrop ? 'dropped' : 'changed'] += reply?.changed.length ?? 0;
-    totals.refused += reply?.refused.length ?? 0;
-    totals.notices.push(...(reply?.refused ?? []).map(({ sentence }) => sentence));
-    // Safe to go on without them: a check that was not reported is run again at the next stop attempt.
-    const ended = Promise.resolve(checks).catch(() => null);
-    totals.checks = Promise.all([totals.checks, ended]).then(() => undefined);
-  }
-
-  /** False: the file changed under our hands and nothing was written. */
-  async function push(reading: Reading, base: KnownFile | null, boxes: boolean[], totals: Totals) {
-    const { text, hash, plan } = reading;
-    const written = writeBoxes(text, plan, boxes);
-    if (written === text) return true;
-    // Written over a change that was not pulled yet, the last reading stays what the next pull compares with.
-    const pulled = base?.hash === hash ? base : null;
-    const items = pulled?.items.map((item, index) => ({ ...item, checked: boxes[index] ?? item.checked }));
-    const next = pulled && items && { ...pulled, hash: sha256(written), items };
-    // What was intended is kept first: after a crash the file itself tells whether it was written.
-    if (pulled && next) await memory?.save([next, pulled]);
-    const replaced = replacePlanText(path, text, written, options);
-    if (replaced === 'replaced') {
-      totals.boxes += plan.items.filter(({ checked }, index) => checked !== boxes[index]).length;
-      known = next ?? known;
-    } else if (replaced !== 'changed-meanwhile') totals.notices.push(`The file ${replaced.sentence}.`);
-    if (next && known) await memory?.save([known]);
-    return replaced !== 'changed-meanwhile';
-  }
-
+  /** Pulls from the file into the plan, then pushes from the plan into the boxes. */
   async function run(direction: 'pull' | 'push' | 'sync' | 'settle'): Promise<SyncReport> {
-    const totals: Totals = { ...noTotals, notices: [] };
+    const notices: string[] = [];
+    const totals = { ...noTotals, notices };
+    const readState = async () => (await store.state(sessionId)) ?? createState(sessionId, clock.now());
+
+    async function send(change: PlanChange): Promise<void> {
+      const base = { id: identifiers.next(), sessionId, at: clock.now(), actor: 'file' } as const;
+      const { reply, checks } = await options.engine.handle({ ...change, ...base });
+      const { created = [], changed = [], refused = [] } = reply ?? {};
+      const isDrop = change.type === 'todo-updated' && change.changes.status === 'cancelled';
+      totals.created += created.length;
+      totals[isDrop ? 'dropped' : 'changed'] += changed.length;
+      totals.refused += refused.length;
+      notices.push(...refused.map(({ sentence }) => sentence));
+      // Safe: a check that was not reported is run again at the next stop attempt.
+      const ended = Promise.resolve(checks).catch(() => null);
+      totals.checks = Promise.all([totals.checks, ended]).then(() => undefined);
+    }
+
     for (let attempt = 1; ; attempt += 1) {
-      const reading = readFile();
-      if (!('plan' in reading)) return { ok: false, problems: reading };
-      const before = await readState();
-      const pulled = direction !== 'push' && (await pull(reading, before, direction === 'settle', totals));
-      // A plan of thousands of todos is not read twice for nothing: this happens after every step.
-      const state = pulled ? await readState() : before;
-      const base = await lastReading(reading, state);
+      const reading = readPlanFile(path, options.pinned, parsed);
+      if (!reading.ok) return reading;
+      parsed = reading;
+      const { plan, text, hash } = reading;
+      let state = await readState();
+      let base = lastReading(hash, state);
+      const hasNews = base?.hash !== hash || (direction === 'settle' && isLeftOutAgain(base.removed, state));
+      if (direction !== 'push' && hasNews) {
+        const { changes, notices: said, ...seen } = compareItems(plan.items, base, state.plan, options);
+        notices.push(...plan.warnings, ...said);
+        for (const change of changes) await send(change);
+        known = { planId: state.planId, hash, ...seen };
+        memory?.save([known]);
+        state = await readState();
+        base = lastReading(hash, state);
+      }
       const { boxes, withoutLine } = wantedBoxes(reading, base, state.plan);
-      const isOver = direction === 'pull' || (await push(reading, base, boxes, totals));
-      if (!isOver && attempt < mostAttempts) continue;
-      if (!isOver) totals.notices.push(givenUp);
-      return { ok: true, plan: reading.plan, withoutLine, ...totals };
+      const written = direction === 'pull' ? text : writeBoxes(text, plan, boxes);
+      if (written === text) return { ok: true, plan, withoutLine, ...totals };
+      // A change that was not pulled yet stays one: the next pull compares with the last reading.
+      const pulled = base?.hash === hash ? base : null;
+      const items = pulled?.items.map((item, index) => ({ ...item, checked: boxes[index] ?? item.checked }));
+      const next = pulled && items && { ...pulled, hash: sha256(written), items };
+      // The intent first: after a crash the file itself tells whether it was written.
+      if (pulled && next) memory?.save([next, pulled]);
+      const replaced = replacePlanText(path, text, written, options);
+      const isLate = replaced === 'changed-meanwhile';
+      if (replaced === 'replaced') {
+        totals.boxes += plan.items.filter(({ checked }, index) => checked !== boxes[index]).length;
+        known = next ?? known;
+      } else if (!isLate) notices.push(`The file ${replaced.sentence}.`);
+      if (next && known) memory?.save([known]);
+      if (isLate && attempt < mostAttempts) continue;
+      if (isLate) notices.push(givenUp);
+      return { ok: true, plan, withoutLine, ...totals };
     }
   }
 
-  const inTurn = (direction: Parameters<typeof run>[0]) => (): Promise<SyncReport> => {
-    const result = last.then(() => run(direction));
-    // Whoever made that call gets its failure; the next one starts afresh.
-    last = result.catch(() => null);
-    return result;
-  };
+  const inTurn = (direction: Parameters<typeof run>[0]) => () => queue(() => run(direction));
   return {
-    /** File → plan. */
     pull: inTurn('pull'),
-    /** Plan → boxes. Boxes that somebody changed since the last reading are left to the next pull. */
     push: inTurn('push'),
     sync: inTurn('sync'),
-    /**
-     * Like sync, before a stop attempt: a todo that was named as dropped, and whose line is still missing, was left out
-     * again (V4). Not settled while the agent still works: it may be about to put the line back.
-     */
+    /** Like sync, before a stop: only then does a line that is still missing count as left out again (V4). */
     settle: inTurn('settle'),
   };
 }
 
-function isLeftOutAgain({ removed }: KnownFile, { plan }: State): boolean {
+function isLeftOutAgain(removed: readonly string[], { plan }: State): boolean {
   const missing = new Set(removed);
   return plan.some((todo) => missing.has(todo.id) && isDropped(todo) && todo.droppedNamedAt !== null);
 }

@@ -1,35 +1,29 @@
-// Reads a Markdown document as a plan: GitHub's task lists become todos, everything else is prose. It changes
-// nothing, runs nothing, and answers a document of some megabytes in bounded time.
-import { FAILSAFE_SCHEMA, loadAll, YAMLException } from 'js-yaml';
+// Reads Markdown as a plan: GitHub's task lists become todos. It runs nothing, and takes bounded time for any document.
+import { FAILSAFE_SCHEMA, loadAll, type YAMLException } from 'js-yaml';
 import MarkdownIt from 'markdown-it';
 import type { CheckSpec } from '../core/check-specs.ts';
 import { excerpt } from '../core/problem.ts';
 import { choice, flag, isObject, list, nullable, text, type Values } from '../core/schema.ts';
 import { priorities } from '../core/todo.ts';
-import {
-  type Attribute,
-  extendPath,
-  readCheckLine,
-  readItemText,
-  readPriority,
-  shellCheck,
-} from './line-text.ts';
+import { sha256 } from '../engine/system.ts';
+import { readTextFile } from '../engine/text-file.ts';
+import type { Attribute } from './line-text.ts';
+import { extendPath, inLine, readCheckLine, readItemText, readPriority, shellCheck } from './line-text.ts';
 
 /** What the file says of a todo, Markdown included; null: it does not say. */
 export const lineFields = {
   title: text(),
-  /** A `context:` line, else the titles of the list items above it, outermost first. */
+  /** A `context:` line, else the titles around it, outermost first. */
   context: nullable(text()),
   completionCriteria: nullable(text()),
   priority: nullable(choice(...priorities)),
   checked: flag,
-  /** Why. */
   blocked: nullable(text()),
   checks: list(text()),
 };
 
 export interface PlanItem extends Values<typeof lineFields> {
-  /** Where the one character between the brackets stands, in UTF-16 units from the start of the text. */
+  /** Of the one character between the brackets, in UTF-16 units. */
   readonly boxOffset: number;
   readonly line: number;
 }
@@ -38,52 +32,64 @@ export interface PlanFile {
   readonly title: string | null;
   readonly goalChecks: readonly string[];
   readonly items: readonly PlanItem[];
-  /** What was probably meant otherwise; the file is used all the same. */
-  readonly warnings: readonly PlanFileProblem[];
+  readonly warnings: readonly string[];
 }
 
-export interface PlanFileProblem {
-  /** 1-based; null: the file as a whole. */
-  readonly line: number | null;
-  readonly sentence: string;
-}
+export type ParsedPlanFile = Readonly<{ ok: true; plan: PlanFile }>;
+export type PlanReading = ParsedPlanFile & Readonly<{ text: string; hash: string }>;
+export type WrongPlanFile = Readonly<{ ok: false; problems: readonly string[] }>;
 
-export type ParsedPlanFile =
-  | { readonly ok: true; readonly plan: PlanFile }
-  | { readonly ok: false; readonly problems: readonly PlanFileProblem[] };
-
-export function problemText({ line, sentence }: PlanFileProblem): string {
-  return line === null ? sentence : `line ${line}: ${sentence}`;
-}
-
-/** In UTF-16 units: a plan of 20,000 todos with long titles; a larger file is not a plan. */
-export const mostCharacters = 4_194_304;
-/** As many as a plan may hold by default. */
+// The default of maxTodos, that many long titles in UTF-16 units, and five lines for each.
 const mostItems = 20_000;
-/** Five for each todo: what costs time in a hostile document is the number of its lines. */
+export const mostCharacters = 4_194_304;
 const mostLines = 100_000;
-/** A file that is wrong in more places is wrong in the same way everywhere. */
+/** YAML is slow to refuse what is not YAML. */
+const mostFrontMatter = 32_768;
+/** Twenty lists in each other. Every level reads its lines anew: more would cost minutes. */
+const maxNesting = 40;
 const problemsTold = 20;
 
-type Findings = Readonly<Record<'problems' | 'warnings', PlanFileProblem[]>>;
+// Blocks only: emphasis and links cost time.
+const markdown = new MarkdownIt('commonmark', { maxNesting });
+markdown.core.ruler.enableOnly(['normalize', 'block']);
 
-export function parsePlanFile(text: string): ParsedPlanFile {
-  const found: Findings = { problems: [], warnings: [] };
-  const refuse = (sentence: string) => ({ ok: false, problems: [{ line: null, sentence }] }) as const;
-  if (text.length > mostCharacters) return refuse(`the file has more than ${mostCharacters} characters`);
-  const source = splitLines(text);
-  if (source.lines.length > mostLines) return refuse(`the file has more than ${mostLines} lines`);
-  const { endLine, ...front } = readFrontMatter(source, found);
-  const items = readItems(source, endLine, found);
-  if (items.length > mostItems)
-    return refuse(`the file has ${items.length} todos; at most ${mostItems} are allowed`);
-  const { problems, warnings } = found;
-  if (problems.length > 0) return { ok: false, problems: problems.slice(0, problemsTold) };
-  return { ok: true, plan: { ...front, items, warnings: warnings.slice(0, problemsTold) } };
+interface Draft extends Omit<PlanItem, 'completionCriteria' | 'blocked' | 'checks'> {
+  readonly attributes: Attribute[];
+  /** Of the list items inside it; its own lines come first. */
+  readonly below: Attribute[];
 }
 
-/** Lines without their ends as Markdown knows them (LF, CRLF, a lone CR), and where each one starts in the text. */
-function splitLines(text: string) {
+interface OpenItem {
+  readonly line: number;
+  isEmpty: boolean;
+  /** The context of those inside it. */
+  path: string;
+  /** null: it has no box. */
+  draft: Draft | null;
+}
+
+/** `pinned`: a link in its place would lead out of what the human handed over. */
+export function readPlanText(path: string, pinned = false) {
+  // In UTF-8 a character has at most four bytes.
+  return readTextFile(path, 4 * mostCharacters, pinned);
+}
+
+/** @param last is not parsed again while the text is the same */
+export function readPlanFile(path: string, pinned = false, last: PlanReading | null = null) {
+  const file = readPlanText(path, pinned);
+  if (!file.ok) return refuseFile(file.sentence);
+  const { text } = file;
+  const hash = sha256(text);
+  if (last?.hash === hash) return last;
+  const parsed = parsePlanFile(text);
+  return parsed.ok ? { ...parsed, text, hash } : parsed;
+}
+
+/** @param sentence goes on after "the file" */
+const refuseFile = (sentence: string): WrongPlanFile => ({ ok: false, problems: [`the file ${sentence}`] });
+
+export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
+  if (text.length > mostCharacters) return refuseFile(`has more than ${mostCharacters} characters`);
   const lines: string[] = [];
   // A byte order mark belongs to no line.
   const starts = [text.startsWith('\ufeff') ? 1 : 0];
@@ -91,160 +97,137 @@ function splitLines(text: string) {
     lines.push(text.slice(starts.at(-1), index));
     starts.push(index + end.length);
   }
-  return { text, lines, starts };
-}
+  if (lines.length > mostLines) return refuseFile(`has more than ${mostLines} lines`);
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const drafts: Draft[] = [];
 
-type Source = ReturnType<typeof splitLines>;
+  function addCheck(value: string, checks: string[], line: number, where = ''): void {
+    const read = readCheckLine(value);
+    if (!read.ok) problems.push(inLine(line, `${where}${read.sentence}`));
+    else if (!checks.includes(read.id)) checks.push(read.id);
+  }
 
-/** A title and a few checks; more is not front matter any more, and YAML is slow to refuse what is not YAML. */
-const mostFrontMatter = 32_768;
-
-/**
- * YAML between two lines of three dashes at the very top. `title` and `checks` (of the goal) are read; what other
- * programs keep there is theirs. What cannot be read is a problem, never skipped: a check that is silently lost would
- * let unproved work pass. `endLine`: of the first line behind it.
- */
-function readFrontMatter({ text, lines, starts }: Source, { problems }: Findings) {
-  const isFence = (line: string | undefined): boolean => line?.trimEnd() === '---';
-  const close = isFence(lines[0]) ? lines.findIndex((line, at) => at > 0 && isFence(line)) : -1;
-  const found = { title: null as string | null, goalChecks: [] as string[], endLine: close + 1 };
-  const yaml = close < 0 ? '' : text.slice(starts[1], starts[close]);
-  if (yaml.length > mostFrontMatter) {
-    problems.push({ line: 1, sentence: `the front matter has more than ${mostFrontMatter} characters` });
+  /** What cannot be read refuses the file: a lost check would let unproved work pass. */
+  function readFrontMatter() {
+    const isFence = (line: string | undefined): boolean => line?.trimEnd() === '---';
+    const close = isFence(lines[0]) ? lines.findIndex((line, at) => at > 0 && isFence(line)) : -1;
+    const found = { title: null as string | null, goalChecks: [] as string[], endLine: close + 1 };
+    const yaml = close < 0 ? '' : text.slice(starts[1], starts[close]);
+    if (yaml.length > mostFrontMatter) {
+      problems.push(inLine(1, `the front matter has more than ${mostFrontMatter} characters`));
+      return found;
+    }
+    let value: unknown;
+    try {
+      // Every value is a text: no tag makes an object.
+      value = loadAll(yaml, { schema: FAILSAFE_SCHEMA })[0];
+    } catch (error) {
+      // Safe: the human is told.
+      const { reason, mark, message } = error as Partial<YAMLException>;
+      const why = excerpt(reason ?? message ?? String(error));
+      problems.push(inLine((mark?.line ?? 0) + 2, `the front matter is no YAML: ${why}`));
+    }
+    const { title, checks } = isObject(value) ? value : {};
+    if (typeof title === 'string' && title.trim() !== '') found.title = title.trim();
+    const where = 'in the front matter, "checks": ';
+    for (const entry of Array.isArray(checks) ? checks : (checks ?? '') === '' ? [] : [checks]) {
+      if (typeof entry === 'string') addCheck(entry, found.goalChecks, 1, where);
+      else problems.push(inLine(1, `${where}a check must be a text, got ${excerpt(entry)}`));
+    }
     return found;
   }
-  let value: unknown;
-  try {
-    // Every value as the text that stands there: `1.0` is no number here, and no tag makes an object.
-    value = loadAll(yaml, { schema: FAILSAFE_SCHEMA })[0];
-  } catch (error) {
-    // Safe: nothing was taken from it, and the human is told.
-    const isYaml = error instanceof YAMLException;
-    const said = isYaml ? error.reason : error instanceof Error ? error.message : String(error);
-    const line = (isYaml ? (error.mark?.line ?? 0) : 0) + 2;
-    problems.push({ line, sentence: `the front matter is no YAML: ${excerpt(said)}` });
+
+  /** The parser leaves out code and HTML that only look like lists; block quotes are left out here. */
+  function readItems(firstLine: number): PlanItem[] {
+    const open: OpenItem[] = [];
+    let quotes = 0;
+    /** A heading's text comes in the same kind of token. */
+    let isParagraph = false;
+    for (const { type, map, content } of markdown.parse(text.slice(starts[firstLine]), {})) {
+      const line = firstLine + (map?.[0] ?? 0);
+      const item = open.at(-1);
+      if (type === 'blockquote_open') quotes += 1;
+      else if (type === 'blockquote_close') quotes -= 1;
+      const isHead = item?.isEmpty && line === item.line;
+      if (item && (quotes > 0 || !/^(paragraph|bullet_list|ordered_list)_open$/.test(type)))
+        item.isEmpty = false;
+      if (quotes > 0) continue;
+      if (type === 'list_item_open') open.push({ line, isEmpty: true, path: item?.path ?? '', draft: null });
+      else if (type === 'list_item_close') open.pop();
+      else if (item && type === 'inline' && isParagraph) {
+        if (!isHead) item.draft?.attributes.push(...readItemText(content, line + 1, false).attributes);
+        else readHead(item, open.at(-2)?.draft, content);
+      }
+      isParagraph = type === 'paragraph_open';
+    }
+    return drafts.map(finishItem);
   }
-  const { title, checks } = isObject(value) ? value : {};
-  if (typeof title === 'string' && title.trim() !== '') found.title = title.trim();
-  for (const entry of Array.isArray(checks) ? checks : (checks ?? '') === '' ? [] : [checks]) {
-    const complain = (sentence: string) =>
-      problems.push({ line: 1, sentence: `in the front matter, "checks": ${sentence}` });
-    if (typeof entry === 'string') addCheck(entry, found.goalChecks, complain);
-    else complain(`a check must be a text, got ${excerpt(entry)}`);
-  }
-  return found;
-}
 
-function addCheck(text: string, checks: string[], complain: (sentence: string) => void): void {
-  const read = readCheckLine(text);
-  if (!read.ok) complain(read.sentence);
-  else if (!checks.includes(read.id)) checks.push(read.id);
-}
-
-/** Twenty lists in each other, two levels each. Every level reads its lines anew, so that more would cost minutes. */
-const maxNesting = 40;
-
-/** Blocks only: where emphasis and links begin does not matter here, and reading them is what costs time. */
-const markdown = new MarkdownIt('commonmark', { maxNesting });
-markdown.core.ruler.enableOnly(['normalize', 'block']);
-
-interface Draft extends Omit<PlanItem, 'completionCriteria' | 'blocked' | 'checks'> {
-  readonly attributes: Attribute[];
-  /** Of the list items inside it; what its own lines say comes first. */
-  readonly below: Attribute[];
-}
-
-/** A list item while the parser is inside it. */
-interface OpenItem {
-  readonly parent: OpenItem | null;
-  readonly line: number;
-  /** No block of it was seen yet. */
-  isEmpty: boolean;
-  /** Titles from the outermost item to this one: the context of those inside it. */
-  path: string;
-  /** null: it has no box. */
-  draft: Draft | null;
-}
-
-/** Code, HTML, block quotes and all else that only looks like a list is left out: the parser knows, not a pattern. */
-function readItems({ text, lines, starts }: Source, firstLine: number, found: Findings): PlanItem[] {
-  const drafts: Draft[] = [];
-  let open: OpenItem | null = null;
-  let quotes = 0;
-  let isParagraph = false;
-
-  function readHead(item: OpenItem, content: string, index: number): void {
-    const line = index + 1;
+  function readHead(item: OpenItem, above: Draft | null | undefined, content: string): void {
+    const line = item.line + 1;
     const first = content.split('\n', 1)[0] ?? '';
-    // What the parser keeps of that line is the line's own end.
-    const start = (starts[index] ?? 0) + (lines[index] ?? '').trimEnd().length - first.trimEnd().length;
-    // A box has at least one letter of a title on the same line; a link like `[x](…)` is none.
+    // The parser keeps the line's end.
+    const end = (starts[item.line] ?? 0) + (lines[item.line] ?? '').trimEnd().length;
+    const boxOffset = end - first.trimEnd().length + 1;
+    // With a title on the same line; a link like `[x](…)` is none.
     const mark = /^\[([ \txX])\][ \t]+\S/.exec(content)?.[1];
-    if (mark === undefined || !isBox(text, start + 1)) {
-      // `- check: npm test` below a todo says something about that todo; any other item without a box is context.
+    if (mark === undefined || !isBox(text, boxOffset)) {
+      // `- check: npm test` below a todo is about that todo; any other item without a box is context.
       const { attributes } = readItemText(content, line, false);
-      const above = item.parent?.draft;
       if (above && attributes[0]?.line === line) above.below.push(...attributes);
       else item.path = extendPath(item.path, readItemText(content, line).title);
       return;
     }
-    const { title: said, attributes, warnings } = readItemText(content.slice(3), line);
+    const { title: said, attributes, warnings: doubts } = readItemText(content.slice(3), line);
     if (said === '') return;
-    found.warnings.push(...warnings);
-    const box = { checked: mark.toLowerCase() === 'x', boxOffset: start + 1, line };
+    warnings.push(...doubts);
+    const box = { checked: mark.toLowerCase() === 'x', boxOffset, line };
     item.draft = { ...readPriority(said), ...box, context: item.path || null, attributes, below: [] };
     item.path = extendPath(item.path, item.draft.title);
     drafts.push(item.draft);
   }
 
-  for (const { type, map, content } of markdown.parse(text.slice(starts[firstLine]), {})) {
-    const line = firstLine + (map?.[0] ?? 0);
-    const at = open as OpenItem | null;
-    if (type === 'blockquote_open') quotes += 1;
-    else if (type === 'blockquote_close') quotes -= 1;
-    if (type === 'list_item_open' && quotes === 0) {
-      if (at !== null) at.isEmpty = false;
-      open = { parent: at, line, isEmpty: true, path: at?.path ?? '', draft: null };
-    } else if (type === 'list_item_close' && quotes === 0) {
-      open = at?.parent ?? null;
-    } else if (at !== null && type === 'inline' && isParagraph && quotes === 0) {
-      // A heading's text comes in the same kind of token as a paragraph's.
-      if (at.isEmpty && line === at.line) readHead(at, content, line);
-      else at.draft?.attributes.push(...readItemText(content, line + 1, false).attributes);
-      at.isEmpty = false;
-    } else if (at !== null && (quotes > 0 || !/^(paragraph|bullet_list|ordered_list)_open$/.test(type))) {
-      at.isEmpty = false;
+  function finishItem({ attributes, below, ...item }: Draft): PlanItem {
+    const { checked, line } = item;
+    const checks: string[] = [];
+    const said: Partial<Record<Attribute['name'], string>> = {};
+    for (const { name, value, line: at } of [...attributes, ...below]) {
+      if (name === 'check') addCheck(value, checks, at);
+      else if (value === '') warnings.push(inLine(at, `nothing is said behind "${name}:"`));
+      else said[name] ??= value;
     }
-    isParagraph = type === 'paragraph_open' && quotes === 0;
+    const { blocked = null, context = item.context, 'done when': completionCriteria = null } = said;
+    if (blocked !== null && checked)
+      warnings.push(inLine(line, 'a ticked todo cannot be blocked; it is read as ticked'));
+    return { ...item, context, completionCriteria, blocked: checked ? null : blocked, checks };
   }
-  return drafts.map((draft) => finishItem(draft, found));
+
+  const { endLine, ...front } = readFrontMatter();
+  const items = readItems(endLine);
+  if (items.length > mostItems)
+    return refuseFile(`has ${items.length} todos; at most ${mostItems} are allowed`);
+  if (problems.length > 0) return { ok: false, problems: problems.slice(0, problemsTold) };
+  return { ok: true, plan: { ...front, items, warnings: warnings.slice(0, problemsTold) } };
 }
 
-function finishItem({ attributes, below, ...item }: Draft, { problems, warnings }: Findings): PlanItem {
-  const checks: string[] = [];
-  const said = new Map<Attribute['name'], string>();
-  for (const { name, value, line } of [...attributes, ...below]) {
-    if (name === 'check') addCheck(value, checks, (sentence) => problems.push({ line, sentence }));
-    else if (value === '') warnings.push({ line, sentence: `nothing is said behind "${name}:"` });
-    else if (!said.has(name)) said.set(name, value);
-  }
-  const blocked = said.get('blocked') ?? null;
-  if (blocked !== null && item.checked)
-    warnings.push({ line: item.line, sentence: 'a ticked todo cannot be blocked; it is read as ticked' });
-  const context = said.get('context') ?? item.context;
-  const completionCriteria = said.get('done when') ?? null;
-  return { ...item, context, completionCriteria, blocked: item.checked ? null : blocked, checks };
+/** @param boxes which shall be ticked */
+export function writeBoxes(text: string, { items }: PlanFile, boxes: readonly boolean[]): string {
+  let written = '';
+  let at = 0;
+  items.forEach(({ boxOffset, checked }, index) => {
+    const wanted = boxes[index] ?? checked;
+    if (wanted === checked || !isBox(text, boxOffset)) return;
+    written += text.slice(at, boxOffset) + (wanted ? 'x' : ' ');
+    at = boxOffset + 1;
+  });
+  return written + text.slice(at);
 }
 
-/** Whether the one character between two brackets stands here: a wrong offset must cost a tick, not someone's text. */
-export function isBox(text: string, offset: number): boolean {
-  return /^\[[ \txX]\]$/.test(text.slice(offset - 1, offset + 2));
-}
+/** A wrong offset must cost a tick, not someone's text. */
+const isBox = (text: string, offset: number) => /^\[[ \txX]\]$/.test(text.slice(offset - 1, offset + 2));
 
-/**
- * What a policy needs of the checks: shell lines as specifications, names to be looked up in untildone.json. Whoever
- * takes them into a policy answers for the file being the human's (V3).
- */
+/** `names` stand in untildone.json. Whoever takes the checks answers for the file being the human's (V3). */
 export function planChecks({ goalChecks, items }: PlanFile) {
   const ids = [...new Set([...goalChecks, ...items.flatMap(({ checks }) => checks)])];
   const specs: readonly CheckSpec[] = ids.flatMap((id) => shellCheck(id) ?? []);

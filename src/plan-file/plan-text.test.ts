@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readPlanText, replacePlanText } from './plan-text.ts';
+import { readPlanText } from './plan-file.ts';
+import { replacePlanText } from './plan-file-sync.ts';
 
 let folder: string;
 let path: string;

@@ -57,7 +57,7 @@ describe('the Anthropic wire', () => {
   });
 
   it('streams blocks as start, deltas and stop, named like their type', () => {
-    const events = anthropicWire.streamReply(
+    const { events } = anthropicWire.render(
       { thinking: 'hm', text: 'Hi', ...callReply([{ name: 'TaskCreate', input: { subject: 'A' } }]) },
       context,
     );
@@ -84,11 +84,11 @@ describe('the Anthropic wire', () => {
   });
 
   it('counts cached input apart, and only when the request marks its cache', () => {
-    expect(anthropicWire.wholeReply(textReply('hi'), context)).toMatchObject({
+    expect(anthropicWire.render(textReply('hi'), context).whole).toMatchObject({
       usage: { input_tokens: 0, cache_creation_input_tokens: 6, cache_read_input_tokens: 4 },
     });
     const unmarked = { ...context, request: { ...request, marksCache: false } };
-    expect(anthropicWire.wholeReply(textReply('hi'), unmarked)).toMatchObject({
+    expect(anthropicWire.render(textReply('hi'), unmarked).whole).toMatchObject({
       usage: { input_tokens: 10, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
     });
   });
@@ -115,6 +115,6 @@ describe('the Anthropic wire', () => {
     ['refusal', 'refusal'],
     ['content-filter', 'refusal'],
   ] as const)('says %s as %s', (finish, stop_reason) => {
-    expect(anthropicWire.wholeReply(textReply('x', finish), context)).toMatchObject({ stop_reason });
+    expect(anthropicWire.render(textReply('x', finish), context).whole).toMatchObject({ stop_reason });
   });
 });

@@ -1,17 +1,6 @@
-// Anthropic Messages: what Claude Code and the AI SDK's Anthropic models speak. Results of tools come inside user
-// messages: they are split off, so that a text after them counts as a message of its own.
-import {
-  type Finish,
-  inPieces,
-  type ModelMessage,
-  mergeNeighbours,
-  message,
-  type Part,
-  partsOf,
-  type RenderContext,
-  requestOf,
-  type Wire,
-} from './model.ts';
+// Anthropic Messages. Tool results come inside user messages: they are split off, so a text after them stands alone.
+import type { Finish, ModelMessage, Part, RenderContext, Wire } from './model.ts';
+import { inPieces, mergeNeighbours, message, partsOf, requestOf } from './model.ts';
 import { contentText, type JsonRecord, recordOf, recordsOf, textOf } from './values.ts';
 
 export const anthropicWire: Wire = {
@@ -23,43 +12,37 @@ export const anthropicWire: Wire = {
     return requestOf('anthropic', body, {
       system: contentText(system),
       messages: mergeNeighbours(recordsOf(body, 'messages').flatMap(messagesOf), 'tool'),
-      tools: recordsOf(body, 'tools').map((tool) => ({
-        name: textOf(tool, 'name') || textOf(tool, 'type'),
-        schema: tool['input_schema'],
-      })),
+      tools: recordsOf(body, 'tools').map(({ name, type, input_schema: schema }) => {
+        return { name: textOf(name) || textOf(type), schema };
+      }),
       conversation: textOf(body, 'metadata', 'user_id') || undefined,
       wantsJson: format['type'] === 'json_schema' ? { schema: format['schema'] } : undefined,
       marksCache: JSON.stringify(body ?? null).includes('"cache_control"'),
     });
   },
 
-  wholeReply: (reply, context) => ({
-    ...frame(context),
-    content: partsOf(reply, context).map((part) => blockOf(part, context).whole),
-    stop_reason: stopReasons[reply.finish],
-    stop_sequence: null,
-    usage: usageOf(context),
-  }),
-
-  streamReply(reply, context) {
+  render(reply, context) {
+    const { replyId, request } = context;
     const usage = usageOf(context);
-    const open = { stop_reason: null, stop_sequence: null };
-    const started = { ...frame(context), content: [], ...open, usage: { ...usage, output_tokens: 1 } };
+    const blocks = partsOf(reply, context).map((part) => blockOf(part, replyId));
+    const ending = { stop_reason: stopReasons[reply.finish], stop_sequence: null };
+    const frame = { id: `msg_${replyId}`, type: 'message', role: 'assistant', model: request.model };
+    const begun = { stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } };
     const events = [
-      { type: 'message_start', message: started },
+      { type: 'message_start', message: { ...frame, content: [], ...begun } },
       { type: 'ping' },
-      ...partsOf(reply, context).flatMap((part, index) => {
-        const { empty, deltas } = blockOf(part, context);
-        return [
-          { type: 'content_block_start', index, content_block: empty },
-          ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
-          { type: 'content_block_stop', index },
-        ];
-      }),
-      { type: 'message_delta', delta: { ...open, stop_reason: stopReasons[reply.finish] }, usage },
+      ...blocks.flatMap(({ empty, deltas }, index) => [
+        { type: 'content_block_start', index, content_block: empty },
+        ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+        { type: 'content_block_stop', index },
+      ]),
+      { type: 'message_delta', delta: ending, usage },
       { type: 'message_stop' },
     ];
-    return events.map((event) => ({ event: event.type, data: event }));
+    return {
+      whole: { ...frame, content: blocks.map(({ whole }) => whole), ...ending, usage },
+      events: events.map((event) => ({ event: event.type, data: event })),
+    };
   },
 };
 
@@ -68,11 +51,8 @@ function messagesOf({ role, content }: JsonRecord): readonly ModelMessage[] {
   const ofType = (wanted: string) => blocks.filter(({ type }: JsonRecord) => type === wanted) as JsonRecord[];
   const text = contentText(ofType('text'));
   if (role === 'assistant') {
-    const toolCalls = ofType('tool_use').map((block) => ({
-      id: textOf(block, 'id'),
-      name: textOf(block, 'name'),
-      input: block['input'],
-    }));
+    const called = ofType('tool_use');
+    const toolCalls = called.map(({ id, name, input }) => ({ id: textOf(id), name: textOf(name), input }));
     return [message('assistant', { text, toolCalls })];
   }
   const toolResults = ofType('tool_result').map((block) => ({
@@ -89,46 +69,37 @@ const stopReasons: Readonly<Record<Finish, string>> = {
   stop: 'end_turn',
   length: 'max_tokens',
   'tool-calls': 'tool_use',
-  // Anthropic has one word for an answer that its classifiers stopped and one that the model declined.
+  // One word for what classifiers stopped and what the model declined.
   'content-filter': 'refusal',
   refusal: 'refusal',
 };
 
-/** A part of the reply in one piece, as the stream begins it, and as the stream fills it. */
-function blockOf({ kind, text, id, name, input }: Part, { replyId }: RenderContext) {
-  const deltas = (type: string, field: string, pieces = inPieces(text)) =>
-    pieces.map((piece) => ({ type, [field]: piece }));
+/** In one piece, as the stream begins it, and as the stream fills it. */
+function blockOf({ kind, text, id, name, input }: Part, replyId: string) {
+  const deltas = (type: string, field: string): readonly object[] =>
+    inPieces(text).map((piece) => ({ type, [field]: piece }));
   if (kind === 'text') {
     const whole = { type: kind, text };
     return { whole, empty: { ...whole, text: '' }, deltas: deltas('text_delta', 'text') };
   }
   if (kind === 'call') {
     const whole = { type: 'tool_use', id, name, input };
-    const json = deltas('input_json_delta', 'partial_json', ['', ...inPieces(text)]);
-    return { whole, empty: { ...whole, input: {} }, deltas: json };
+    const first = { type: 'input_json_delta', partial_json: '' };
+    return { whole, empty: { ...whole, input: {} }, deltas: [first, ...deltas(first.type, 'partial_json')] };
   }
   const signature = Buffer.from(`signed ${replyId}`).toString('base64');
   const whole = { type: kind, thinking: text, signature };
-  const signed = { type: 'signature_delta', signature };
-  return {
-    whole,
-    empty: { ...whole, thinking: '', signature: '' },
-    deltas: [...deltas('thinking_delta', 'thinking'), signed],
-  };
+  const filled = [...deltas('thinking_delta', 'thinking'), { type: 'signature_delta', signature }];
+  return { whole, empty: { ...whole, thinking: '', signature: '' }, deltas: filled };
 }
 
-/** Anthropic counts input in three parts that exclude each other; what a marked request did not read it writes. */
-function usageOf({ usage, request }: RenderContext) {
-  const read = request.marksCache ? usage.cachedTokens : 0;
-  const written = request.marksCache ? usage.inputTokens - read : 0;
+/** Three parts that exclude each other; a marked request writes what it did not read. */
+function usageOf({ usage, request: { marksCache } }: RenderContext) {
+  const { inputTokens, cachedTokens, outputTokens } = usage;
   return {
-    input_tokens: usage.inputTokens - read - written,
-    cache_creation_input_tokens: written,
-    cache_read_input_tokens: read,
-    output_tokens: usage.outputTokens,
+    input_tokens: marksCache ? 0 : inputTokens,
+    cache_creation_input_tokens: marksCache ? inputTokens - cachedTokens : 0,
+    cache_read_input_tokens: marksCache ? cachedTokens : 0,
+    output_tokens: outputTokens,
   };
-}
-
-function frame({ replyId, request }: RenderContext) {
-  return { id: `msg_${replyId}`, type: 'message', role: 'assistant', model: request.model };
 }

@@ -1,84 +1,50 @@
-// How each vendor reports a failure: its status, its own word for it, what it says, and in which body, headers or event.
-// A word of OpenAI is a type and, if it has one, a code.
+// How each vendor reports a failure.
 import type { FailureKind, ModelFailure, Protocol, WireEvent } from './model.ts';
 
-type Shapes = Readonly<Record<FailureKind, readonly [status: number, word: string, says: string]>>;
+/** Status, the vendor's word (OpenAI: a type and perhaps a code), a colon, what it says. */
+type Shapes = Readonly<Record<FailureKind, string>>;
 
 const anthropic: Shapes = {
-  'invalid-request': [400, 'invalid_request_error', 'messages: invalid request'],
-  authentication: [401, 'authentication_error', 'invalid x-api-key'],
-  permission: [403, 'permission_error', 'Your API key does not have permission.'],
-  'unknown-model': [404, 'not_found_error', 'model: {model}'],
-  'context-length': [
-    400,
-    'invalid_request_error',
-    'prompt is too long: {inputTokens} tokens > {contextWindow} maximum',
-  ],
-  'rate-limit': [429, 'rate_limit_error', 'This request would exceed the rate limit for your organization.'],
-  overload: [529, 'overloaded_error', 'Overloaded'],
-  'server-error': [500, 'api_error', 'Internal server error'],
+  'invalid-request': '400 invalid_request_error: messages: invalid request',
+  authentication: '401 authentication_error: invalid x-api-key',
+  permission: '403 permission_error: Your API key does not have permission.',
+  'unknown-model': '404 not_found_error: model: {model}',
+  'context-length':
+    '400 invalid_request_error: prompt is too long: {inputTokens} tokens > {contextWindow} maximum',
+  'rate-limit': '429 rate_limit_error: This request would exceed the rate limit for your organization.',
+  overload: '529 overloaded_error: Overloaded',
+  'server-error': '500 api_error: Internal server error',
 };
 
 const openai: Shapes = {
-  'invalid-request': [400, 'invalid_request_error invalid_value', 'The request is not valid.'],
-  authentication: [
-    401,
-    'invalid_request_error invalid_api_key',
-    'Incorrect API key provided. You can find your API key at https://platform.openai.com/account/api-keys.',
-  ],
-  permission: [
-    403,
-    'invalid_request_error unsupported_country_region_territory',
-    'Country, region, or territory not supported.',
-  ],
-  'unknown-model': [
-    404,
-    'invalid_request_error model_not_found',
-    'The model `{model}` does not exist or you do not have access to it.',
-  ],
-  'context-length': [
-    400,
-    'invalid_request_error context_length_exceeded',
-    "This model's maximum context length is {contextWindow} tokens. However, your messages resulted in {inputTokens} tokens. Please reduce the length of the messages.",
-  ],
-  'rate-limit': [
-    429,
-    'requests rate_limit_exceeded',
-    'Rate limit reached for {model} on requests per min (RPM).',
-  ],
-  overload: [
-    503,
-    'server_error server_is_overloaded',
-    'Our servers are currently overloaded. Please try again later.',
-  ],
-  'server-error': [
-    500,
-    'server_error',
-    'The server had an error while processing your request. Sorry about that!',
-  ],
+  'invalid-request': '400 invalid_request_error invalid_value: The request is not valid.',
+  authentication:
+    '401 invalid_request_error invalid_api_key: Incorrect API key provided. You can find your API key at https://platform.openai.com/account/api-keys.',
+  permission:
+    '403 invalid_request_error unsupported_country_region_territory: Country, region, or territory not supported.',
+  'unknown-model':
+    '404 invalid_request_error model_not_found: The model `{model}` does not exist or you do not have access to it.',
+  'context-length':
+    "400 invalid_request_error context_length_exceeded: This model's maximum context length is {contextWindow} tokens. However, your messages resulted in {inputTokens} tokens. Please reduce the length of the messages.",
+  'rate-limit': '429 requests rate_limit_exceeded: Rate limit reached for {model} on requests per min (RPM).',
+  overload:
+    '503 server_error server_is_overloaded: Our servers are currently overloaded. Please try again later.',
+  'server-error':
+    '500 server_error: The server had an error while processing your request. Sorry about that!',
 };
 
 const gemini: Shapes = {
-  'invalid-request': [400, 'INVALID_ARGUMENT', 'Request contains an invalid argument.'],
-  authentication: [400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.'],
-  permission: [403, 'PERMISSION_DENIED', 'The caller does not have permission'],
-  'unknown-model': [
-    404,
-    'NOT_FOUND',
-    'models/{model} is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods.',
-  ],
-  'context-length': [
-    400,
-    'INVALID_ARGUMENT',
-    'The input token count ({inputTokens}) exceeds the maximum number of tokens allowed ({contextWindow}).',
-  ],
-  'rate-limit': [
-    429,
-    'RESOURCE_EXHAUSTED',
-    'You exceeded your current quota, please check your plan and billing details.',
-  ],
-  overload: [503, 'UNAVAILABLE', 'The model is overloaded. Please try again later.'],
-  'server-error': [500, 'INTERNAL', 'An internal error has occurred.'],
+  'invalid-request': '400 INVALID_ARGUMENT: Request contains an invalid argument.',
+  authentication: '400 INVALID_ARGUMENT: API key not valid. Please pass a valid API key.',
+  permission: '403 PERMISSION_DENIED: The caller does not have permission',
+  'unknown-model':
+    '404 NOT_FOUND: models/{model} is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods.',
+  'context-length':
+    '400 INVALID_ARGUMENT: The input token count ({inputTokens}) exceeds the maximum number of tokens allowed ({contextWindow}).',
+  'rate-limit':
+    '429 RESOURCE_EXHAUSTED: You exceeded your current quota, please check your plan and billing details.',
+  overload: '503 UNAVAILABLE: The model is overloaded. Please try again later.',
+  'server-error': '500 INTERNAL: An internal error has occurred.',
 };
 
 const invalidKey = {
@@ -88,47 +54,40 @@ const invalidKey = {
   metadata: { service: 'generativelanguage.googleapis.com' },
 };
 
-export interface FailureContext {
-  readonly requestId: string;
-  readonly model: string;
-  readonly inputTokens: number;
-  readonly contextWindow: number;
-}
+type FailureContext = Readonly<Record<'requestId' | 'model', string>> &
+  Readonly<Record<'inputTokens' | 'contextWindow', number>>;
+/** `event`: inside a stream that has already begun. */
+type Report = Readonly<{ status: number; body: object; headers: Record<string, string>; event: WireEvent }>;
 
-/** As an HTTP answer, and as an event inside a stream that has already begun. */
-export function reportFailure(protocol: Protocol, failure: ModelFailure, context: FailureContext) {
-  const { kind, retryAfterSeconds: wait, message } = failure;
+export function reportFailure(protocol: Protocol, failure: ModelFailure, context: FailureContext): Report {
+  const { kind, retryAfterSeconds: wait } = failure;
   const shapes = protocol === 'anthropic' ? anthropic : protocol === 'gemini' ? gemini : openai;
-  const [usual, word, says] = shapes[kind];
-  const { status = usual } = failure;
-  const text =
-    message ?? says.replace(/\{(\w+)\}/g, (_, name) => String(context[name as keyof FailureContext]));
+  const [, usual, word = '', says = ''] = /^(\d+) (.+?): (.+)$/.exec(shapes[kind]) ?? [];
+  const filled = says.replace(/\{(\w+)\}/g, (_, name) => String(context[name as keyof FailureContext]));
+  const { status = Number(usual), message = filled } = failure;
   const id = `req_${context.requestId}`;
-  const reported = (body: object, headers: Readonly<Record<string, string>>, event: WireEvent) => ({
-    ...{ status, body, headers, event },
-  });
   if (protocol === 'gemini') {
-    // Gemini names the wait in the body and in no header.
+    // Gemini names the wait in no header.
     const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${wait}s` };
     const details = kind === 'authentication' ? [invalidKey] : wait === undefined ? undefined : [retry];
-    const body = { error: { code: status, message: text, status: word, ...(details && { details }) } };
-    return reported(body, {}, { data: body });
+    const body = { error: { code: status, message, status: word, ...(details && { details }) } };
+    return { status, body, headers: {}, event: { data: body } };
   }
-  const waiting = wait === undefined ? undefined : { 'retry-after': String(Math.ceil(wait)) };
+  const waiting = wait !== undefined && { 'retry-after': String(Math.ceil(wait)) };
   if (protocol === 'anthropic') {
-    const body = { type: 'error', error: { type: word, message: text }, request_id: id };
+    const body = { type: 'error', error: { type: word, message }, request_id: id };
     const limits = waiting && { ...waiting, 'anthropic-ratelimit-requests-remaining': '0' };
-    return reported(body, { 'request-id': id, ...limits }, { event: 'error', data: body });
+    return { status, body, headers: { 'request-id': id, ...limits }, event: { event: 'error', data: body } };
   }
   const [type, code = null] = word.split(' ');
-  const body = { error: { message: text, type, param: null, code } };
+  const body = { error: { message, type, param: null, code } };
   const limits = waiting && {
     ...waiting,
     'retry-after-ms': String(Math.round((wait ?? 0) * 1000)),
     'x-ratelimit-remaining-requests': '0',
     'x-ratelimit-reset-requests': `${wait}s`,
   };
-  const isChat = protocol === 'openai-chat';
-  const event = { event: 'error', data: { type: 'error', sequence_number: 0, ...body } };
-  return reported(body, { 'x-request-id': id, ...limits }, isChat ? { data: body } : event);
+  const numbered = { event: 'error', data: { type: 'error', sequence_number: 0, ...body } };
+  const event = protocol === 'openai-chat' ? { data: body } : numbered;
+  return { status, body, headers: { 'x-request-id': id, ...limits }, event };
 }

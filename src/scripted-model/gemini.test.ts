@@ -55,7 +55,7 @@ describe('the Gemini wire', () => {
   });
 
   it('streams partial answers of which the last has the finish, without a closing mark', () => {
-    const events = geminiWire.streamReply(
+    const { events } = geminiWire.render(
       { thinking: 'hm', ...callReply([{ name: 'read', input: { path: 'a' } }]) },
       context,
     );
@@ -85,7 +85,7 @@ describe('the Gemini wire', () => {
     ['content-filter', 'SAFETY'],
     ['refusal', 'PROHIBITED_CONTENT'],
   ] as const)('says %s as %s', (finish, finishReason) => {
-    expect(geminiWire.wholeReply(textReply('x', finish), context)).toMatchObject({
+    expect(geminiWire.render(textReply('x', finish), context).whole).toMatchObject({
       candidates: [{ finishReason }],
     });
   });

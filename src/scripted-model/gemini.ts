@@ -1,18 +1,6 @@
-// Gemini generateContent: what Gemini CLI and the AI SDK's Google models speak. Calls may come back without ids, so
-// results are paired with calls by name, in order.
-import {
-  type Finish,
-  inPieces,
-  type ModelMessage,
-  mergeNeighbours,
-  message,
-  type Part,
-  partsOf,
-  type RenderContext,
-  requestOf,
-  type ToolCall,
-  type Wire,
-} from './model.ts';
+// Gemini generateContent. Calls may come back without ids, so results are paired with calls by name, in order.
+import type { Finish, ModelMessage, Part, RenderContext, ToolCall, Wire } from './model.ts';
+import { inPieces, mergeNeighbours, message, partsOf, requestOf } from './model.ts';
 import { isRecord, type JsonRecord, recordOf, recordsOf, textOf } from './values.ts';
 
 export const geminiWire: Wire = {
@@ -34,26 +22,21 @@ export const geminiWire: Wire = {
     });
   },
 
-  wholeReply: (reply, context) =>
-    answer(partsOf(reply, context).map(wirePart), context, finishReasons[reply.finish]),
-
-  /** A list of partial answers of which the last has the finish. All calls come in one. */
-  streamReply(reply, context) {
+  /** The last partial answer has the finish; all calls come in one. */
+  render(reply, context) {
     const parts = partsOf(reply, context);
     const said = parts.filter(({ kind }) => kind !== 'call');
+    const pieces = said.flatMap((part) => inPieces(part.text).map((text) => [wirePart({ ...part, text })]));
     const calls = parts.filter(({ kind }) => kind === 'call').map(wirePart);
-    const steps = [
-      ...said.flatMap((part) => inPieces(part.text).map((text) => [wirePart({ ...part, text })])),
-      ...(calls.length > 0 ? [calls] : []),
-    ];
-    const last = answer([{ text: '' }], context, finishReasons[reply.finish]);
-    return [...steps.map((step) => answer(step, context)), last].map((data) => ({ data }));
+    const partial = calls.length > 0 ? [...pieces, calls] : pieces;
+    const finish = finishReasons[reply.finish];
+    const events = [...partial.map((one) => answer(one, context)), answer([{ text: '' }], context, finish)];
+    return { whole: answer(parts.map(wirePart), context, finish), events: events.map((data) => ({ data })) };
   },
 };
 
-function spoken(parts: readonly JsonRecord[]): string {
-  return parts.map((part) => (part['thought'] === true ? '' : textOf(part, 'text'))).join('');
-}
+const spoken = (parts: readonly JsonRecord[]) =>
+  parts.map((part) => (part['thought'] === true ? '' : textOf(part, 'text'))).join('');
 
 function messagesOf(contents: readonly JsonRecord[]): readonly ModelMessage[] {
   const waiting: ToolCall[] = [];
@@ -72,11 +55,8 @@ function messagesOf(contents: readonly JsonRecord[]): readonly ModelMessage[] {
       const [call] = awaited < 0 ? [] : waiting.splice(awaited, 1);
       const { error, content: told, output, result: value } = recordOf(result, 'response');
       const answered = error ?? told ?? output ?? value ?? recordOf(result, 'response');
-      return {
-        id: textOf(result, 'id') || (call?.id ?? ''),
-        text: typeof answered === 'string' ? answered : JSON.stringify(answered),
-        isError: error !== undefined,
-      };
+      const text = typeof answered === 'string' ? answered : JSON.stringify(answered);
+      return { id: textOf(result, 'id') || (call?.id ?? ''), text, isError: error !== undefined };
     });
     return [
       ...(toolResults.length > 0 ? [message('tool', { toolResults })] : []),
@@ -91,15 +71,10 @@ function callOf(part: JsonRecord, unnamed: string): ToolCall {
   return { id, name: textOf(call, 'name'), input: call['args'] ?? {} };
 }
 
-/**
- * Gemini signs its calls, and clients send the signature back even where they drop the call's id. We sign with the id,
- * so that a call is recognised either way. Other servers' signatures read as nothing.
- */
+/** Clients that drop a call's id still send its signature back: we sign with the id. */
 const signaturePrefix = 'scripted:';
 
-export function writeSignature(callId: string): string {
-  return Buffer.from(signaturePrefix + callId).toString('base64');
-}
+export const writeSignature = (callId: string) => Buffer.from(signaturePrefix + callId).toString('base64');
 
 function readSignature(signature: string): string {
   const text = Buffer.from(signature, 'base64').toString('utf8');
@@ -109,7 +84,7 @@ function readSignature(signature: string): string {
 const finishReasons: Readonly<Record<Finish, string>> = {
   stop: 'STOP',
   length: 'MAX_TOKENS',
-  // Gemini has no word for calls: it stops.
+  // No word for calls.
   'tool-calls': 'STOP',
   'content-filter': 'SAFETY',
   refusal: 'PROHIBITED_CONTENT',
@@ -117,19 +92,13 @@ const finishReasons: Readonly<Record<Finish, string>> = {
 
 function wirePart({ kind, text, id, name, input, index }: Part) {
   if (kind !== 'call') return kind === 'text' ? { text } : { text, thought: true };
-  // The real API signs only the first call of a reply; one is enough to know the reply again.
-  return {
-    functionCall: { id, name, args: input },
-    ...(index === 0 && { thoughtSignature: writeSignature(id) }),
-  };
+  // Like the real API; one is enough to know the reply again.
+  const signature = index === 0 && { thoughtSignature: writeSignature(id) };
+  return { functionCall: { id, name, args: input }, ...signature };
 }
 
-function answer(
-  parts: readonly unknown[],
-  { usage, request, replyId }: RenderContext,
-  finishReason?: string,
-) {
-  const { inputTokens, outputTokens, cachedTokens, thinkingTokens } = usage;
+function answer(parts: readonly unknown[], context: RenderContext, finishReason?: string) {
+  const { inputTokens, outputTokens, cachedTokens, thinkingTokens } = context.usage;
   return {
     candidates: [{ content: { parts, role: 'model' }, ...(finishReason && { finishReason }), index: 0 }],
     usageMetadata: {
@@ -139,7 +108,7 @@ function answer(
       ...(cachedTokens > 0 && { cachedContentTokenCount: cachedTokens }),
       ...(thinkingTokens > 0 && { thoughtsTokenCount: thinkingTokens }),
     },
-    modelVersion: request.model,
-    responseId: replyId,
+    modelVersion: context.request.model,
+    responseId: context.replyId,
   };
 }

@@ -5,10 +5,6 @@ export { type Script, type ScriptOptions, script } from './script.ts';
 export type { LoggedRequest, ScriptedModel, ScriptedModelOptions } from './server.ts';
 export { startScriptedModel } from './server.ts';
 export type { Situation, Step } from './steps.ts';
-// The model speaks without a tool.
-// It works with todos, honestly or as models do, and calls other tools.
-// It does a step differently, fails, or breaks in the middle of its stream.
-// Steps are put together.
 export {
   after,
   always,

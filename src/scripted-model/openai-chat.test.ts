@@ -62,7 +62,7 @@ describe('the chat completions wire', () => {
 
   it('streams a call: role, name with an empty string, argument pieces, finish, usage, [DONE]', () => {
     const chunks = dataOf(
-      openaiChatWire.streamReply(callReply([{ name: 'read', input: { path: 'a long path' } }]), context),
+      openaiChatWire.render(callReply([{ name: 'read', input: { path: 'a long path' } }]), context).events,
     );
     expect(chunks[0]).toMatchObject({
       id: 'chatcmpl-r1',
@@ -102,12 +102,12 @@ describe('the chat completions wire', () => {
 
   it('sends usage in a stream only to clients that asked for it', () => {
     const silent = { ...context, request: { ...request, wantsUsage: false } };
-    const chunks = dataOf(openaiChatWire.streamReply(textReply('hi'), silent));
+    const chunks = dataOf(openaiChatWire.render(textReply('hi'), silent).events);
     expect(JSON.stringify(chunks)).not.toContain('usage');
   });
 
   it('puts a refusal where the real API puts it', () => {
-    expect(openaiChatWire.wholeReply(textReply('No.', 'refusal'), context)).toMatchObject({
+    expect(openaiChatWire.render(textReply('No.', 'refusal'), context).whole).toMatchObject({
       object: 'chat.completion',
       choices: [{ message: { role: 'assistant', content: null, refusal: 'No.' }, finish_reason: 'stop' }],
     });

@@ -46,8 +46,8 @@ const context = {
   createdAtSeconds: 1,
   usage: { inputTokens: 10, cachedTokens: 4, outputTokens: 5, thinkingTokens: 2 },
 };
-const typesOf = (reply: Parameters<typeof openaiResponsesWire.streamReply>[0]) =>
-  openaiResponsesWire.streamReply(reply, context).map((event) => event.event);
+const typesOf = (reply: Parameters<typeof openaiResponsesWire.render>[0]) =>
+  openaiResponsesWire.render(reply, context).events.map((event) => event.event);
 
 describe('the Responses wire', () => {
   it('reads items as messages: thoughts, text and calls of one reply are one message', () => {
@@ -77,7 +77,7 @@ describe('the Responses wire', () => {
       { name: 'update_plan', input: { plan: [] } },
       { name: 'create_todo', input: {} },
     ]);
-    expect(openaiResponsesWire.wholeReply(reply, context)).toMatchObject({
+    expect(openaiResponsesWire.render(reply, context).whole).toMatchObject({
       output: [
         {
           type: 'custom_tool_call',
@@ -109,8 +109,8 @@ describe('the Responses wire', () => {
       'response.completed',
     ]);
     const numbers = openaiResponsesWire
-      .streamReply(textReply('hello'), context)
-      .map((event) => (event.data as { sequence_number: number }).sequence_number);
+      .render(textReply('hello'), context)
+      .events.map((event) => (event.data as { sequence_number: number }).sequence_number);
     expect(numbers).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
@@ -127,7 +127,7 @@ describe('the Responses wire', () => {
 
   it('ends incomplete, with the reason, at the output limit and at the filter', () => {
     expect(typesOf(textReply('half', 'length')).at(-1)).toBe('response.incomplete');
-    expect(openaiResponsesWire.wholeReply(textReply('', 'content-filter'), context)).toMatchObject({
+    expect(openaiResponsesWire.render(textReply('', 'content-filter'), context).whole).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason: 'content_filter' },
       usage: { input_tokens: 10, input_tokens_details: { cached_tokens: 4 }, total_tokens: 15 },
@@ -147,7 +147,6 @@ describe('the memory of the Responses API', () => {
     const stored = createStoredItems();
     stored.remember({ input: 'hello' }, { id: 'resp_1', output: [SAID] });
     expect(stored.expand({ input: [{ type: 'item_reference', id: 'msg_1' }] })).toEqual({
-      kind: 'expanded',
       body: { input: [SAID] },
     });
   });
@@ -162,9 +161,7 @@ describe('the memory of the Responses API', () => {
 
   it('reports references that it does not know', () => {
     const stored = createStoredItems();
-    expect(stored.expand({ input: [{ type: 'item_reference', id: 'msg_9' }] }).kind).toBe(
-      'unknown-reference',
-    );
-    expect(stored.expand({ previous_response_id: 'resp_9', input: [] }).kind).toBe('unknown-reference');
+    expect(stored.expand({ input: [{ type: 'item_reference', id: 'msg_9' }] }).problem).toContain('msg_9');
+    expect(stored.expand({ previous_response_id: 'resp_9', input: [] }).problem).toContain('resp_9');
   });
 });

@@ -1,59 +1,31 @@
-// OpenAI's two protocols. Chat completions: also what Ollama, LM Studio, vLLM, OpenCode, Qwen Code, Copilot CLI and pi
-// speak; thinking goes out as `reasoning_content`, the field that compatible servers use. Responses: what Codex and the
-// AI SDK's default OpenAI models speak; a flat list of items, of which those between two human or tool entries are one
-// reply. That API remembers what it said, and clients send references back: `createStoredItems` is that memory.
-import {
-  type Finish,
-  inPieces,
-  type ModelMessage,
-  type ModelReply,
-  type ModelRequest,
-  mergeNeighbours,
-  message,
-  type Part,
-  partsOf,
-  type RenderContext,
-  requestOf,
-  type ToolCall,
-  type ToolOffer,
-  type ToolResult,
-  type Wire,
-  type WireEvent,
-} from './model.ts';
-import {
-  contentText,
-  isRecord,
-  type JsonRecord,
-  joinTexts,
-  keepNewest,
-  parseJson,
-  recordOf,
-  recordsOf,
-  textOf,
-} from './values.ts';
+// OpenAI's two protocols. Chat completions, thinking as `reasoning_content`, as compatible servers do it. Responses:
+// a flat list of items, and a memory on the server (`createStoredItems`) that clients refer to.
+import type { Finish, ModelMessage, ModelReply, ModelRequest, Part, RenderContext, Wire } from './model.ts';
+import { inPieces, mergeNeighbours, message, partsOf, requestOf } from './model.ts';
+import type { JsonRecord } from './values.ts';
+import { contentText, joinTexts, keepNewest, parseJson, recordOf, recordsOf, textOf } from './values.ts';
 
-/** Leading system messages are lifted out of the history. */
-function liftSystem(messages: readonly ModelMessage[]): Pick<ModelRequest, 'system' | 'messages'> {
+function liftSystem(messages: readonly ModelMessage[]) {
   const found = messages.findIndex(({ role }) => role !== 'system');
   const first = found < 0 ? messages.length : found;
   const leading = messages.slice(0, first).map(({ text }) => text);
   return { system: leading.join('\n'), messages: messages.slice(first) };
 }
 
-/** `within`: where the format keeps its schema, if not in itself. */
+/** `within`: where the format keeps its schema. */
 function jsonWish(format: JsonRecord, ...within: readonly string[]): ModelRequest['wantsJson'] {
   if (format['type'] === 'json_object') return { schema: undefined };
   return format['type'] === 'json_schema' ? { schema: recordOf(format, ...within)['schema'] } : undefined;
 }
 
-function said(role: unknown, text: string, toolCalls: readonly ToolCall[] = []): ModelMessage {
+function said(role: unknown, text: string, toolCalls: ModelMessage['toolCalls'] = []): ModelMessage {
   if (role === 'assistant') return message(role, { text, toolCalls });
   return message(role === 'system' || role === 'developer' ? 'system' : 'user', { text });
 }
 
-/** These protocols carry no mark on a failed result: its first word has to do. */
-function resultOf(id: string, text: string, isFailed = false): ToolResult {
-  return { id, text, isError: isFailed || /^\W*error\b/i.test(text) };
+/** No mark on a failed result here: its first word has to do. */
+function resultMessage(id: string, text: string, isFailed = false): ModelMessage {
+  return message('tool', { toolResults: [{ id, text, isError: isFailed || /^\W*error\b/i.test(text) }] });
 }
 
 export const openaiChatWire: Wire = {
@@ -62,19 +34,32 @@ export const openaiChatWire: Wire = {
   parseRequest: (body) =>
     requestOf('openai-chat', body, {
       ...liftSystem(mergeNeighbours(recordsOf(body, 'messages').map(chatMessage), 'tool')),
-      tools: recordsOf(body, 'tools').map((tool) => ({
-        name: textOf(tool, 'function', 'name'),
-        schema: recordOf(tool, 'function')['parameters'],
-      })),
+      tools: recordsOf(body, 'tools').map(({ function: offer }) => {
+        return { name: textOf(offer, 'name'), schema: recordOf(offer)['parameters'] };
+      }),
       conversation: textOf(body, 'prompt_cache_key') || undefined,
       wantsJson: jsonWish(recordOf(body, 'response_format'), 'json_schema'),
       wantsUsage: recordOf(body, 'stream_options')['include_usage'] === true,
     }),
 
-  wholeReply(reply, context) {
-    const { text = null, thinking, finish } = reply;
+  render(reply, context) {
+    const { text = null, thinking, finish, calls = [] } = reply;
+    const { replyId, createdAtSeconds: created, request, usage: used } = context;
+    const frame = (object: string, choices: readonly object[]) => ({
+      ...{ id: `chatcmpl-${replyId}`, object, created, model: request.model },
+      system_fingerprint: 'fp_scripted',
+      choices,
+    });
+    const usage = {
+      prompt_tokens: used.inputTokens,
+      completion_tokens: used.outputTokens,
+      total_tokens: used.inputTokens + used.outputTokens,
+      prompt_tokens_details: { cached_tokens: used.cachedTokens },
+      completion_tokens_details: { reasoning_tokens: used.thinkingTokens },
+    };
     const isRefused = finish === 'refusal';
-    const toolCalls = partsOf(reply, context).flatMap(({ kind, id, name, text: json }) =>
+    const parts = partsOf(reply, context);
+    const toolCalls = parts.flatMap(({ kind, id, name, text: json }) =>
       kind === 'call' ? [{ id, type: 'function', function: { name, arguments: json } }] : [],
     );
     const answer = {
@@ -84,43 +69,30 @@ export const openaiChatWire: Wire = {
       ...(thinking !== undefined && { reasoning_content: thinking }),
       ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
     };
-    return {
-      ...chatFrame(context, 'chat.completion'),
-      choices: [{ index: 0, message: answer, logprobs: null, finish_reason: finishReasons[finish] }],
-      usage: chatUsage(context),
-    };
-  },
+    const ending = { logprobs: null, finish_reason: finishReasons[finish] };
+    const whole = { ...frame('chat.completion', [{ index: 0, message: answer, ...ending }]), usage };
 
-  /** Chunks that end with a finish reason, usage on request, and [DONE]. */
-  streamReply(reply, context) {
-    const base = chatFrame(context, 'chat.completion.chunk');
-    const chunk = (delta: unknown, finish: string | null = null): WireEvent => ({
-      data: { ...base, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] },
-    });
-    const textField = reply.finish === 'refusal' ? 'refusal' : 'content';
-    const deltas = partsOf(reply, context).flatMap(({ kind, text, id, name, index }): readonly object[] => {
-      const pieces = inPieces(text);
-      if (kind !== 'call')
-        return pieces.map((piece) => ({ [kind === 'text' ? textField : 'reasoning_content']: piece }));
+    const deltas = parts.flatMap(({ kind, text: said, id, name, index }): readonly object[] => {
+      const pieces = inPieces(said);
+      const field = kind === 'thinking' ? 'reasoning_content' : isRefused ? 'refusal' : 'content';
+      if (kind !== 'call') return pieces.map((piece) => ({ [field]: piece }));
       const head = { index, id, type: 'function', function: { name, arguments: '' } };
       const rest = pieces.map((piece) => ({ index, function: { arguments: piece } }));
       return [head, ...rest].map((call) => ({ tool_calls: [call] }));
     });
-    const isMute = (reply.calls ?? []).length > 0 && !reply.text;
-    return [
-      chunk({ role: 'assistant', content: isMute ? null : '' }),
-      ...deltas.map((delta) => chunk(delta)),
-      chunk({}, finishReasons[reply.finish]),
-      ...(context.request.wantsUsage ? [{ data: { ...base, choices: [], usage: chatUsage(context) } }] : []),
-      { data: '[DONE]' },
-    ];
+    const first = { role: 'assistant', content: calls.length > 0 && !text ? null : '' };
+    const chunks = [
+      ...[first, ...deltas].map((delta) => ({ index: 0, delta, ...ending, finish_reason: null })),
+      { index: 0, delta: {}, ...ending },
+    ].map((choice) => frame('chat.completion.chunk', [choice]));
+    const counted = request.wantsUsage ? [{ ...frame('chat.completion.chunk', []), usage }] : [];
+    return { whole, events: [...chunks, ...counted, '[DONE]'].map((data) => ({ data })) };
   },
 };
 
 function chatMessage(entry: JsonRecord): ModelMessage {
   const text = contentText(entry['content']);
-  if (entry['role'] === 'tool')
-    return message('tool', { toolResults: [resultOf(textOf(entry, 'tool_call_id'), text)] });
+  if (entry['role'] === 'tool') return resultMessage(textOf(entry, 'tool_call_id'), text);
   const toolCalls = recordsOf(entry, 'tool_calls').map((call) => ({
     id: textOf(call, 'id'),
     name: textOf(call, 'function', 'name'),
@@ -134,24 +106,9 @@ const finishReasons: Readonly<Record<Finish, string>> = {
   length: 'length',
   'tool-calls': 'tool_calls',
   'content-filter': 'content_filter',
-  // OpenAI reports a refusal as an ordinary stop whose message has `refusal` instead of `content`.
+  // The message has `refusal` instead of `content`.
   refusal: 'stop',
 };
-
-function chatUsage({ usage }: RenderContext) {
-  return {
-    prompt_tokens: usage.inputTokens,
-    completion_tokens: usage.outputTokens,
-    total_tokens: usage.inputTokens + usage.outputTokens,
-    prompt_tokens_details: { cached_tokens: usage.cachedTokens },
-    completion_tokens_details: { reasoning_tokens: usage.thinkingTokens },
-  };
-}
-
-function chatFrame({ replyId, createdAtSeconds, request }: RenderContext, object: string) {
-  const about = { created: createdAtSeconds, model: request.model, system_fingerprint: 'fp_scripted' };
-  return { id: `chatcmpl-${replyId}`, object, ...about };
-}
 
 export const openaiResponsesWire: Wire = {
   protocol: 'openai-responses',
@@ -159,7 +116,7 @@ export const openaiResponsesWire: Wire = {
   parseRequest(body) {
     const items = recordsOf(inputOf(body));
     const { system, messages } = liftSystem(mergeNeighbours(items.flatMap(itemMessage), 'tool', 'assistant'));
-    // Codex sends the tools of code mode as an item of the conversation.
+    // Codex sends the tools of code mode as an item.
     const holders = [recordOf(body), ...items.filter(({ type }) => type === 'additional_tools')];
     return requestOf('openai-responses', body, {
       system: joinTexts([textOf(body, 'instructions'), system]),
@@ -170,21 +127,12 @@ export const openaiResponsesWire: Wire = {
     });
   },
 
-  wholeReply: (reply, context) => {
-    const items = partsOf(reply, context).map((part) => outputOf(part, reply, context).item);
-    return responseObject(items, reply, context);
-  },
-
-  /** Every output item is added, filled by deltas and done; each event is numbered. */
-  streamReply(reply, context) {
+  /** Every item is added, filled by deltas and done; events are numbered. */
+  render(reply, context) {
     const outputs = partsOf(reply, context).map((part) => outputOf(part, reply, context));
-    const finished = responseObject(
-      outputs.map(({ item }) => item),
-      reply,
-      context,
-    );
-    const unfinished = { status: 'in_progress', incomplete_details: null, output: [], usage: null };
-    const begun = { ...finished, ...unfinished };
+    const items = outputs.map(({ item }) => item);
+    const whole = responseObject(items, reply, context);
+    const begun = { ...whole, status: 'in_progress', incomplete_details: null, output: [], usage: null };
     const events = [
       { type: 'response.created', response: begun },
       { type: 'response.in_progress', response: begun },
@@ -200,16 +148,13 @@ export const openaiResponsesWire: Wire = {
           { type: 'response.output_item.done', output_index, item },
         ];
       }),
-      { type: `response.${finished.status}`, response: finished },
-    ];
-    return events.map((event, number) => ({
-      event: event.type,
-      data: { ...event, sequence_number: number },
-    }));
+      { type: `response.${whole.status}`, response: whole },
+    ].map((event, sequence_number) => ({ event: event.type, data: { ...event, sequence_number } }));
+    return { whole, events };
   },
 };
 
-/** A text instead of a list is one message of the human. */
+/** A text instead of a list is a human's message. */
 function inputOf(body: unknown): readonly unknown[] {
   const { input } = recordOf(body);
   return Array.isArray(input) ? input : [{ role: 'user', content: textOf(input) }];
@@ -224,16 +169,15 @@ function itemMessage(item: JsonRecord): readonly ModelMessage[] {
   }
   if (type === 'custom_tool_call') return [message('assistant', { toolCalls: [readCodeCall(item)] })];
   if (type === 'function_call_output' || type === 'custom_tool_call_output') {
-    const text = contentText(isRecord(output) ? output['content'] : output);
-    const result = resultOf(id, text, recordOf(output)['success'] === false);
-    return [message('tool', { toolResults: [result] })];
+    const { content: told = output, success } = recordOf(output);
+    return [resultMessage(id, contentText(told), success === false)];
   }
   if (type !== 'message' && type !== undefined) return [];
   const refusals = recordsOf(content).map((part) => textOf(part, 'refusal'));
   return [said(role, joinTexts([contentText(content), ...refusals]))];
 }
 
-function offersOf(tool: JsonRecord): readonly ToolOffer[] {
+function offersOf(tool: JsonRecord): ModelRequest['tools'] {
   const { type, parameters: schema } = tool;
   const name = textOf(tool, 'name');
   if (type === 'namespace')
@@ -245,14 +189,11 @@ function offersOf(tool: JsonRecord): readonly ToolOffer[] {
   return declared.map((found) => ({ name: found, schema: undefined, throughCode: name }));
 }
 
-/**
- * Codex's code mode: instead of offering its tools one by one it offers `exec`, whose description declares them, and the
- * model calls them from JavaScript. We write one such line and read the same line back; nothing is ever run here.
- */
+/** Codex's code mode: the description of `exec` declares the tools; we write and read one line of code for it. */
 const declaredTool = /declare const tools: \{ (\w+)/g;
 const writtenCall = /^const result = await tools\.(\w+)\((.*)\); text\(result\);$/s;
 
-function readCodeCall(item: JsonRecord): ToolCall {
+function readCodeCall(item: JsonRecord) {
   const code = textOf(item, 'input');
   const id = textOf(item, 'call_id');
   const [, name, input = ''] = writtenCall.exec(code) ?? [];
@@ -260,10 +201,7 @@ function readCodeCall(item: JsonRecord): ToolCall {
   return { id, name, input: recordOf(parseJson(input)) };
 }
 
-/**
- * An output item; what is different (`empty`) before anything has been streamed into it; and how it is filled: events
- * `name` write `text` into `field`, `at` a place, around them events `holder` of the `part` that holds it, if any.
- */
+/** It begins as `empty`; events `name` write `text` into `field`; `holder` holds `part`. */
 type Output = Readonly<Record<'name' | 'field' | 'text', string>> & {
   readonly item: { readonly id: string };
   readonly empty: object;
@@ -296,23 +234,13 @@ function outputOf(said: Part, { finish }: ModelReply, context: RenderContext): O
     const input = `const result = await tools.${name}(${text}); text(result);`;
     const call = { type: 'custom_tool_call', ...shared, name: throughCode, input };
     const item = { id: `ctc_${replyId}_${index}`, ...call };
-    return {
-      item,
-      empty: { ...empty, input: '' },
-      text: input,
-      name: 'custom_tool_call_input',
-      field: 'input',
-    };
+    const filling = { name: 'custom_tool_call_input', field: 'input', text: input };
+    return { item, empty: { ...empty, input: '' }, ...filling };
   }
   const call = { name, ...(namespace !== undefined && { namespace }), arguments: text };
   const item = { id: `fc_${replyId}_${index}`, type: 'function_call', ...shared, ...call };
-  return {
-    item,
-    empty: { ...empty, arguments: '' },
-    text,
-    name: 'function_call_arguments',
-    field: 'arguments',
-  };
+  const filling = { name: 'function_call_arguments', field: 'arguments', text };
+  return { item, empty: { ...empty, arguments: '' }, ...filling };
 }
 
 const incompleteReasons: Readonly<Record<string, string>> = {
@@ -346,26 +274,24 @@ function responseObject(output: readonly object[], { finish }: ModelReply, conte
 const mostItems = 20_000;
 const mostResponses = 200;
 
-/** Bounded, forgetting the oldest first. It never invents an item: an unknown reference is reported. */
+/** Forgets the oldest first. An unknown reference is reported, never invented. */
 export function createStoredItems() {
   const items = new Map<string, unknown>();
   const conversations = new Map<string, readonly unknown[]>();
-  const unknown = (what: string) => ({ kind: 'unknown-reference' as const, message: `${what} not found.` });
-
   return {
-    /** The body with its references and its `previous_response_id` replaced by the items they stand for. */
+    /** With the items that its references and `previous_response_id` stand for. */
     expand(body: unknown) {
       const previous = textOf(body, 'previous_response_id');
       const before = previous === '' ? [] : conversations.get(previous);
-      if (!before) return unknown(`Previous response with id '${previous}'`);
+      if (!before) return { problem: `Previous response with id '${previous}' not found.` };
       const input: unknown[] = [...before];
       for (const item of inputOf(body)) {
         const isReference = recordOf(item)['type'] === 'item_reference';
         const id = textOf(item, 'id');
-        if (isReference && !items.has(id)) return unknown(`Item with id '${id}'`);
+        if (isReference && !items.has(id)) return { problem: `Item with id '${id}' not found.` };
         input.push(isReference ? items.get(id) : item);
       }
-      return { kind: 'expanded' as const, body: { ...recordOf(body), input } };
+      return { body: { ...recordOf(body), input } };
     },
 
     remember(expandedBody: unknown, response: unknown): void {

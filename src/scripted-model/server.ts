@@ -1,6 +1,5 @@
-// The scripted model: an HTTP server on loopback that speaks four vendors' protocols and answers from scripts. What to say
-// is the script's choice, how it looks is the wire's; here they meet, and the reply is sent at its pace and broken where
-// the script wants it broken. It listens on 127.0.0.1 only, calls nobody and stores nothing on disk.
+// The HTTP server: the script says what to answer, the wire how it looks, and here it is sent at its pace and broken
+// where the script wants it. Only on 127.0.0.1, nothing on disk.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,37 +9,22 @@ import * as zlib from 'node:zlib';
 import { anthropicWire } from './anthropic.ts';
 import { reportFailure } from './failures.ts';
 import { geminiWire } from './gemini.ts';
-import type {
-  ModelFailure,
-  ModelReply,
-  ModelRequest,
-  RenderContext,
-  Usage,
-  Wire,
-  WireEvent,
-} from './model.ts';
+import type { ModelFailure, ModelReply, ModelRequest, Usage, Wire, WireEvent } from './model.ts';
 import { createStoredItems, openaiChatWire, openaiResponsesWire } from './openai.ts';
-import {
-  outsideReply,
-  type Script,
-  Storyteller,
-  segmentsOf,
-  sumTokens,
-  tokensOf,
-  writeCallId,
-} from './script.ts';
+import type { Script } from './script.ts';
+import { createStoryteller, outsideReply, segmentsOf, sumTokens, tokensOf, writeCallId } from './script.ts';
 import { recordOf } from './values.ts';
 
 export interface ScriptedModelOptions {
-  /** The first one answers when nothing chooses another. */
+  /** The first answers when nothing chooses another. */
   readonly scripts: readonly Script[];
-  /** Default: any free port. */
+  /** Default: any free one. */
   readonly port?: number;
-  /** So many requests are kept for looking at; older ones are forgotten. Default 1000. */
+  /** Kept for looking at; default 1000. */
   readonly keepRequests?: number;
-  /** Requests with another key are refused as the real API refuses them. */
+  /** Requests with another key are refused. */
   readonly apiKey?: string;
-  /** Requests for other models are refused. Default: every name is a model. */
+  /** Requests for others are refused. Default: every name is a model. */
   readonly models?: readonly string[];
   /** Requests above this estimate of tokens fail as too long. */
   readonly contextWindow?: number;
@@ -52,14 +36,13 @@ export interface ScriptedModelOptions {
 }
 
 export interface LoggedRequest extends ModelRequest {
-  /** Milliseconds since 1970. */
   readonly at: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** The script that answered; absent when the request was refused before any script saw it. */
+  /** Absent when the request was refused before any script saw it. */
   readonly script?: string | undefined;
-  /** A title, a summary or the like: it did not move the script on. */
+  /** A title, a summary or the like: the script stays where it is. */
   readonly isAside: boolean;
   readonly reply: ModelReply;
 }
@@ -71,14 +54,14 @@ export async function startScriptedModel(options: ScriptedModelOptions) {
   const handler = createHandler(options, createLog(requests, options));
   const server = createServer((incoming, response) => {
     handler(incoming, response).catch((error: unknown) => {
-      // A script that throws is told to whoever asked; the server goes on for the other conversations.
+      // Whoever asked is told; the server goes on for the other conversations.
       const message = `The scripted model failed: ${String(error)}`;
       options.log?.(message);
       if (response.headersSent) response.destroy();
       else sendJson(response, 500, { error: { message, type: 'server_error', param: null, code: null } });
     });
   });
-  // Clients pool connections; a test that ends must not wait for them.
+  // A test that ends must not wait for pooled connections.
   server.keepAliveTimeout = 1000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -86,12 +69,12 @@ export async function startScriptedModel(options: ScriptedModelOptions) {
   });
   const { port } = server.address() as AddressInfo;
   return {
-    /** Without a path: OpenAI and Anthropic clients of the AI SDK want `/v1` after it, Gemini's `/v1beta`. */
+    /** OpenAI and Anthropic clients of the AI SDK want `/v1` after it, Gemini's `/v1beta`. */
     url: `http://127.0.0.1:${port}`,
     port,
-    /** What was asked: newest last, bounded in number and bytes, without secrets. */
+    /** Newest last, bounded in number and bytes, without secrets. */
     requests: requests as readonly LoggedRequest[],
-    /** Ends open answers as well, stalled ones included. */
+    /** Ends open answers too, stalled ones included. */
     async close(): Promise<void> {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
@@ -102,7 +85,7 @@ export async function startScriptedModel(options: ScriptedModelOptions) {
 
 const mostLoggedBytes = 128 * 1024 * 1024;
 
-/** The line for people has tool names from outside: control characters are taken out. */
+/** Tool names come from outside: the line for people has no control characters. */
 function createLog(requests: LoggedRequest[], { keepRequests = 1000, log, onRequest }: ScriptedModelOptions) {
   const sizes: number[] = [];
   let total = 0;
@@ -127,53 +110,44 @@ function sendJson(response: ServerResponse, status: number, body: unknown, heade
   response.end(JSON.stringify(body));
 }
 
-/** The models as the client's protocol lists them, or the one that the path names. */
 function modelsFor(path: string, isAnthropic: boolean, known: readonly string[]): unknown {
   const [isListed, name] = /\/models(?:\/([^/:]+))?$/.exec(path) ?? [];
   if (isListed === undefined) return undefined;
   const created = 1_700_000_000;
   const isGemini = path.includes('/v1beta/');
+  const limits = { inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
+  const supportedGenerationMethods = ['generateContent', 'countTokens'];
   const entry = (id: string) => {
-    if (isGemini)
-      return {
-        name: `models/${id}`,
-        displayName: id,
-        inputTokenLimit: 1_048_576,
-        outputTokenLimit: 65_536,
-        supportedGenerationMethods: ['generateContent', 'countTokens'],
-      };
+    if (isGemini) return { name: `models/${id}`, displayName: id, ...limits, supportedGenerationMethods };
     if (!isAnthropic) return { id, object: 'model', created, owned_by: 'scripted' };
     return { type: 'model', id, display_name: id, created_at: new Date(created * 1000).toISOString() };
   };
   if (name !== undefined) return entry(decodeURIComponent(name));
   const data = known.map(entry);
   if (isGemini) return { models: data };
-  // Codex reads its own list from `models` and takes an empty one for "use what you know".
+  // Codex reads its own list from `models`; an empty one means "use what you know".
   if (!isAnthropic) return { object: 'list', data, models: [] };
   return { data, has_more: false, first_id: known[0] ?? null, last_id: known.at(-1) ?? null };
 }
 
 interface Route {
   readonly wire: Wire;
-  /** Set where the client only wants to know how many tokens it would send. */
+  /** The client only wants to know how many tokens it would send. */
   readonly count?: ((tokens: number) => object) | undefined;
   readonly inPath: Parameters<Wire['parseRequest']>[1];
 }
 
+const countResponse = (input_tokens: number) => ({ object: 'response.input_tokens', input_tokens });
 const endpoints: readonly (readonly [ending: string, Wire, count?: Route['count']])[] = [
   ['/chat/completions', openaiChatWire],
   ['/responses', openaiResponsesWire],
-  [
-    '/responses/input_tokens',
-    openaiResponsesWire,
-    (input_tokens) => ({ object: 'response.input_tokens', input_tokens }),
-  ],
+  ['/responses/input_tokens', openaiResponsesWire, countResponse],
   ['/messages', anthropicWire],
   ['/messages/count_tokens', anthropicWire, (input_tokens) => ({ input_tokens })],
 ];
 const geminiCall = /\/models\/([^/:]+):(generateContent|streamGenerateContent|countTokens)$/;
 
-/** Prefixes such as /v1 or a proxy's own path are taken as they come: clients are pointed here by a base URL. */
+/** By the ending: base URLs bring prefixes such as /v1 or a proxy's path. */
 function routeOf(path: string): Route | undefined {
   const [, wire, count] = endpoints.find(([ending]) => path.endsWith(ending)) ?? [];
   if (wire) return { wire, count, inPath: {} };
@@ -185,31 +159,24 @@ function routeOf(path: string): Route | undefined {
 }
 
 const secretHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'cookie', 'proxy-authorization'];
-/** What error texts name when no window was set: the size that most models had for long. */
+/** For error texts when no window was set. */
 const usualWindow = 200_000;
 
 function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof createLog>) {
   const { scripts, apiKey, models, contextWindow } = options;
   const launch = randomBytes(4).readUInt32BE().toString(36);
-  const storyteller = new Storyteller(scripts);
+  const tell = createStoryteller(scripts);
   const storedItems = createStoredItems();
   let served = 0;
 
-  /** One request from its first byte to its last: body, key, script, answer. */
   async function generate(incoming: IncomingMessage, response: ServerResponse, url: URL, route: Route) {
     const { wire, count, inPath } = route;
-    // Unique across restarts of the server, since clients keep ids from before.
+    // Across restarts too: clients keep ids from before.
     const serial = `${launch}${(served++).toString(36).padStart(3, '0')}`;
-    const closing = new AbortController();
-    response.once('close', () => closing.abort());
     const report = (failure: ModelFailure, model = '', inputTokens = 0) => {
       const window = Math.min(contextWindow ?? usualWindow, Math.max(1, inputTokens - 1));
-      return reportFailure(wire.protocol, failure, {
-        requestId: serial,
-        model,
-        inputTokens,
-        contextWindow: window,
-      });
+      const facts = { requestId: serial, model, inputTokens, contextWindow: window };
+      return reportFailure(wire.protocol, failure, facts);
     };
     const refuse = (failure: ModelFailure) => {
       const { status, body, headers } = report(failure);
@@ -224,10 +191,8 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
       return refuse({ kind: 'authentication' });
     if (read.problem !== undefined) return refuse({ kind: 'invalid-request', message: read.problem });
     const stores = wire === openaiResponsesWire;
-    const expanded = stores ? storedItems.expand(read.body) : { kind: 'expanded' as const, body: read.body };
-    if (expanded.kind === 'unknown-reference')
-      return refuse({ kind: 'invalid-request', status: 404, message: expanded.message });
-    const { body } = expanded;
+    const { body, problem } = stores ? storedItems.expand(read.body) : read;
+    if (problem !== undefined) return refuse({ kind: 'invalid-request', status: 404, message: problem });
     const request = wire.parseRequest((count && recordOf(body)['generateContentRequest']) ?? body, inPath);
     const segments = segmentsOf(request);
     const tokens = sumTokens(segments);
@@ -238,7 +203,7 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
     const error = isUnknown ? 'unknown-model' : isTooLong ? 'context-length' : undefined;
     const { reply, anchor, isAside, script, cachedTokens } = error
       ? outsideReply({ finish: 'stop', error: { kind: error } }, serial)
-      : storyteller.reply(request, headers, serial, segments);
+      : tell(request, headers, serial, segments);
     const context = {
       request,
       replyId: serial,
@@ -246,24 +211,19 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
       createdAtSeconds: Math.floor(Date.now() / 1000),
       usage: reply.usage ?? estimateUsage(tokens, cachedTokens, reply),
     };
-    if (stores && !reply.error) storedItems.remember(body, wire.wholeReply(reply, context));
-    const shown = Object.entries(headers).filter(
-      ([name, value]) => value !== undefined && !secretHeaders.includes(name),
-    );
-    const about = {
-      at: Date.now(),
-      // Without the query: Gemini clients may put their key there.
-      path: url.pathname,
-      headers: Object.fromEntries(shown.map(([name, value]) => [name, String(value)])),
-      body: read.body,
-    };
+    const rendered = wire.render(reply, context);
+    if (stores && !reply.error) storedItems.remember(body, rendered.whole);
+    const shown = Object.entries(headers).filter(([name, value]) => value && !secretHeaders.includes(name));
+    const harmless = Object.fromEntries(shown.map(([name, value]) => [name, String(value)]));
+    // Without the query, where Gemini clients may put their key.
+    const about = { at: Date.now(), path: url.pathname, headers: harmless, body: read.body };
     log({ ...request, ...about, reply, isAside, script }, read.bytes);
-    await sendReply({
-      ...{ response, wire, reply, context },
+    // Gemini streams a JSON array unless asked for events.
+    const asArray = wire === geminiWire && request.stream && url.searchParams.get('alt') !== 'sse';
+    await sendReply(response, reply, {
+      ...{ rendered, asArray, isStream: request.stream && !asArray },
       report: (failure) => report(failure, request.model, tokens),
       latencyMs: options.latencyMs ?? 0,
-      asArray: wire === geminiWire && request.stream && url.searchParams.get('alt') !== 'sse',
-      signal: closing.signal,
     });
   }
 
@@ -285,27 +245,23 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
   };
 }
 
-function estimateUsage(
-  tokens: number,
-  cachedTokens: number,
-  { thinking, text, calls = [] }: ModelReply,
-): Usage {
+function estimateUsage(tokens: number, cachedTokens: number, reply: ModelReply): Usage {
+  const { thinking, text, calls = [] } = reply;
   const thinkingTokens = tokensOf(thinking);
   const called = calls.map((call) => JSON.stringify(call)).join('');
   const outputTokens = Math.max(1, thinkingTokens + tokensOf(text) + tokensOf(called));
   return { inputTokens: Math.max(1, tokens), cachedTokens, outputTokens, thinkingTokens };
 }
 
-/** The largest context windows are a few megabytes of text; images in base64 are larger. */
+/** Context windows are a few megabytes of text; images in base64 are larger. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** zstd is not in every Node that the package runs on: there the body is reported as unreadable. */
+/** zstd is not in every Node that we run on: there the body is unreadable. */
 const decoders: Readonly<Record<string, (bytes: Buffer, limit: { maxOutputLength: number }) => Buffer>> = {
   ...{ gzip: zlib.gunzipSync, deflate: zlib.inflateSync, br: zlib.brotliDecompressSync },
   zstd: zlib.zstdDecompressSync,
 };
 
-/** As JSON, compressed or not. It never keeps more than the limit in memory. */
 async function readBody(incoming: IncomingMessage) {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -320,57 +276,43 @@ async function readBody(incoming: IncomingMessage) {
     const text = (decode?.(bytes, { maxOutputLength: mostBytes }) ?? bytes).toString('utf8');
     return { body: text === '' ? {} : (JSON.parse(text) as unknown), bytes: text.length };
   } catch (error) {
-    // A broken body is the client's mistake and is told to it: the server goes on with the next request.
+    // The client's mistake, which it is told.
     return { problem: `The body could not be read as JSON: ${String(error)}` };
   }
 }
 
-interface Sending {
-  readonly response: ServerResponse;
-  readonly wire: Wire;
-  readonly reply: ModelReply;
-  readonly context: RenderContext;
+type Sending = Readonly<{ latencyMs: number; isStream: boolean; asArray: boolean }> & {
+  readonly rendered: ReturnType<Wire['render']>;
   readonly report: (failure: ModelFailure) => ReturnType<typeof reportFailure>;
-  readonly latencyMs: number;
-  /** Gemini streams a JSON array to clients that did not ask for events. */
-  readonly asArray: boolean;
-  /** Aborted when the client leaves or the server closes: nothing is written to a closed connection. */
-  readonly signal: AbortSignal;
-}
+};
 
 function eventText({ event, data }: WireEvent): string {
   const body = typeof data === 'string' ? data : JSON.stringify(data);
   return `${event === undefined ? '' : `event: ${event}\n`}data: ${body}\n\n`;
 }
 
-async function sendReply({
-  response,
-  wire,
-  reply,
-  context,
-  asArray,
-  signal,
-  ...sending
-}: Sending): Promise<void> {
+async function sendReply(response: ServerResponse, reply: ModelReply, sending: Sending): Promise<void> {
   const { breakage, delays = {} } = reply;
-  const isStream = context.request.stream && !asArray;
-  const overload = breakage?.kind === 'error-event' ? sending.report({ kind: 'overload' }) : undefined;
-  const failed = reply.error ? sending.report(reply.error) : isStream ? undefined : overload;
+  const { rendered, report, isStream, asArray } = sending;
+  const overload = breakage?.kind === 'error-event' ? report({ kind: 'overload' }) : undefined;
+  const failed = reply.error ? report(reply.error) : isStream ? undefined : overload;
+  // Nothing is written to a closed connection.
+  const closing = new AbortController();
+  response.once('close', () => closing.abort());
+  if (response.closed) closing.abort();
+  const { signal } = closing;
   const wait = async (milliseconds = 0) => {
     if (milliseconds > 0) await sleep(milliseconds, undefined, { signal });
   };
   try {
     await wait(sending.latencyMs + (delays.beforeMs ?? 0));
     if (failed) return sendJson(response, failed.status, failed.body, failed.headers);
-    const events = wire.streamReply(reply, context).slice(0, breakage?.afterEvents);
-    if (!isStream && !breakage) {
-      const whole = asArray ? events.map(({ data }) => data) : wire.wholeReply(reply, context);
-      return sendJson(response, 200, whole);
-    }
+    const events = rendered.events.slice(0, breakage?.afterEvents);
+    if (!isStream && !breakage)
+      return sendJson(response, 200, asArray ? events.map(({ data }) => data) : rendered.whole);
     if (isStream && (breakage?.kind !== 'stall' || events.length > 0)) {
       const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
-      response.writeHead(200, headers);
-      response.flushHeaders();
+      response.writeHead(200, headers).flushHeaders();
       for (const event of events) {
         await wait(delays.perEventMs);
         response.write(eventText(event));
@@ -378,7 +320,7 @@ async function sendReply({
     }
     switch (breakage?.kind) {
       case 'reset':
-        // What was written must have left before the cut, or the client never sees the beginning.
+        // What was written must leave first, or the client never sees it.
         await wait(5);
         response.socket?.resetAndDestroy();
         break;
@@ -392,7 +334,7 @@ async function sendReply({
         response.end(overload && eventText(overload.event));
     }
   } catch (problem) {
-    // The client left: there is nobody to send to, which is an ordinary end. Anything else is our defect.
+    // The client left, which is an ordinary end. Anything else is our defect.
     if (!signal.aborted) throw problem;
   }
 }

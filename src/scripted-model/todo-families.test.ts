@@ -113,7 +113,7 @@ describe('a plan and a completion in the words of each family', () => {
 
 describe('what the results teach', () => {
   const learn = (todos: KnownTodos, name: string, input: unknown, text: string, isError = false) =>
-    learnFromCall(todos, { id: 'c', name, input }, result(text, isError));
+    learnFromCall(todos, { name, input }, result(text, isError));
 
   it('ids from create_todo, also when MCP wraps the JSON in text parts', () => {
     const json = JSON.stringify({ created: [{ id: 'u-1', title: 'A', order: 1 }], totalPending: 1 });
@@ -139,7 +139,7 @@ describe('what the results teach', () => {
     expect(learn(TODOS, 'TaskUpdate', { taskId: '2', status: 'completed' }, 'denied by hook', true)).toBe(
       TODOS,
     );
-    expect(learnFromCall(TODOS, { id: 'c', name: 'todowrite', input: { todos: [] } }, undefined)).toBe(TODOS);
+    expect(learnFromCall(TODOS, { name: 'todowrite', input: { todos: [] } }, undefined)).toBe(TODOS);
   });
 
   it('ids from the text of TaskCreate and the lines of TaskList', () => {

@@ -1,14 +1,12 @@
-// What the model knows of its todos, and the families of todo tools in which it can speak of them: how an intention is
-// said in a family's tools, and what its results teach. All of it is pure. The known todos are the model's view, which
-// may be wrong or out of date, and never the product's record.
-import type { PlannedCall, ToolCall, ToolOffer, ToolResult } from './model.ts';
+// How each family of todo tools says an intention, and what its results teach. Known todos are the model's own view.
+import type { PlannedCall, ToolOffer, ToolResult } from './model.ts';
 import { jsonWithin, recordOf, recordsOf, textOf } from './values.ts';
 
 const statuses = ['pending', 'in_progress', 'completed', 'cancelled', 'blocked'] as const;
 export type TodoStatus = (typeof statuses)[number];
 
 export interface KnownTodo {
-  /** Unknown until a tool result named it; whole-list tools may never do so. */
+  /** Whole-list tools may never tell it. */
   readonly id?: string;
   readonly title: string;
   readonly status: TodoStatus;
@@ -16,15 +14,10 @@ export interface KnownTodo {
 
 export type KnownTodos = readonly KnownTodo[];
 
-export interface NewTodo {
-  readonly title: string;
-  readonly context?: string;
-  readonly completionCriteria?: string;
-  readonly agentType?: string;
+type Field = 'context' | 'completionCriteria' | 'agentType';
+export type NewTodo = { readonly title: string; readonly check?: unknown; readonly order?: number } & {
   readonly priority?: 'high' | 'medium' | 'low';
-  readonly order?: number;
-  readonly check?: unknown;
-}
+} & { readonly [name in Field]?: string };
 
 export type Intention =
   | { readonly kind: 'create'; readonly items: readonly NewTodo[] }
@@ -38,28 +31,23 @@ export type FamilyName = 'untildone' | 'claude-tasks' | keyof typeof wholeLists;
 
 type Offered = (baseName: string) => ToolOffer | undefined;
 
-/** A family sees base names only: prefixes of MCP servers are taken off before and put on afterwards. */
+/** Sees base names: prefixes of MCP servers are taken off before and put on afterwards. */
 export interface TodoFamily {
   readonly name: FamilyName;
-  /** Its tools want ids, so that a todo whose id is unknown must be looked up first. */
+  /** A todo without a known id must be looked up first. */
   readonly byId: boolean;
-  /** The family is there when the first of them is offered. */
+  /** Those that teach; the first one tells that the family is there. */
   readonly tools: readonly [string, ...string[]];
-  /** Undefined when the family has no way to say it. */
+  /** undefined: it has no way to say it. */
   express(intention: Intention, todos: KnownTodos, offered: Offered): readonly PlannedCall[] | undefined;
-  /** Must not throw. A result that is missing or an error teaches nothing. */
+  /** Must not throw. */
   learn(todos: KnownTodos, tool: string, input: unknown, resultText: string): KnownTodos;
 }
 
-export function isOpen({ status }: KnownTodo): boolean {
-  return status === 'pending' || status === 'in_progress';
-}
+export const isOpen = ({ status }: KnownTodo) => status === 'pending' || status === 'in_progress';
+export const normalised = (title: string) => title.trim().replace(/\s+/g, ' ').toLowerCase();
 
-export function normalised(title: string): string {
-  return title.trim().replace(/\s+/g, ' ').toLowerCase();
-}
-
-/** By id, by title, by part of the title; open todos before settled ones. */
+/** Open todos before settled ones. */
 export function findTodo(todos: KnownTodos, reference: string): KnownTodo | undefined {
   const wanted = normalised(reference);
   const ordered = todos.toSorted((one, other) => Number(isOpen(other)) - Number(isOpen(one)));
@@ -70,11 +58,9 @@ export function findTodo(todos: KnownTodos, reference: string): KnownTodo | unde
   );
 }
 
-export function nextOpen(todos: KnownTodos): KnownTodo | undefined {
-  return todos.find(({ status }) => status === 'in_progress') ?? todos.find(isOpen);
-}
+export const nextOpen = (todos: KnownTodos) =>
+  todos.find(({ status }) => status === 'in_progress') ?? todos.find(isOpen);
 
-/** The open todo that a text names first, by title or by id. */
 export function firstNamed(todos: KnownTodos, text: string): KnownTodo | undefined {
   const haystack = normalised(text);
   const found = todos.filter(isOpen).flatMap((todo) => {
@@ -86,33 +72,23 @@ export function firstNamed(todos: KnownTodos, text: string): KnownTodo | undefin
   return found.toSorted((one, other) => one.place - other.place)[0]?.todo;
 }
 
-function changed(todos: KnownTodos, todo: KnownTodo, change: Partial<KnownTodo>): KnownTodos {
-  return todos.map((one) => (one === todo ? { ...one, ...change } : one));
-}
+const changed = (todos: KnownTodos, todo: KnownTodo, change: Partial<KnownTodo>): KnownTodos =>
+  todos.map((one) => (one === todo ? { ...one, ...change } : one));
 
-/** Adds what is new and brings what is known up to date; ids, once seen, stay. */
+/** Ids, once seen, stay. */
 function merged(todos: KnownTodos, seen: KnownTodos): KnownTodos {
-  const result = [...todos];
-  for (const entry of seen) {
-    const at = result.findIndex(({ id, title }) =>
-      id !== undefined && entry.id !== undefined
-        ? id === entry.id
-        : normalised(title) === normalised(entry.title),
-    );
-    if (at < 0) result.push(entry);
-    else result[at] = { ...result[at], ...entry };
-  }
-  return result;
+  return seen.reduce((known, entry) => {
+    const isSame = ({ id, title }: KnownTodo) =>
+      id && entry.id ? id === entry.id : normalised(title) === normalised(entry.title);
+    const same = known.find(isSame);
+    return same ? changed(known, same, entry) : known.concat(entry);
+  }, todos);
 }
 
-/** Words that hosts use for the same states. */
 const otherWords: Readonly<Record<string, TodoStatus>> = { done: 'completed', deleted: 'cancelled' };
+const readStatus = (word: unknown) =>
+  statuses.find((status) => status === word) ?? otherWords[textOf(word)] ?? 'pending';
 
-function readStatus(word: unknown): TodoStatus {
-  return statuses.find((status) => status === word) ?? otherWords[textOf(word)] ?? 'pending';
-}
-
-/** Todos inside any JSON that lists them under the usual names. */
 function readTodos(value: unknown): KnownTodos {
   const lists = Array.isArray(value) ? [value] : Object.values(recordOf(value));
   const entries = lists.flatMap((list) => recordsOf(list));
@@ -123,17 +99,15 @@ function readTodos(value: unknown): KnownTodos {
   });
 }
 
-/** A todo whose id nobody told is called by its title: the tool then says that it knows no such id. */
-function idOf({ id, title }: KnownTodo): string {
-  return id ?? title;
-}
+/** Without an id by its title: the tool then says that it knows no such id. */
+const idOf = ({ id, title }: KnownTodo) => id ?? title;
 
-/** Families with one tool that writes the whole list each time: they differ in names and status words only. */
+/** One tool writes the whole list: these families differ in names and status words only. */
 interface WholeList {
   readonly tool: string;
   readonly listKey: string;
   readonly titleKey: string;
-  /** How many of our statuses the tool knows; a todo in another one is left out (cancelled) or kept pending. */
+  /** So many statuses are known; todos in others are left out (cancelled) or kept pending. */
   readonly words: 3 | 4 | 5;
   readonly extras?: (todo: KnownTodo) => object;
 }
@@ -167,7 +141,7 @@ function writeWholeList(shape: WholeList, todos: KnownTodos, offer?: ToolOffer):
   return [{ name: tool, input: { [listKey]: list } }];
 }
 
-/** The written list replaces the known one; ids come from the result, or from what was known before. */
+/** It replaces the known list; ids come from the result, or from before. */
 function learnWholeList(todos: KnownTodos, input: unknown, resultText: string): KnownTodos {
   const ids = new Map(todos.map(({ title, id }) => [title, id]));
   const kept = readTodos(input).map((todo) => {
@@ -175,10 +149,8 @@ function learnWholeList(todos: KnownTodos, input: unknown, resultText: string): 
     return id === undefined ? todo : { ...todo, id };
   });
   const told = readTodos(jsonWithin(resultText));
-  return merged(
-    kept,
-    told.filter(({ title }) => kept.some((todo) => todo.title === title)),
-  );
+  const known = told.filter(({ title }) => kept.some((todo) => todo.title === title));
+  return merged(kept, known);
 }
 
 function wholeListFamily([name, shape]: [string, WholeList]): TodoFamily {
@@ -189,11 +161,10 @@ function wholeListFamily([name, shape]: [string, WholeList]): TodoFamily {
     express(intention, todos, offered) {
       const write = (list: KnownTodos) => writeWholeList(shape, list, offered(shape.tool));
       if (intention.kind === 'write') return write(intention.todos);
-      if (intention.kind === 'create')
-        return write([
-          ...todos,
-          ...intention.items.map(({ title }) => ({ title, status: 'pending' }) as const),
-        ]);
+      if (intention.kind === 'create') {
+        const added = intention.items.map(({ title }) => ({ title, status: 'pending' }) as const);
+        return write([...todos, ...added]);
+      }
       if (intention.kind !== 'set') return undefined;
       const { todo, status } = intention;
       return write(todos.includes(todo) ? changed(todos, todo, { status }) : [...todos, { ...todo, status }]);
@@ -202,14 +173,10 @@ function wholeListFamily([name, shape]: [string, WholeList]): TodoFamily {
   };
 }
 
-/** Our own todo tools: one call per todo, with ids that the results give out, and todo_write for whole lists. */
 const untildoneFamily: TodoFamily = {
   name: 'untildone',
   byId: true,
-  tools: [
-    'create_todo',
-    ...['complete_todo', 'update_todo', 'list_todo', 'todo_write', 'todo_pause', 'todo_verify'],
-  ],
+  tools: ['create_todo', 'complete_todo', 'update_todo', 'list_todo', 'todo_write'],
 
   express(intention, _todos, offered) {
     const ifOffered = (name: string, input: object) => (offered(name) ? [{ name, input }] : undefined);
@@ -249,12 +216,12 @@ const untildoneFamily: TodoFamily = {
     const known = findTodo(todos, id);
     const status = readStatus(word);
     if (known) return changed(todos, known, { status });
-    // Its creation was trimmed away: the result still tells its title.
+    // Its creation was trimmed away, but the result tells its title.
     return textOf(title) === '' ? todos : merged(todos, [{ id, title: textOf(title), status }]);
   },
 };
 
-/** Blocking has no word among the tasks: the task stays pending and the note goes into its description. */
+/** Tasks cannot be blocked: such a one stays pending with the note as its description. */
 function taskWord(status: TodoStatus): string {
   return status === 'cancelled' ? 'deleted' : status === 'blocked' ? 'pending' : status;
 }
@@ -263,7 +230,7 @@ function updateTask(todo: KnownTodo, change: object): PlannedCall {
   return { name: 'TaskUpdate', input: { taskId: idOf(todo), ...change } };
 }
 
-/** A whole list said in single calls. A list without differences repeats the first task's status. */
+/** In single calls. Without differences the first status is repeated. */
 function taskDifferences(known: KnownTodos, wanted: KnownTodos): readonly PlannedCall[] {
   const calls = known.flatMap((todo) => {
     const then = wanted.find(({ id }) => id === todo.id);
@@ -285,7 +252,7 @@ function listedTasks(text: string): KnownTodos {
   });
 }
 
-/** Claude Code's task tools: one TaskCreate per todo, numbered in the text of the result. */
+/** Claude Code's task tools; the text of a result tells the number. */
 const claudeTasksFamily: TodoFamily = {
   name: 'claude-tasks',
   byId: true,
@@ -294,10 +261,9 @@ const claudeTasksFamily: TodoFamily = {
   express(intention, todos, offered) {
     switch (intention.kind) {
       case 'create':
-        return intention.items.map(({ title, context }) => ({
-          name: 'TaskCreate',
-          input: { subject: title, description: context ?? title },
-        }));
+        return intention.items.map(({ title: subject, context: description = subject }) => {
+          return { name: 'TaskCreate', input: { subject, description } };
+        });
       case 'set': {
         const { todo, status, note } = intention;
         const described = status === 'blocked' && { description: note };
@@ -326,46 +292,41 @@ const claudeTasksFamily: TodoFamily = {
   },
 };
 
-/** Which tools a request offers decides the family; the first that fits wins, our own before the hosts'. */
+/** The first whose tools are offered wins, our own before the hosts'. */
 const families: readonly TodoFamily[] = [
   untildoneFamily,
   claudeTasksFamily,
   ...Object.entries(wholeLists).map(wholeListFamily),
 ];
 
-/** `forced`: the family that a script asks for by name. */
 export function familyFor(tools: readonly ToolOffer[], forced?: FamilyName): TodoFamily | undefined {
   const allowed = families.filter(({ name }) => forced === undefined || name === forced);
   return allowed.find((family) => findOffer(tools, family.tools[0]));
 }
 
-/** The calls that say an intention, under the names that the request offers. */
 export function expressIntention(
   family: TodoFamily,
   intention: Intention,
   todos: KnownTodos,
   tools: readonly ToolOffer[],
-): readonly PlannedCall[] | undefined {
+) {
   const offered: Offered = (baseName) => findOffer(tools, baseName);
   const calls = family.express(intention, todos, offered);
   return calls?.map((call) => ({ ...call, name: offered(call.name)?.name ?? call.name }));
 }
 
-/** What one call and its result teach, whichever family the tool belongs to. */
-export function learnFromCall(todos: KnownTodos, call: ToolCall, result: ToolResult | undefined): KnownTodos {
+export function learnFromCall(todos: KnownTodos, { name, input }: PlannedCall, result?: ToolResult) {
   if (!result || result.isError) return todos;
-  for (const family of families) {
-    const tool = family.tools.find((baseName) => hasBaseName(call.name, baseName));
-    if (tool !== undefined) return family.learn(todos, tool, call.input, result.text);
+  for (const { tools, learn } of families) {
+    const tool = tools.find((baseName) => hasBaseName(name, baseName));
+    if (tool !== undefined) return learn(todos, tool, input, result.text);
   }
   return todos;
 }
 
-/** `mcp__server__create_todo`, `mcp_server_create_todo`, `server-create_todo` … all end in the base name. */
-function hasBaseName(toolName: string, baseName: string): boolean {
-  if (!toolName.endsWith(baseName)) return false;
-  return /^$|[_\-.:/]$/.test(toolName.slice(0, toolName.length - baseName.length));
-}
+/** `mcp__server__create_todo`, `mcp_server_create_todo`, `server-create_todo` … */
+const hasBaseName = (toolName: string, baseName: string) =>
+  toolName.endsWith(baseName) && /^$|[_\-.:/]$/.test(toolName.slice(0, toolName.length - baseName.length));
 
 /** An exact name wins over a prefixed one. */
 export function findOffer(tools: readonly ToolOffer[], baseName: string): ToolOffer | undefined {

@@ -1,16 +1,12 @@
-// Reading JSON that others sent: each function returns a harmless empty value where the shape is not as expected,
-// since a scripted model must answer odd requests rather than crash. It validates nothing.
+// Reading JSON that others sent. An odd shape gives an empty value: a scripted model answers odd requests, too.
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 type Path = readonly string[];
 
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function at(value: unknown, path: Path): unknown {
-  return path.reduce((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
-}
+export const isRecord = (value: unknown): value is JsonRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const at = (value: unknown, path: Path) =>
+  path.reduce((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
 
 export function recordOf(value: unknown, ...path: Path): JsonRecord {
   const found = at(value, path);
@@ -27,28 +23,25 @@ export function textOf(value: unknown, ...path: Path): string {
   return typeof found === 'string' ? found : '';
 }
 
-/** The text of a content value that is a string or a list of parts with a `text`. */
-export function contentText(content: unknown): string {
-  return textOf(content) || joinTexts(recordsOf(content).map((part) => textOf(part, 'text')));
-}
+/** A string, or a list of parts with a `text`. */
+export const contentText = (content: unknown) =>
+  textOf(content) || joinTexts(recordsOf(content).map((part) => textOf(part, 'text')));
 
-export function joinTexts(texts: readonly string[]): string {
-  return texts.filter((text) => text !== '').join('\n');
-}
+export const joinTexts = (texts: readonly string[]) => texts.filter((text) => text !== '').join('\n');
 
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON is an ordinary answer here: the caller treats undefined as "nothing to read".
+    // Safe: undefined means "nothing to read".
     return undefined;
   }
 }
 
-/** Prose after the JSON rarely has more brackets than this; a hostile text must not cost quadratic time. */
+/** A hostile text must not cost quadratic time. */
 const mostAttempts = 32;
 
-/** The first JSON value inside a tool result, which hosts and MCP wrap in prose or in lists of text parts. */
+/** The first JSON value of a tool result, which hosts and MCP wrap in prose or lists of text parts. */
 export function jsonWithin(text: string): unknown {
   const whole = parseJson(text);
   if (typeof whole === 'object' && whole !== null) return unwrapped(whole);
@@ -70,7 +63,6 @@ function unwrapped(value: unknown): unknown {
   return jsonWithin(texts.map((part) => textOf(part, 'text')).join('\n')) ?? value;
 }
 
-/** Sets a value as the newest one and forgets the oldest above `most`. */
 export function keepNewest<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
   map.delete(key);
   map.set(key, value);

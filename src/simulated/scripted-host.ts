@@ -1,49 +1,29 @@
-// A host without a model: tests and examples say what happens in it, one call per happening, and it drives a real
-// runtime over a real store. Asked or told; told ones keep the injected messages so that delivery can be looked up.
-
+// A host without a model: tests and examples say what happens in it, and it drives a real runtime over a real store.
 import type { AgentDescriptor, Event, EventOf, HostMode, SessionDescriptor } from '../core/events.ts';
 import type { Handled } from '../engine/engine.ts';
 import type { OutgoingText, ToldHost } from '../engine/host.ts';
-import { createRuntime, type Runtime, type RuntimeOptions } from '../engine/runtime.ts';
+import { createRuntime, type RuntimeOptions } from '../engine/runtime.ts';
 
 export interface ScriptedHostOptions extends Omit<RuntimeOptions, 'host'> {
   readonly mode: HostMode;
   readonly sessionId?: string;
   readonly descriptor?: Partial<SessionDescriptor>;
   readonly agent?: Partial<AgentDescriptor>;
-  /** Answers an injection; default: taken. */
+  /** Default: every injection is taken. */
   readonly takes?: (outgoing: OutgoingText) => boolean;
-  /** Can messages be looked up after a crash? Default: yes. */
+  /** Whether messages can be looked up after a crash; default: yes. */
   readonly showsMessages?: boolean;
 }
 
 /** An event without what the host fills in. */
-export type Happening = Event extends infer E
-  ? E extends Event
-    ? Omit<E, 'id' | 'sessionId' | 'at'>
-    : never
-  : never;
+export type Happening<E = Event> = E extends Event ? Omit<E, 'id' | 'sessionId' | 'at'> : never;
 
-export interface ScriptedHost {
-  readonly runtime: Runtime;
-  readonly sessionId: string;
-  readonly injected: readonly OutgoingText[];
-  readonly notices: readonly { readonly title: string; readonly message: string }[];
-  open(): Promise<Handled>;
-  says(text: string, messageId?: string): Promise<Handled>;
-  plans(...titles: string[]): Promise<readonly string[]>;
-  completes(todoId: string, outcome?: string): Promise<Handled>;
-  works(tool?: string): Promise<void>;
-  stops(
-    overrides?: Partial<Omit<EventOf<'stop-attempted'>, 'type' | 'id' | 'sessionId' | 'at'>>,
-  ): Promise<Handled>;
-  happens(happening: Happening): Promise<Handled>;
-}
+type Stop = Omit<Happening<EventOf<'stop-attempted'>>, 'type'>;
 
-export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
-  const { clock, identifiers, mode } = options;
-  const sessionId = options.sessionId ?? 'session-1';
-  const instance = options.instance ?? 'scripted';
+export type ScriptedHost = ReturnType<typeof createScriptedHost>;
+
+export function createScriptedHost(options: ScriptedHostOptions) {
+  const { clock, identifiers, mode, sessionId = 'session-1', instance = 'scripted' } = options;
   const injected: OutgoingText[] = [];
   const notices: { title: string; message: string }[] = [];
   const host: ToldHost = {
@@ -68,63 +48,39 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     runtime.handle({ ...happening, id: identifiers.next(), sessionId, at: clock.now() } as Event);
 
   return {
-    runtime,
-    sessionId,
-    injected,
-    notices,
-    happens,
+    ...{ runtime, sessionId, injected, notices, happens },
     open: () =>
       happens({
         type: 'session-opened',
         descriptor: { ...scriptedDescriptor(mode, instance), ...options.descriptor },
         agent: { name: 'build', canWrite: 'yes', model: 'scripted/model', variant: null, ...options.agent },
       }),
-    says: (text, messageId) =>
-      happens({
-        type: 'human-spoke',
-        text,
-        messageId: messageId ?? identifiers.next(),
-        turnId: identifiers.next(),
-        agent: null,
-        fingerprint: null,
-        policyHash: null,
-      }),
-    async plans(...titles) {
+    says(text: string, messageId = identifiers.next()) {
+      const turn = { turnId: identifiers.next(), agent: null, fingerprint: null, policyHash: null };
+      return happens({ type: 'human-spoke', text, messageId, ...turn });
+    },
+    async plans(...titles: string[]): Promise<readonly string[]> {
       const items = titles.map((title) => ({ id: identifiers.next(), title }));
       await happens({ type: 'todos-created', actor: 'agent', items });
       return items.map(({ id }) => id);
     },
-    completes: (todoId, outcome = 'done') =>
+    completes: (todoId: string, outcome = 'done') =>
       happens({ type: 'todo-completed', actor: 'agent', todoId, status: 'completed', outcome }),
-    async works(tool = 'write_file') {
+    async works(tool = 'write_file'): Promise<void> {
       await happens({ type: 'tool-started', tool, access: 'write' });
       await happens({ type: 'tool-ended', tool, access: 'write', error: null });
     },
-    stops: (overrides = {}) =>
-      happens({
-        type: 'stop-attempted',
-        end: 'normal',
-        question: false,
-        fingerprint: null,
-        background: null,
-        toolError: null,
-        ...overrides,
-      }),
+    stops(overrides: Partial<Stop> = {}) {
+      const stop = { question: false, fingerprint: null, background: null, toolError: null };
+      return happens({ type: 'stop-attempted', end: 'normal', ...stop, ...overrides });
+    },
   };
 }
 
 export function scriptedDescriptor(mode: HostMode, instance: string): SessionDescriptor {
   return {
-    host: 'scripted',
-    instance,
-    mode,
-    kind: 'main',
-    parentId: null,
-    directory: null,
-    headless: false,
-    immediate: false,
-    everyAgentWrites: false,
-    seesTools: true,
+    ...{ host: 'scripted', instance, mode, kind: 'main', parentId: null, directory: null },
+    ...{ headless: false, immediate: false, everyAgentWrites: false, seesTools: true },
     tools: { pause: 'todo_pause', verify: 'todo_verify' },
   };
 }

@@ -8,10 +8,10 @@ import type { Checker } from '../engine/host.ts';
 import { sha256 } from '../engine/system.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import type { ToolCallContext, ToolResult } from './todo-tool.ts';
-import { createTodoTools, todoToolsFor } from './todo-tools.ts';
+import { createTodoTools, type ToolCallContext, type ToolResult, todoToolsFor } from './todo-tools.ts';
 
 type Output = Record<string, unknown>;
+const onlyUnit = (name: string) => (name === 'unit' ? name : null);
 
 /** A session in an asked host, with the real engine and the tools of its agent. */
 async function openSession(
@@ -114,10 +114,12 @@ describe('create_todo', () => {
       { title: 'A', check: 'unit' },
       { title: 'B', check: 'rm -rf /' },
     ];
-    const { output, rows } = await openSession({}, { allowedChecks: ['unit'] });
+    const { output, rows } = await openSession({}, { resolveCheck: onlyUnit });
     expect(await output('create_todo', { items })).toMatchObject({
       created: [{ title: 'A' }],
-      refused: [{ item: 2, message: expect.stringContaining('no human allowed; allowed are unit') }],
+      refused: [
+        { item: 2, message: expect.stringContaining('names the check "rm -rf /", which no human allowed') },
+      ],
     });
     expect(await rows()).toMatchObject([{ checks: ['unit'] }]);
     const { call } = await openSession();
@@ -260,7 +262,7 @@ describe('list_todo', () => {
     const checker = { run: async () => {} };
     const { host, output, rows } = await openSession(
       {},
-      { allowedChecks: ['unit'], checkPatienceMs: 0 },
+      { resolveCheck: onlyUnit, checkPatienceMs: 0 },
       checker,
     );
     const made = await output('create_todo', { items: [{ title: 'A', check: 'unit' }] });

@@ -1,50 +1,99 @@
-// All todo tools, once; every host, framework and our own agent get them from here. Workers get none (M7).
+// All todo tools, for every host and our own agent. A model's mistakes are values; only a broken store
+// throws. The session comes from the context, never from the model, and workers get no tools (M7).
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { NewTodo, PlanChange } from '../core/events.ts';
+import { type JsonSchema, jsonSchema } from '../core/json-schema.ts';
 import { excerpt } from '../core/problem.ts';
-import { quoteForModel } from '../core/safe-text.ts';
+import { oneLine, quoteForModel, stripTerminalControls } from '../core/safe-text.ts';
+import type { Fields, Values } from '../core/schema.ts';
 import { choice, described, integer, object, optional, text, unreadList } from '../core/schema.ts';
-import { createState, type State } from '../core/state.ts';
-import { isOpen, priorities, type Todo, todoStatuses } from '../core/todo.ts';
-import { readItems, words } from '../core/tool-input.ts';
-import type { Handled } from '../engine/engine.ts';
-import { defineTodoTool, failed, succeeded, type TodoTool, type ToolCallContext } from './todo-tool.ts';
-import {
-  fitting,
-  remaining,
-  shownNote,
-  shownTitle,
-  summarise,
-  viewChecked,
-  viewFailure,
-  viewFields,
-  viewListed,
-  viewTodo,
-} from './todo-view.ts';
+import { countPlan, createState, openCount, planSize, type Session, type State } from '../core/state.ts';
+import { namedTodos } from '../core/texts.ts';
+import { type Actor, isDropped, isOpen, priorities, type Todo, todoStatuses } from '../core/todo.ts';
+import { readInput, readItems, words } from '../core/tool-input.ts';
+import type { Engine, Handled } from '../engine/engine.ts';
+import type { Clock, Identifiers } from '../engine/host.ts';
+import type { Store } from '../engine/store.ts';
 
-const todoId = described(words, 'The id of the todo, as create_todo or list_todo gave it.');
-const context = described(optional(text()), 'What one has to know to do it.');
-const completionCriteria = described(optional(text()), 'How anyone can see that it is done.');
-const agentType = described(optional(text()), 'The type of worker it is for, if workers are configured.');
-
-/** Ids and names that are blank are left out: some models fill every field with something. */
-function unlessBlank(given: string | undefined): string | undefined {
-  return given === undefined || given.trim() === '' ? undefined : given;
+export interface ToolCallContext {
+  readonly engine: Pick<Engine, 'handle'>;
+  readonly store: Pick<Store, 'state'>;
+  readonly sessionId: string;
+  readonly actor: Actor;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly identifiers: Identifiers;
+  /** A proposal → the id of a check that a human allowed (V3), or null. Default: none. */
+  readonly resolveCheck?: (proposal: string) => string | null;
+  /** How long a call waits for checks; default 45 s. */
+  readonly checkPatienceMs?: number;
 }
+
+export type ToolResult =
+  | {
+      readonly ok: true;
+      readonly output: Readonly<Record<string, unknown>>;
+      readonly notices: readonly string[];
+      /** A whole-list write that changed nothing (I5). */
+      readonly duplicate?: boolean;
+    }
+  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
+
+export interface TodoTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  call(input: unknown, context: ToolCallContext): Promise<ToolResult>;
+}
+
+interface Definition<F extends Fields> extends Pick<TodoTool, 'name' | 'description'> {
+  readonly input: F;
+  readonly run: (input: Values<F>, context: ToolCallContext) => Promise<ToolResult>;
+}
+
+const forWorkers = 'Workers do not change the plan; report back to the agent that sent you.';
+
+function defineTodoTool<const F extends Fields>({ input, run, ...tool }: Definition<F>): TodoTool {
+  return {
+    ...tool,
+    inputSchema: jsonSchema(object(input)),
+    async call(value, context) {
+      if (context.actor === 'worker') return failed('not-for-workers', forWorkers);
+      const read = readInput(input, value);
+      return read.ok ? run(read.input, context) : failed('invalid-input', read.error);
+    },
+  };
+}
+
+const failed = (code: string, message: string): ToolResult => ({ ok: false, error: { code, message } });
+
+/** Some hosts show the model nothing but the output. */
+function succeeded(output: object, notices: readonly string[] = []): ToolResult {
+  return { ok: true, output: notices.length === 0 ? { ...output } : { ...output, notices }, notices };
+}
+
+const note = (summary: string) => described(optional(text()), summary);
+const priority = (summary: string) => described(optional(choice(...priorities)), summary);
+const todoId = described(words, 'The id of the todo, as create_todo or list_todo gave it.');
+const context = note('What one has to know to do it.');
+const completionCriteria = note('How anyone can see that it is done.');
+const agentType = note('The type of worker it is for, if workers are configured.');
+
+/** Some models fill every field with something. */
+const unlessBlank = (given?: string) => (given?.trim() === '' ? undefined : given);
 
 const newItem = {
   title: described(text(), 'What is to be done, short and concrete.'),
   context,
   completionCriteria,
   agentType,
-  priority: described(optional(choice(...priorities)), 'Default: medium.'),
+  priority: priority('Default: medium.'),
   order: described(optional(integer(1)), 'Position in the plan, from 1. Default: at the end.'),
-  check: described(optional(text()), 'Name of a check, allowed by the human, that proves it.'),
+  check: note('Name of a check, allowed by the human, that proves it.'),
 };
 
-/** M1: adds todos one by one, at the end or at a position; bad ones are refused, good ones apply. */
+/** M1: bad items are refused, good ones apply. */
 const createTodo = defineTodoTool({
   name: 'create_todo',
   description:
@@ -55,10 +104,10 @@ const createTodo = defineTodoTool({
     const { items, bad, unknown } = readItems(newItem, input.items);
     const own = new Map(bad);
     const wanted = items.map(({ check, ...item }, index): NewTodo => {
-      const proposed = unlessBlank(check);
-      const allowed = proposed === undefined ? null : allowedCheck(proposed, call);
-      if (proposed !== undefined && allowed === null && !own.has(index))
-        own.set(index, `item ${index + 1} ${notAllowed(proposed, call)}.`);
+      const proposed = unlessBlank(check) ?? null;
+      const allowed = proposed && (call.resolveCheck?.(proposed) ?? null);
+      if (proposed !== null && allowed === null && !own.has(index))
+        own.set(index, `item ${index + 1} names the check ${excerpt(proposed)}, which no human allowed.`);
       return {
         ...item,
         id: call.identifiers.next(),
@@ -70,53 +119,34 @@ const createTodo = defineTodoTool({
     });
     const { reply, state, refusal } = await changePlan(call, { type: 'todos-created', items: wanted });
     if (refusal !== null) return refusal;
-    const { refused, notices: more } = refusedItems(reply.refused, own);
+    const { refused, more } = refusedItems(reply.refused, own);
     if (reply.created.length === 0) {
       const said = refused.map(({ message }) => message);
       return failed(refused[0]?.code ?? 'invalid-input', [...said, ...more, 'Nothing was added.'].join(' '));
     }
-    const positions = new Map(state.plan.map(({ id }, index) => [id, index + 1]));
-    const created = reply.created.map((todo) => {
-      return { id: todo.id, title: shownTitle(todo), order: positions.get(todo.id) };
-    });
+    const orders = new Map(state.plan.map(({ id }, index) => [id, index + 1]));
+    const viewNew = (todo: Todo) => ({ id: todo.id, title: shownTitle(todo), order: orders.get(todo.id) });
+    const created = reply.created.map(viewNew);
     const output = { created, totalPending: summarise(state.plan).pending };
     const notices = [...reply.notices, ...ignoredFields(unknown), ...more];
     return succeeded(refused.length === 0 ? output : { ...output, refused }, notices);
   },
 });
 
-function ignoredFields(names: readonly string[]): readonly string[] {
-  const named = firstFew(5, names.map(excerpt));
+function ignoredFields(names: readonly string[]): string[] {
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  const named = `${names.slice(0, 5).map(excerpt).join(', ')}${more}`;
   return names.length === 0 ? [] : [`These fields of items are not known and were ignored: ${named}.`];
 }
 
-function firstFew(most: number, words: readonly string[]): string {
-  const more = words.length > most ? ` and ${words.length - most} more` : '';
-  return `${words.slice(0, most).join(', ')}${more}`;
-}
+const shownStatus = 'Show only todos with this status, or all. Default: the open ones.';
 
-/** V3: a check that an agent names counts only if a human allowed it. */
-function notAllowed(check: string, { allowedChecks = [] }: ToolCallContext): string {
-  const known = allowedChecks.length === 0 ? 'none is' : `allowed are ${allowedChecks.join(', ')}`;
-  return `names the check ${excerpt(check)}, which no human allowed; ${known}`;
-}
-
-function allowedCheck(check: string, { allowedChecks = [], resolveCheck }: ToolCallContext): string | null {
-  if (resolveCheck !== undefined) return resolveCheck(check);
-  return allowedChecks.includes(check) ? check : null;
-}
-
-/** M2: the plan as it stands, by status; by default what is open. */
+/** M2. */
 const listTodo = defineTodoTool({
   name: 'list_todo',
   description:
     'Show the plan with ids, notes and a summary. Use it to find ids, after the conversation was shortened, or to see what is left. Without a status it shows the open todos.',
-  input: {
-    status: described(
-      optional(choice(...todoStatuses, 'all')),
-      'Show only todos with this status, or all. Default: the open ones.',
-    ),
-  },
+  input: { status: described(optional(choice(...todoStatuses, 'all')), shownStatus) },
   async run({ status }, call) {
     const state = await stateNow(call);
     const wanted = state.plan.filter((todo) =>
@@ -127,7 +157,7 @@ const listTodo = defineTodoTool({
   },
 });
 
-/** M3: a todo ends, with the words that say how. Completing is a claim until its checks pass (V1). */
+/** M3: completing is a claim until its checks pass (V1). */
 const completeTodo = defineTodoTool({
   name: 'complete_todo',
   description:
@@ -148,33 +178,32 @@ const completeTodo = defineTodoTool({
       const shown = viewFields(todo, state, 'id', 'title', 'status', 'verification', 'completedAt');
       return succeeded({ ...shown, outcome: shownNote(todo.outcome ?? todo.reason) }, reply.notices);
     }
-    // What the checks made of the claim: passed, still running, or open again with what failed.
+    // They passed, still run, or opened the todo again.
     await waitForChecks(checks, call);
     const now = await stateNow(call);
     const checked = now.plan.find(({ id }) => id === todo.id) ?? todo;
-    const { completedAt } = checked;
-    const settled = { outcome: shownNote(checked.outcome), completedAt, remaining: remaining(now) };
+    const { outcome: said, completedAt } = checked;
+    const settled = { outcome: shownNote(said), completedAt, remaining: remaining(now) };
     const open = checked.verification === 'failed' ? ['Its check failed, so the todo is open again.'] : [];
     return succeeded({ ...viewChecked(checked), ...settled }, [...reply.notices, ...open]);
   },
 });
 
-/** M4: a todo starts, goes back, is blocked with a reason, or its words change. It never ends here. */
+const newStatus = 'The new status; completed and cancelled are set by complete_todo.';
+
+/** M4: a todo never ends here. */
 const updateTodo = defineTodoTool({
   name: 'update_todo',
   description:
     'Change one todo: set it in_progress when you start it, blocked with a reason when only someone else can help, back to pending, or correct its words. Keep one todo in_progress at a time. To finish or cancel a todo use complete_todo.',
   input: {
     todoId,
-    status: described(
-      optional(choice('in_progress', 'pending', 'blocked')),
-      'The new status; completed and cancelled are set by complete_todo.',
-    ),
-    reason: described(optional(text()), 'Why it is blocked: what is missing, and from whom.'),
-    title: described(optional(text()), 'A new title for the same work.'),
+    status: described(optional(choice('in_progress', 'pending', 'blocked')), newStatus),
+    reason: note('Why it is blocked: what is missing, and from whom.'),
+    title: note('A new title for the same work.'),
     context,
     completionCriteria,
-    priority: described(optional(choice(...priorities)), 'How urgent it is.'),
+    priority: priority('How urgent it is.'),
     agentType,
   },
   async run({ todoId, ...given }, call) {
@@ -191,23 +220,21 @@ const updateTodo = defineTodoTool({
   },
 });
 
-/** By our id or by the host's. */
-function isMeant({ id, hostKey }: Todo, todoId: string): boolean {
-  return id === todoId || hostKey === todoId;
-}
+/** By our id or the host's. */
+const isMeant = ({ id, hostKey }: Todo, todoId: string) => id === todoId || hostKey === todoId;
 
 const listedItem = {
-  id: described(optional(text()), 'The id from todo_read; leave it out for a new todo.'),
+  id: note('The id from todo_read; leave it out for a new todo.'),
   content: described(text(), 'What is to be done, short and concrete.'),
   status: described(choice(...todoStatuses), 'Default: pending.'),
-  priority: described(optional(choice(...priorities)), 'Default: medium for a new todo.'),
-  reason: described(optional(text()), 'Why it is cancelled or blocked; required for both.'),
+  priority: priority('Default: medium for a new todo.'),
+  reason: note('Why it is cancelled or blocked; required for both.'),
 };
 
-/** Fields that todo_read shows and models send back. */
+/** Models send back what todo_read shows. */
 const echoedFields = ['verification', 'dropped'];
 
-/** M5: the whole list at once. What is left out is dropped, not deleted, and the result says so. */
+/** M5: what is left out is dropped, not deleted, and the result says so. */
 const todoWrite = defineTodoTool({
   name: 'todo_write',
   description:
@@ -226,7 +253,7 @@ const todoWrite = defineTodoTool({
     const change = { type: 'plan-written', items: written } as const;
     const { reply, state, at, refusal } = await changePlan(call, change);
     if (refusal !== null) return refusal;
-    const { refused, notices: more } = refusedItems(reply.refused, bad);
+    const { refused, more } = refusedItems(reply.refused, bad);
     const { shown: todos, more: leftOut, notices: unlisted } = fitting(state.plan, viewListed(state));
     const ignored = ignoredFields(unknown.filter((name) => !echoedFields.includes(name)));
     const notices = [...reply.notices, ...dropNotices(reply.changed, at), ...ignored, ...more, ...unlisted];
@@ -235,22 +262,16 @@ const todoWrite = defineTodoTool({
   },
 });
 
-function dropNotices(changed: readonly Todo[], at: number): readonly string[] {
-  const titles = (todos: readonly Todo[]) =>
-    firstFew(
-      8,
-      todos.map(({ title }) => quoteForModel(title, 120)),
-    );
+function dropNotices(changed: readonly Todo[], at: number): string[] {
   const dropped = changed.filter((todo) => isOpen(todo) && todo.droppedAt === at);
-  const unexplained = changed.filter(
-    (todo) => todo.status === 'cancelled' && todo.reason === null && todo.completedAt === at,
-  );
-  const left = `Left out or cancelled without a reason, and therefore still open: ${titles(dropped)}. Put each one back, or cancel it with a reason.`;
-  const again = `Left out again, and now recorded as cancelled without a reason: ${titles(unexplained)}.`;
+  const ended = changed.filter(({ status, completedAt }) => status === 'cancelled' && completedAt === at);
+  const unexplained = ended.filter(({ reason }) => reason === null);
+  const left = `Left out or cancelled without a reason, and therefore still open: ${namedTodos(dropped)}. Put each one back, or cancel it with a reason.`;
+  const again = `Left out again, and now recorded as cancelled without a reason: ${namedTodos(unexplained)}.`;
   return [...(dropped.length === 0 ? [] : [left]), ...(unexplained.length === 0 ? [] : [again])];
 }
 
-/** M5: the whole list in the shape that todo_write takes. */
+/** M5. */
 const todoRead = defineTodoTool({
   name: 'todo_read',
   description:
@@ -263,7 +284,7 @@ const todoRead = defineTodoTool({
   },
 });
 
-/** M6: the model's escape hatch. Honoured at once and without questions; the human sees the reason. */
+/** M6: honoured at once and without questions; the human sees the reason. */
 const todoPause = defineTodoTool({
   name: 'todo_pause',
   description:
@@ -271,24 +292,20 @@ const todoPause = defineTodoTool({
   input: { reason: described(words, 'What you need, from whom, or why it cannot be done.') },
   async run({ reason }, call) {
     const { state } = await call.engine.handle({ type: 'model-paused', ...eventBase(call), reason });
-    return succeeded({
-      paused: state.pause !== null,
-      reason: shownNote(reason),
-      remaining: remaining(state),
-      liftedBy: 'the next message of the human, or resume',
-    });
+    const liftedBy = 'the next message of the human, or resume';
+    const shown = { paused: state.pause !== null, reason: shownNote(reason), remaining: remaining(state) };
+    return succeeded({ ...shown, liftedBy });
   },
 });
 
-/** Results that one answer lists. */
 const mostResults = 50;
 
-/** M8: waits for the checks of claimed todos and gives their results; counts neither as work nor as stagnation. */
+/** M8: counts neither as work nor as stagnation. */
 const todoVerify = defineTodoTool({
   name: 'todo_verify',
   description:
     'Wait for the checks of completed todos and get their results, at most 45 seconds a call. Call it when you are told that checks are still running. Not needed after complete_todo has already said passed or failed.',
-  input: { todoId: described(optional(text()), 'Only the checks of this todo; default: all that are due.') },
+  input: { todoId: note('Only the checks of this todo; default: all that are due.') },
   async run({ todoId }, call) {
     const isWanted = (todo: Todo): boolean => todoId === undefined || isMeant(todo, todoId);
     if (todoId !== undefined && !(await stateNow(call)).plan.some(isWanted))
@@ -297,9 +314,8 @@ const todoVerify = defineTodoTool({
     const { checks } = await call.engine.handle(asked);
     const finished = await waitForChecks(checks, call);
     const state = await stateNow(call);
-    const checked = state.plan.filter(
-      (todo) => isWanted(todo) && todo.checks.length > 0 && todo.verification !== 'none',
-    );
+    const isChecked = ({ checks, verification }: Todo) => checks.length > 0 && verification !== 'none';
+    const checked = state.plan.filter((todo) => isWanted(todo) && isChecked(todo));
     const goal = Object.entries(state.goal)
       .filter(([, found]) => found.state !== 'none')
       .map(([check, found]) => ({ check, state: found.state, ...viewFailure(found.tail) }));
@@ -309,62 +325,51 @@ const todoVerify = defineTodoTool({
   },
 });
 
-/** What every event of a tool call carries. */
 function eventBase({ identifiers, sessionId, clock }: ToolCallContext) {
   return { id: identifiers.next(), sessionId, at: clock.now() };
 }
 
-/** The session with its plan; an empty one where nothing was ever said. */
-async function stateNow({ store, sessionId, clock }: ToolCallContext): Promise<State> {
-  return (await store.state(sessionId)) ?? createState(sessionId, clock.now());
-}
+const stateNow = async ({ store, sessionId, clock }: ToolCallContext) =>
+  (await store.state(sessionId)) ?? createState(sessionId, clock.now());
 
-/** `refusal`: the whole change was refused, nothing was applied and the last plan stays (T6). */
+/** `refusal`: nothing was applied and the last plan stays (T6). */
 async function changePlan(context: ToolCallContext, change: PlanChange) {
   const base = { ...eventBase(context), actor: context.actor };
   const { reply, state, checks } = await context.engine.handle({ ...change, ...base });
-  // Safe to go on without them: a check that was not reported is run again at the next stop attempt.
+  // Safe: a check that was not reported is run again at the next stop.
   checks?.catch(() => null);
   if (reply === null)
     throw new UntildoneError('invalid-event', 'The engine gave no reply to a change of the plan.');
   const whole = reply.refused.find(({ index }) => index === null);
-  const refusal = whole === undefined ? null : failed(whole.code, capitalised(whole.sentence));
+  const refusal = whole ? failed(whole.code, capitalised(whole.sentence)) : null;
   return { reply, state, at: base.at, checks, refusal };
 }
 
-/** A status that no plan knows: the plan refuses the todo with it and keeps what it matched as it is. */
+/** No plan knows it: the todo is refused, and what it matched stays as it is. */
 const refusedStatus = '';
-
-/** Refusals that one result lists; a model that made more mistakes than these makes them all alike. */
 const mostRefusals = 20;
 
-/** One by one and counted from 1; what the tool saw itself (`own`) says more than what the plan made of it. */
+/** From 1; what the tool saw itself (`own`) says more than the plan's refusal. */
 function refusedItems(refused: readonly Refusal[], own: ReadonlyMap<number, string>) {
   const items = refused.flatMap(({ index, code, sentence }) => {
     if (index === null) return [];
     const message = capitalised(own.get(index) ?? sentence);
     return [{ item: index + 1, code: own.has(index) ? 'invalid-item' : code, message }];
   });
-  const more = items.length - mostRefusals;
-  const notices = more > 0 ? [`${more} more items were refused.`] : [];
-  return { refused: items.slice(0, mostRefusals), notices };
+  const left = items.length - mostRefusals;
+  const more = left > 0 ? [`${left} more items were refused.`] : [];
+  return { refused: items.slice(0, mostRefusals), more };
 }
 
-function capitalised(sentence: string): string {
-  return `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
-}
+const capitalised = (sentence: string) => `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
 
-/** What one call may wait at most (M8): hosts and models lose patience soon after. */
-const defaultPatienceMs = 45_000;
-
-/** False: they still run. */
-async function waitForChecks(checks: Handled['checks'], context: ToolCallContext): Promise<boolean> {
+/** 45 s (M8): hosts and models lose patience soon after. False: they still run. */
+async function waitForChecks(checks: Handled['checks'], { checkPatienceMs = 45_000 }: ToolCallContext) {
   if (checks === null) return true;
   const over = new AbortController();
-  const { checkPatienceMs = defaultPatienceMs } = context;
-  // Safe: it was broken off because the checks have ended.
+  // Safe: the checks have ended.
   const late = sleep(checkPatienceMs, false, { signal: over.signal }).catch(() => true);
-  // Safe: a check that was not reported is run again at the next stop attempt, and is shown here as it stands.
+  // Safe: a check that was not reported is run again at the next stop.
   const ended = checks.catch(() => null).then(() => true);
   return Promise.race([ended, late]).finally(() => over.abort());
 }
@@ -374,7 +379,6 @@ export function todoToolsFor(role: 'agent' | 'worker'): readonly TodoTool[] {
   return [createTodo, listTodo, completeTodo, updateTodo, todoWrite, todoRead, todoPause, todoVerify];
 }
 
-/** A tool that knows its session already. */
 export type SessionTodoTool = ReturnType<typeof createTodoTools>[number];
 
 export function createTodoTools(context: ToolCallContext) {
@@ -382,4 +386,84 @@ export function createTodoTools(context: ToolCallContext) {
     ...tool,
     call: (input: unknown) => tool.call(input, context),
   }));
+}
+
+// How the model sees a todo: the fields of T1. Stored text is hostile, so controls are taken out.
+
+/** The largest title a setting allows: a cut one could not be matched when it comes back. */
+const longestTitle = 65_536;
+const longestNote = 2000;
+
+const shownTitle = (todo: Todo) => oneLine(todo.title, longestTitle);
+
+export function shownNote(text: string | null): string | null {
+  const plain = text === null ? null : stripTerminalControls(text);
+  if (plain === null || plain.length <= longestNote) return plain;
+  return `${plain.slice(0, longestNote - 1).replace(/[\ud800-\udbff]$/u, '')}…`;
+}
+
+export function viewTodo(todo: Todo, state: State) {
+  const { id, status, priority, attempts, droppedAt, createdAt, startedAt, completedAt } = todo;
+  return {
+    ...{ id, title: shownTitle(todo), context: shownNote(todo.context) },
+    completionCriteria: shownNote(todo.completionCriteria),
+    agentType: todo.agentType === null ? null : oneLine(todo.agentType, longestNote),
+    ...{ status, reason: shownNote(todo.reason), priority, order: state.plan.indexOf(todo) + 1 },
+    ...{ outcome: shownNote(todo.outcome), attempts, verification: shownVerification(todo, state) },
+    ...{ droppedAt, createdAt, startedAt, completedAt },
+  };
+}
+
+function viewFields(todo: Todo, state: State, ...names: (keyof ReturnType<typeof viewTodo>)[]) {
+  const view = viewTodo(todo, state);
+  return { ...Object.fromEntries(names.map((name) => [name, view[name]])), remaining: remaining(state) };
+}
+
+/** Evidence from another state of the workspace is stale (T2, V2). */
+function shownVerification({ verification, evidence }: Todo, { work: { fingerprint } }: Session) {
+  // A check of some files may have outlived a change; that is looked at when it matters.
+  const isOutdated = (seen: string | null): boolean =>
+    fingerprint !== null && seen !== null && !seen.startsWith('files:') && seen !== fingerprint;
+  const isStale = verification === 'passed' && evidence.some((seen) => isOutdated(seen.fingerprint));
+  return isStale ? 'stale' : verification;
+}
+
+/** The shape that todo_write takes, so that it can be sent back. */
+const viewListed = (session: Session) => (todo: Todo) => {
+  const { id, status, priority, reason } = todo;
+  const verification = shownVerification(todo, session);
+  return {
+    ...{ id, content: shownTitle(todo), status, priority },
+    ...(reason === null ? {} : { reason: shownNote(reason) }),
+    ...(verification === 'none' ? {} : { verification }),
+    ...(isDropped(todo) ? { dropped: true } : {}),
+  };
+};
+
+function viewChecked(todo: Todo) {
+  const { id, status, verification } = todo;
+  return { id, title: shownTitle(todo), status, verification, ...viewFailure(todo.failureTail) };
+}
+
+const viewFailure = (tail: string | null) => (tail === null ? {} : { failure: shownNote(tail) });
+
+export function summarise(plan: readonly Todo[]) {
+  const counts = countPlan(plan);
+  const { pending, inProgress, completed, cancelled, blocked } = counts;
+  return { total: planSize(counts), pending, inProgress, completed, cancelled, blocked };
+}
+
+export const remaining = (state: State | null) => (state === null ? 0 : openCount(countPlan(state.plan)));
+
+const mostListed = 200;
+
+/** In plan order; open todos are the last to be left out. */
+function fitting(todos: readonly Todo[], view: (todo: Todo) => object) {
+  const openFirst = todos.toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
+  const chosen = new Set(openFirst.slice(0, mostListed));
+  const shown = todos.filter((todo) => chosen.has(todo)).map(view);
+  const leftOut = todos.length - shown.length;
+  if (leftOut === 0) return { shown, more: {}, notices: [] };
+  const notice = `${leftOut} more todos are not shown here; they are part of the plan all the same.`;
+  return { shown, more: { leftOut }, notices: [notice] };
 }

@@ -5,7 +5,7 @@ import type { Todo } from '../core/todo.ts';
 import { sha256 } from '../engine/system.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import type { ToolResult } from './todo-tool.ts';
+import type { ToolResult } from './todo-tools.ts';
 import { createTodoTools } from './todo-tools.ts';
 
 interface ListOutput {

@@ -11,10 +11,8 @@ import {
   aTodo,
   aUsageRow,
 } from '../support/builders.ts';
-import { dump, save } from './dump.ts';
+import { dump, hash, save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
-
-const hash = (text: string): string => `hash of ${text.length}`;
 
 /** A session that was last touched at `updatedAt`, with a row of everything and a plan that it left before. */
 async function write(store: Store, id: string, updatedAt: number): Promise<void> {

@@ -1,35 +1,16 @@
 // Contract: what was committed is there when the store is opened again, for stores that outlive their process.
 import { describe, expect, it } from 'vitest';
-import {
-  aLedger,
-  aLedgerDraft,
-  anEvent,
-  anOutboxRow,
-  aSession,
-  aStoredDecision,
-  aTodo,
-  aUsageRow,
-} from '../support/builders.ts';
-import { dump, save } from './dump.ts';
+import { anEvent, aSession, aTodo } from '../support/builders.ts';
+import { dump, oneOfEverything, save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
-
-const hash = (text: string): string => `hash of ${text.length}`;
 
 export function describeDurability({ opened }: StoreUnderTest): void {
   describe('durability', () => {
     it('V5: a store that can be opened again shows everything that was committed, and nothing else', async () => {
       const { store, reopen } = opened();
-      const state = { ...aSession(), plan: [aTodo(), aTodo({ status: 'completed' })] };
       await store.append([anEvent.activitySeen()]);
-      await save(store, {
-        state,
-        applied: [anEvent.stopAttempted()],
-        decisions: [aStoredDecision()],
-        ledger: aLedger([aLedgerDraft()], hash),
-        timer: { purpose: 'due', dueAt: 5, epoch: 1 },
-        outbox: [anOutboxRow()],
-        usage: [aUsageRow()],
-      });
+      const state = { ...aSession(), plan: [aTodo(), aTodo({ status: 'completed' })] };
+      await save(store, { ...oneOfEverything(), state });
       const failed = store.step('session-1', {}, () => {
         throw new Error('the work failed');
       });

@@ -1,10 +1,8 @@
 // Contract: what is only ever added: decisions, ledger, policies, usage.
 import { describe, expect, it } from 'vitest';
 import { aDecision, aLedger, aLedgerDraft, aStoredDecision, aUsageRow } from '../support/builders.ts';
-import { save } from './dump.ts';
+import { hash, save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
-
-const hash = (text: string): string => `hash of ${text.length}`;
 
 export function describeRecords({ store }: StoreUnderTest): void {
   describe('records', () => {

@@ -1,39 +1,9 @@
 // Contract: a transaction is everything or nothing, and nobody sees half of one.
 import { describe, expect, it } from 'vitest';
 import type { Loaded, Saved } from '../../src/engine/store.ts';
-import {
-  aLedger,
-  aLedgerDraft,
-  anEvent,
-  anOutboxRow,
-  aSession,
-  aStoredDecision,
-  aTodo,
-  aUsageRow,
-} from '../support/builders.ts';
-import { dump, save } from './dump.ts';
+import { aLedger, aLedgerDraft, anEvent, anOutboxRow, aSession, aTodo } from '../support/builders.ts';
+import { dump, hash, oneOfEverything, save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
-
-const hash = (text: string): string => `hash of ${text.length}`;
-
-function oneOfEverything({ state, head }: Pick<Loaded, 'state' | 'head'>): Omit<Saved<null>, 'result'> {
-  const event = anEvent.stopAttempted();
-  return {
-    state: {
-      ...aSession(),
-      epoch: (state?.epoch ?? 0) + 1,
-      plan: [...(state?.plan ?? []), aTodo(), aTodo()],
-    },
-    applied: [event],
-    decisions: [aStoredDecision()],
-    ledger: aLedger([aLedgerDraft(), aLedgerDraft()], hash, head),
-    fingerprints: [{ fingerprint: event.id, at: 1 }],
-    timer: { purpose: 'due', dueAt: 5, epoch: 1 },
-    outbox: [anOutboxRow()],
-    policies: new Map([[`policy of ${event.id}`, '{}']]),
-    usage: [aUsageRow()],
-  };
-}
 
 export function describeTransactions({ store }: StoreUnderTest): void {
   const failing = (change: (loaded: Loaded) => Omit<Saved<null>, 'result'>) =>

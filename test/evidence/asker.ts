@@ -1,8 +1,7 @@
 // A process that asks for a check of the goal and waits for it, as a hook does. Usage: node asker.js SESSION FOLDER
-import { createChecker } from '../../src/checks/checker.ts';
-import { startRunner } from '../../src/checks/queue.ts';
+import { createChecker, startRunner } from '../../src/checks/checker.ts';
 import { createState } from '../../src/core/state.ts';
-import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
+import { createIdentifiers, systemClock } from '../../src/engine/system.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { storePath } from '../../src/store/state-directory.ts';
 
@@ -14,7 +13,6 @@ async function ask(sessionId: string, directory: string): Promise<void> {
     store,
     clock: systemClock,
     identifiers: createIdentifiers(systemClock),
-    hash: sha256,
     startRunner: (folder, holder) => startRunner(folder, holder, process.env),
     signal: () => new AbortController().signal,
   });

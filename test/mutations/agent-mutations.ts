@@ -1,138 +1,106 @@
 // Workers, permissions that are asked for, and words that join a turn (S4, S6, S7, T3).
-import type { Mutation } from './mutation.ts';
+import { mutationsOf } from './mutation.ts';
 
-export const agentMutations: readonly Mutation[] = [
-  {
-    id: 'delegate-while-busy',
-    file: 'src/core/plan-edit.ts',
-    find: 'if (draft.state.delegation?.ended === null) {',
-    replace: 'if (false) {',
-    why: 'two workers change the same files at once',
+export const agentMutations = mutationsOf({
+  'src/core/plan-edit.ts': {
+    'delegate-while-busy': {
+      find: 'if (draft.state.delegation?.ended === null) {',
+      replace: 'if (false) {',
+      why: 'two workers change the same files at once',
+    },
+    'delegate-settled-todo': {
+      find: 'if (isOpen(todo)) return true;',
+      replace: 'return true;',
+      why: 'finished work is done again',
+    },
+    'delegation-not-recorded': {
+      find: '    draft.state = { ...draft.state, delegation };\n',
+      replace: '',
+      why: 'a worker that a crash cut off is never settled',
+    },
+    'delegation-ends-twice': {
+      find: 'if (delegation?.workerId !== workerId || delegation.ended !== null) return step(state);',
+      replace: 'if (delegation?.workerId !== workerId) return step(state);',
+      why: 'one failure is counted twice and blocks the todo',
+    },
+    'worker-failure-free': {
+      find: 'const workerFailures = (todo.workerFailures ?? 0) + 1;',
+      replace: 'const workerFailures = todo.workerFailures ?? 0;',
+      why: 'a worker that always fails is tried for ever',
+    },
+    'worker-never-blocked': {
+      find: "if (workerFailures < mostFailures || mode !== 'enforce') return;",
+      replace: 'return;',
+      why: 'the others never get their turn',
+    },
+    'worker-blocked-in-observe': {
+      find: "if (workerFailures < mostFailures || mode !== 'enforce') return;",
+      replace: 'if (workerFailures < mostFailures) return;',
+      why: 'observing changes the plan',
+    },
+    'worker-interrupt-counts': {
+      find: "|| result === 'done' || result === 'interrupted')",
+      replace: "|| result === 'done')",
+      why: "the human's Ctrl-C counts against the worker",
+    },
   },
-  {
-    id: 'delegate-settled-todo',
-    file: 'src/core/plan-edit.ts',
-    find: 'if (isOpen(todo)) return true;',
-    replace: 'return true;',
-    why: 'finished work is done again',
+  'src/core/work.ts': {
+    'permission-second-answer': {
+      find: '  if (request.answer !== null) return state;\n',
+      replace: '',
+      why: 'a late answer turns a no into a yes',
+    },
+    'permission-once-lasts': {
+      find: "        answer === 'session' || answer === 'always'\n",
+      replace: "        answer !== 'no'\n",
+      why: 'allowed once is allowed for good',
+    },
+    'permission-no-lasts-as-yes': {
+      find: "        answer === 'session' || answer === 'always'\n",
+      replace: "        answer === 'session' || answer === 'always' || answer === 'no'\n",
+      why: 'a no is remembered as a yes',
+    },
+    'permission-asked-again': {
+      find: "refused: answer === 'no' ? [...refused, { tool, pattern }].slice(-rememberedAnswers) : refused,",
+      replace: 'refused,',
+      why: 'the human is asked the same question again and again',
+    },
+    'permission-used-twice': {
+      find: 'const requests = permissions.requests.filter((known) => known.requestId !== requestId);',
+      replace: 'const { requests } = permissions;',
+      why: 'an answer for once is used twice',
+    },
+    'permission-refusal-for-ever': {
+      find: 'return { ...state, permissions: { ...state.permissions, refused: [] } };',
+      replace: 'return state;',
+      why: 'a human who changed their mind is not asked',
+    },
+    'permission-old-question-stays': {
+      find: 'const requests = state.permissions.requests.filter(({ answer }) => answer !== null);',
+      replace: 'const { requests } = state.permissions;',
+      why: 'a question of an earlier turn is shown for ever',
+    },
+    'own-rejection-pauses': {
+      find: 'if (remembered !== undefined || granted) return answered;',
+      replace: 'if (granted) return answered;',
+      why: 'one no ends the whole run',
+    },
   },
-  {
-    id: 'delegation-not-recorded',
-    file: 'src/core/plan-edit.ts',
-    find: '    draft.state = { ...draft.state, delegation };\n',
-    replace: '',
-    why: 'a worker that a crash cut off is never settled',
+  'src/core/human.ts': {
+    'words-not-queued': {
+      find: 'if (queued !== true || text === null || messageId === null) return state;',
+      replace: 'return state;',
+      why: 'what the human typed is lost',
+    },
+    'words-join-twice': {
+      find: 'words: state.words?.filter((known) => known.messageId !== messageId) ?? []',
+      replace: 'words: state.words ?? []',
+      why: 'the same words are said twice',
+    },
+    'stop-word-queued': {
+      find: '...(stops ? placed : queueWords(forgetRefusals(placed), event)),',
+      replace: '...queueWords(forgetRefusals(placed), event),',
+      why: '"stop" starts another step',
+    },
   },
-  {
-    id: 'delegation-ends-twice',
-    file: 'src/core/plan-edit.ts',
-    find: 'if (delegation?.workerId !== workerId || delegation.ended !== null) return step(state);',
-    replace: 'if (delegation?.workerId !== workerId) return step(state);',
-    why: 'one failure is counted twice and blocks the todo',
-  },
-  {
-    id: 'worker-failure-free',
-    file: 'src/core/plan-edit.ts',
-    find: 'const workerFailures = (todo.workerFailures ?? 0) + 1;',
-    replace: 'const workerFailures = todo.workerFailures ?? 0;',
-    why: 'a worker that always fails is tried for ever',
-  },
-  {
-    id: 'worker-never-blocked',
-    file: 'src/core/plan-edit.ts',
-    find: "if (workerFailures < mostFailures || mode !== 'enforce') return;",
-    replace: 'return;',
-    why: 'the others never get their turn',
-  },
-  {
-    id: 'worker-blocked-in-observe',
-    file: 'src/core/plan-edit.ts',
-    find: "if (workerFailures < mostFailures || mode !== 'enforce') return;",
-    replace: 'if (workerFailures < mostFailures) return;',
-    why: 'observing changes the plan',
-  },
-  {
-    id: 'worker-interrupt-counts',
-    file: 'src/core/plan-edit.ts',
-    find: "return result !== 'done' && result !== 'interrupted';",
-    replace: "return result !== 'done';",
-    why: "the human's Ctrl-C counts against the worker",
-  },
-  {
-    id: 'permission-second-answer',
-    file: 'src/core/waits.ts',
-    find: '  if (request.answer !== null) return state;\n',
-    replace: '',
-    why: 'a late answer turns a no into a yes',
-  },
-  {
-    id: 'permission-once-lasts',
-    file: 'src/core/waits.ts',
-    find: "        answer === 'session' || answer === 'always'\n",
-    replace: "        answer !== 'no'\n",
-    why: 'allowed once is allowed for good',
-  },
-  {
-    id: 'permission-no-lasts-as-yes',
-    file: 'src/core/waits.ts',
-    find: "        answer === 'session' || answer === 'always'\n",
-    replace: "        answer === 'session' || answer === 'always' || answer === 'no'\n",
-    why: 'a no is remembered as a yes',
-  },
-  {
-    id: 'permission-asked-again',
-    file: 'src/core/waits.ts',
-    find: "refused: answer === 'no' ? [...refused, { tool, pattern }].slice(-rememberedAnswers) : refused,",
-    replace: 'refused,',
-    why: 'the human is asked the same question again and again',
-  },
-  {
-    id: 'permission-used-twice',
-    file: 'src/core/waits.ts',
-    find: 'const requests = permissions.requests.filter((known) => known.requestId !== requestId);',
-    replace: 'const { requests } = permissions;',
-    why: 'an answer for once is used twice',
-  },
-  {
-    id: 'permission-refusal-for-ever',
-    file: 'src/core/waits.ts',
-    find: 'return { ...state, permissions: { ...state.permissions, refused: [] } };',
-    replace: 'return state;',
-    why: 'a human who changed their mind is not asked',
-  },
-  {
-    id: 'permission-old-question-stays',
-    file: 'src/core/waits.ts',
-    find: 'const requests = state.permissions.requests.filter(({ answer }) => answer !== null);',
-    replace: 'const { requests } = state.permissions;',
-    why: 'a question of an earlier turn is shown for ever',
-  },
-  {
-    id: 'own-rejection-pauses',
-    file: 'src/core/waits.ts',
-    find: 'if (remembered !== undefined || granted) return answered;',
-    replace: 'if (granted) return answered;',
-    why: 'one no ends the whole run',
-  },
-  {
-    id: 'words-not-queued',
-    file: 'src/core/human.ts',
-    find: 'if (queued !== true || text === null || messageId === null) return state;',
-    replace: 'return state;',
-    why: 'what the human typed is lost',
-  },
-  {
-    id: 'words-join-twice',
-    file: 'src/core/human.ts',
-    find: 'words: state.words?.filter((known) => known.messageId !== messageId) ?? []',
-    replace: 'words: state.words ?? []',
-    why: 'the same words are said twice',
-  },
-  {
-    id: 'stop-word-queued',
-    file: 'src/core/human.ts',
-    find: '...(stops ? placed : queueWords(forgetRefusals(placed), event)),',
-    replace: '...queueWords(forgetRefusals(placed), event),',
-    why: '"stop" starts another step',
-  },
-];
+});

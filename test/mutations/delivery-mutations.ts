@@ -1,245 +1,191 @@
 // Tool errors, checks and delivery: what is set aside, proved, sent and sent again (P12, V1, G9, V5).
-import type { Mutation } from './mutation.ts';
+import { mutationsOf } from './mutation.ts';
 
-export const deliveryMutations: readonly Mutation[] = [
-  {
-    id: 'block-at-once',
-    file: 'src/core/stop.ts',
-    find: "if (stop.toolError === null || state.toolErrorTodo === null || settings.mode === 'observe') return null;\n  const [todo] = nextTodos(state.plan, 1);\n  if (todo?.id !== state.toolErrorTodo) return null;",
-    replace:
-      "if (stop.toolError === null || settings.mode === 'observe') return null;\n  const [todo] = nextTodos(state.plan, 1);\n  if (todo === undefined) return null;",
-    why: 'one tool error blocks a todo',
+export const deliveryMutations = mutationsOf({
+  'src/core/stop.ts': {
+    'block-at-once': {
+      find: "if (stop.toolError === null || state.toolErrorTodo === null || settings.mode === 'observe') return null;\n  const [todo] = nextTodos(state.plan, 1);\n  if (todo?.id !== state.toolErrorTodo) return null;",
+      replace:
+        "if (stop.toolError === null || settings.mode === 'observe') return null;\n  const [todo] = nextTodos(state.plan, 1);\n  if (todo === undefined) return null;",
+      why: 'one tool error blocks a todo',
+    },
+    'block-in-observe': {
+      find: " || settings.mode === 'observe') return null;\n  const [todo]",
+      replace: ') return null;\n  const [todo]',
+      why: 'observing blocks todos',
+    },
+    'block-attempts': {
+      find: 'attempts: todo.attempts + 1',
+      replace: 'attempts: todo.attempts',
+      why: 'attempts are not counted',
+    },
+    'timer-old-epoch': {
+      find: 'if (timer === null || timer.epoch !== epoch || state.epoch !== epoch) return step(state);',
+      replace: 'if (timer === null) return step(state);',
+      why: 'an old timer continues a new turn',
+    },
+    'timer-never-old': {
+      find: 'if (isTooOld(timer.dueAt, at, policy))',
+      replace: 'if (false)',
+      why: "yesterday's countdown spends today's tokens",
+    },
+    'timer-always-old': {
+      find: 'return at - since > settings.timerMaxAgeMs;',
+      replace: 'return at - since > 0;',
+      why: 'a late timer is lost',
+    },
+    'timer-kept': {
+      find: 'const fired: State = { ...state, timer: null };',
+      replace: 'const fired: State = { ...state };',
+      why: 'a timer fires for ever',
+    },
+    'timer-expired-epoch': {
+      find: '    timer: null,\n    epoch: state.epoch + 1,\n    pause: state.pause',
+      replace: '    timer: null,\n    pause: state.pause',
+      why: 'a text on its way arrives after the pause',
+    },
+    'timer-resend-lost': {
+      find: "if (timer.purpose === 'resend') return step(fired, [{ type: 'inject', epoch, text: null }]);",
+      replace: '',
+      why: 'a failed send is never tried again',
+    },
+    'sent-not-noted': {
+      find: "return injection.state === 'intended' ? moved(state, injection, 'sent') : step(state);",
+      replace: 'return step(state);',
+      why: 'a sent text is sent again after a crash',
+    },
+    'observed-not-noted': {
+      find: "return injection.state === 'failed' ? step(state) : moved(state, injection, 'observed');",
+      replace: 'return step(state);',
+      why: 'an observed text is sent again after a crash',
+    },
+    'send-never-retried': {
+      find: 'if (attempts >= sendAttempts) {',
+      replace: 'if (attempts >= sendAttempts || !isLost) {',
+      why: 'one failed send ends the turn',
+    },
+    'send-retried-for-ever': {
+      find: 'if (attempts >= sendAttempts) {',
+      replace: 'if (attempts >= sendAttempts && isLost) {',
+      why: 'a dead host is called for ever',
+    },
+    'send-no-backoff': {
+      find: 'sendBackoffMs * 2 ** (attempts - 1)',
+      replace: '0',
+      why: 'a failing host is hammered',
+    },
+    'send-after-newer-stop': {
+      find: "  if (isOutdated && !isLost) return moved(state, injection, 'failed');\n",
+      replace: '',
+      why: 'an old text is sent after a newer answer',
+    },
+    'send-again-to-asked': {
+      find: "if (state.descriptor.mode === 'asked' || state.epoch !== epoch || isOver)",
+      replace: 'if (state.epoch !== epoch || isOver)',
+      why: 'an asked host is answered twice',
+    },
+    'failed-send-not-settled': {
+      find: 'return undelivered === null ? lettingGo(context, decision) : settling(context, decision);',
+      replace:
+        'return undelivered === null ? lettingGo(context, decision) : { ...settling(context, decision), state };',
+      why: 'a turn that failed has no outcome',
+    },
+    'failed-send-keeps-timer': {
+      find: "state: 'failed', attempts }, timer: null };",
+      replace: "state: 'failed', attempts } };",
+      why: 'a text is sent after it was given up',
+    },
+    'lost-text-not-resent': {
+      find: "return step(again, [{ type: 'inject', epoch, text: null }]);",
+      replace: 'return step(again);',
+      why: 'a continuation is lost with the process',
+    },
+    'lost-text-always-young': {
+      find: '  if (isLost && isTooOld(injection.at, at, policy)) return reconsider(step(expired(state, at)), policy, at);\n',
+      replace: '',
+      why: "yesterday's text is sent today",
+    },
+    'lost-text-for-ever': {
+      find: 'if (attempts >= sendAttempts) {',
+      replace: 'if (attempts >= sendAttempts && !isLost) {',
+      why: 'a host that dies of the text gets it for ever',
+    },
+    'lost-text-of-old-epoch': {
+      find: "if (state.descriptor.mode === 'asked' || state.epoch !== epoch || isOver)",
+      replace: "if (state.descriptor.mode === 'asked' || isOver)",
+      why: 'a text is sent although the human spoke',
+    },
+    'expired-text-still-on-its-way': {
+      find: "injection: isOnItsWay(injection) ? { ...injection, state: 'failed' } : injection,",
+      replace: 'injection,',
+      why: 'a text that was given up looks as if it were on its way',
+    },
   },
-  {
-    id: 'block-in-observe',
-    file: 'src/core/stop.ts',
-    find: " || settings.mode === 'observe') return null;\n  const [todo]",
-    replace: ') return null;\n  const [todo]',
-    why: 'observing blocks todos',
+  'src/core/check-results.ts': {
+    'check-pass-again': {
+      find: 'passed && !passedBefore ? countProgress',
+      replace: 'passed ? countProgress',
+      why: 'the same goal check is progress for ever',
+    },
+    'check-late-result': {
+      find: "if (todo?.status !== 'completed' || !todo.checks.includes(check)) return step(state);",
+      replace: 'if (todo === null || !todo.checks.includes(check)) return step(state);',
+      why: 'a late result settles a todo that is open again',
+    },
+    'check-fail-stays': {
+      find: "      status: 'in_progress',\n",
+      replace: '',
+      why: 'a failed check does not reopen',
+    },
+    'check-fail-no-tail': {
+      find: 'failureTail: event.tail,',
+      replace: 'failureTail: null,',
+      why: 'the agent is not told what failed',
+    },
+    'check-flaky-forgotten': {
+      find: '    flaky,\n    tail: passed',
+      replace: '    flaky: false,\n    tail: passed',
+      why: 'a flaky pass ends as done',
+    },
+    'check-goal-tail-forgotten': {
+      find: 'tail: passed ? null : tail,',
+      replace: 'tail: null,',
+      why: 'the agent is not told what failed',
+    },
   },
-  {
-    id: 'block-attempts',
-    file: 'src/core/stop.ts',
-    find: 'attempts: todo.attempts + 1',
-    replace: 'attempts: todo.attempts',
-    why: 'attempts are not counted',
+  'src/core/decide.ts': {
+    'checks-overdue-anytime': {
+      find: "checksOverdue: state.parked?.cause === 'nothing-open'",
+      replace: 'checksOverdue: true',
+      why: 'a finished agent is told to wait for checks',
+    },
   },
-  {
-    id: 'check-pass-again',
-    file: 'src/core/checks.ts',
-    find: 'passed && !passedBefore ? countProgress',
-    replace: 'passed ? countProgress',
-    why: 'the same goal check is progress for ever',
+  'src/core/work.ts': {
+    'error-drops-resend': {
+      find: "state.descriptor.mode === 'told' && state.timer?.purpose !== 'resend'",
+      replace: "state.descriptor.mode === 'told'",
+      why: 'the error that a failed send causes cancels its repetition',
+    },
   },
-  {
-    id: 'check-late-result',
-    file: 'src/core/checks.ts',
-    find: "if (todo?.status !== 'completed' || !todo.checks.includes(check)) return step(state);",
-    replace: 'if (todo === null || !todo.checks.includes(check)) return step(state);',
-    why: 'a late result settles a todo that is open again',
+  'src/core/human.ts': {
+    'close-leaves-text-on-its-way': {
+      find: "if (descriptor.mode === 'asked' || !isOnItsWay(injection)) return unpark(state);",
+      replace: 'return unpark(state);',
+      why: 'a text that a clean end gave up is sent at the next start',
+    },
   },
-  {
-    id: 'check-fail-stays',
-    file: 'src/core/checks.ts',
-    find: "      status: 'in_progress',\n",
-    replace: '',
-    why: 'a failed check does not reopen',
+  'src/engine/runtime.ts': {
+    'text-sent-over-question': {
+      find: 'if (!isOutdated && !isAsking)',
+      replace: 'if (!isOutdated)',
+      why: 'a text is sent while the human is being asked',
+    },
   },
-  {
-    id: 'check-fail-no-tail',
-    file: 'src/core/checks.ts',
-    find: 'failureTail: event.tail,',
-    replace: 'failureTail: null,',
-    why: 'the agent is not told what failed',
+  'src/engine/engine.ts': {
+    'text-stays-with-dead-instance': {
+      find: "else if (row?.state === 'intended' || row?.state === 'sent')",
+      replace: 'else if (false)',
+      why: 'a text that a dead process left is sent by nobody',
+    },
   },
-  {
-    id: 'check-flaky-forgotten',
-    file: 'src/core/checks.ts',
-    find: '    flaky,\n    tail: passed',
-    replace: '    flaky: false,\n    tail: passed',
-    why: 'a flaky pass ends as done',
-  },
-  {
-    id: 'check-goal-tail-forgotten',
-    file: 'src/core/checks.ts',
-    find: 'tail: passed ? null : tail,',
-    replace: 'tail: null,',
-    why: 'the agent is not told what failed',
-  },
-  {
-    id: 'checks-overdue-anytime',
-    file: 'src/core/decide.ts',
-    find: "checksOverdue: state.parked?.cause === 'nothing-open'",
-    replace: 'checksOverdue: true',
-    why: 'a finished agent is told to wait for checks',
-  },
-  {
-    id: 'timer-old-epoch',
-    file: 'src/core/delivery.ts',
-    find: 'if (timer === null || timer.epoch !== epoch || state.epoch !== epoch) return step(state);',
-    replace: 'if (timer === null) return step(state);',
-    why: 'an old timer continues a new turn',
-  },
-  {
-    id: 'timer-never-old',
-    file: 'src/core/delivery.ts',
-    find: 'if (isTooOld(state, timer.dueAt, at, policy))',
-    replace: 'if (false)',
-    why: "yesterday's countdown spends today's tokens",
-  },
-  {
-    id: 'timer-always-old',
-    file: 'src/core/delivery.ts',
-    find: 'return at - since > settingsForAgent(policy.settings, agent.name).timerMaxAgeMs;',
-    replace: 'return at - since > 0;',
-    why: 'a late timer is lost',
-  },
-  {
-    id: 'timer-kept',
-    file: 'src/core/delivery.ts',
-    find: 'const fired: State = { ...state, timer: null };',
-    replace: 'const fired: State = { ...state };',
-    why: 'a timer fires for ever',
-  },
-  {
-    id: 'timer-expired-epoch',
-    file: 'src/core/delivery.ts',
-    find: '    timer: null,\n    epoch: state.epoch + 1,\n    pause: state.pause',
-    replace: '    timer: null,\n    pause: state.pause',
-    why: 'a text on its way arrives after the pause',
-  },
-  {
-    id: 'timer-resend-lost',
-    file: 'src/core/delivery.ts',
-    find: "if (timer.purpose === 'resend') return step(fired, [{ type: 'inject', epoch, text: null }]);",
-    replace: '',
-    why: 'a failed send is never tried again',
-  },
-  {
-    id: 'sent-not-noted',
-    file: 'src/core/delivery.ts',
-    find: "return injection.state === 'intended' ? moved(state, injection, 'sent') : step(state);",
-    replace: 'return step(state);',
-    why: 'a sent text is sent again after a crash',
-  },
-  {
-    id: 'observed-not-noted',
-    file: 'src/core/delivery.ts',
-    find: "return injection.state === 'failed' ? step(state) : moved(state, injection, 'observed');",
-    replace: 'return step(state);',
-    why: 'an observed text is sent again after a crash',
-  },
-  {
-    id: 'send-never-retried',
-    file: 'src/core/delivery.ts',
-    find: 'if (attempts >= settings.sendAttempts) return giveUp',
-    replace: 'if (true) return giveUp',
-    why: 'one failed send ends the turn',
-  },
-  {
-    id: 'send-retried-for-ever',
-    file: 'src/core/delivery.ts',
-    find: 'if (attempts >= settings.sendAttempts) return giveUp',
-    replace: 'if (false) return giveUp',
-    why: 'a dead host is called for ever',
-  },
-  {
-    id: 'send-no-backoff',
-    file: 'src/core/delivery.ts',
-    find: 'settings.sendBackoffMs * 2 ** (attempts - 1)',
-    replace: '0',
-    why: 'a failing host is hammered',
-  },
-  {
-    id: 'send-after-newer-stop',
-    file: 'src/core/delivery.ts',
-    find: "  if (state.parked !== null || state.settled !== null) return moved(state, injection, 'failed');\n",
-    replace: '',
-    why: 'an old text is sent after a newer answer',
-  },
-  {
-    id: 'send-again-to-asked',
-    file: 'src/core/delivery.ts',
-    find: "if (state.descriptor.mode === 'asked' || state.epoch !== event.epoch || injection.state === 'observed')",
-    replace: "if (state.epoch !== event.epoch || injection.state === 'observed')",
-    why: 'an asked host is answered twice',
-  },
-  {
-    id: 'failed-send-not-settled',
-    file: 'src/core/stop.ts',
-    find: 'return undelivered === null ? lettingGo(context, decision) : settling(context, decision);',
-    replace:
-      'return undelivered === null ? lettingGo(context, decision) : { ...settling(context, decision), state };',
-    why: 'a turn that failed has no outcome',
-  },
-  {
-    id: 'failed-send-keeps-timer',
-    file: 'src/core/delivery.ts',
-    find: "state: 'failed', attempts }, timer: null };",
-    replace: "state: 'failed', attempts } };",
-    why: 'a text is sent after it was given up',
-  },
-  {
-    id: 'lost-text-not-resent',
-    file: 'src/core/delivery.ts',
-    find: "return step(again, [{ type: 'inject', epoch: event.epoch, text: null }]);",
-    replace: 'return step(again);',
-    why: 'a continuation is lost with the process',
-  },
-  {
-    id: 'lost-text-always-young',
-    file: 'src/core/delivery.ts',
-    find: '  if (isTooOld(state, injection.at, event.at, policy))\n    return reconsider(step(expired(state, event.at)), policy, event.at);\n',
-    replace: '',
-    why: "yesterday's text is sent today",
-  },
-  {
-    id: 'lost-text-for-ever',
-    file: 'src/core/delivery.ts',
-    find: 'if (attempts >= settingsForAgent(policy.settings, state.agent.name).sendAttempts)',
-    replace: 'if (false)',
-    why: 'a host that dies of the text gets it for ever',
-  },
-  {
-    id: 'lost-text-of-old-epoch',
-    file: 'src/core/delivery.ts',
-    find: "if (state.descriptor.mode === 'asked' || state.epoch !== event.epoch) return step(state);",
-    replace: "if (state.descriptor.mode === 'asked') return step(state);",
-    why: 'a text is sent although the human spoke',
-  },
-  {
-    id: 'expired-text-still-on-its-way',
-    file: 'src/core/delivery.ts',
-    find: "injection: onItsWay ? { ...injection, state: 'failed' } : injection,",
-    replace: 'injection,',
-    why: 'a text that was given up looks as if it were on its way',
-  },
-  {
-    id: 'error-drops-resend',
-    file: 'src/core/work.ts',
-    find: "state.descriptor.mode === 'told' && state.timer?.purpose !== 'resend'",
-    replace: "state.descriptor.mode === 'told'",
-    why: 'the error that a failed send causes cancels its repetition',
-  },
-  {
-    id: 'close-leaves-text-on-its-way',
-    file: 'src/core/human.ts',
-    find: "if (descriptor.mode === 'asked' || !onItsWay) return unpark(state);",
-    replace: 'return unpark(state);',
-    why: 'a text that a clean end gave up is sent at the next start',
-  },
-  {
-    id: 'text-sent-over-question',
-    file: 'src/engine/delivery.ts',
-    find: 'if (!isOutdated && !isAsking)',
-    replace: 'if (!isOutdated)',
-    why: 'a text is sent while the human is being asked',
-  },
-  {
-    id: 'text-stays-with-dead-instance',
-    file: 'src/engine/engine.ts',
-    find: "else if (row?.state === 'intended' || row?.state === 'sent')",
-    replace: 'else if (false)',
-    why: 'a text that a dead process left is sent by nobody',
-  },
-];
+});

@@ -1,285 +1,225 @@
 // Ways to break how checks prove anything: evidence, staleness, the final run, the record of the plan (V1, V2, V4).
-import type { Mutation } from './mutation.ts';
+import { mutationsOf } from './mutation.ts';
 
-export const evidenceMutations: readonly Mutation[] = [
-  {
-    id: 'check-any-name',
-    file: 'src/core/checks.ts',
-    find: "if (todo?.status !== 'completed' || !todo.checks.includes(check)) return step(state);",
-    replace: "if (todo?.status !== 'completed') return step(state);",
-    why: 'a check that is not the todo’s own settles it',
+export const evidenceMutations = mutationsOf({
+  'src/core/check-results.ts': {
+    'check-any-name': {
+      find: "if (todo?.status !== 'completed' || !todo.checks.includes(check)) return step(state);",
+      replace: "if (todo?.status !== 'completed') return step(state);",
+      why: 'a check that is not the todo’s own settles it',
+    },
+    'one-check-is-enough': {
+      find: 'if (checksOf(proved).length > 0) return proved;',
+      replace: 'if (evidence.length === 0) return proved;',
+      why: 'a todo with two checks has passed after one',
+    },
+    'evidence-always-calm': {
+      find: 'fingerprint: isCalm(state, event) ? event.fingerprint : null,',
+      replace: 'fingerprint: event.fingerprint,',
+      why: 'what was written while a check ran counts as checked',
+    },
+    'calm-ignores-running-calls': {
+      find: 'event.writes === work.writes && work.started === work.writes',
+      replace: 'event.writes === work.writes',
+      why: 'a call that still writes does not void evidence',
+    },
+    'calm-ignores-ended-calls': {
+      find: 'event.writes === work.writes && work.started === work.writes',
+      replace: 'work.started === work.writes',
+      why: 'a call that wrote does not void evidence',
+    },
+    'failed-keeps-evidence': {
+      find: '      evidence: [],\n      failureTail: event.tail,',
+      replace: '      failureTail: event.tail,',
+      why: 'what passed before a failure still counts',
+    },
+    'waiting-is-failed': {
+      find: "if (event.result === 'waiting') return checkWaits(state, event);",
+      replace: '',
+      why: 'a question to a human counts as a failure',
+    },
+    'waiting-asks-nobody': {
+      find: 'const asked = waitForApproval(state, check);',
+      replace: 'const asked = state;',
+      why: 'a check that waits for a human is forgotten',
+    },
+    'verify-in-observe': {
+      find: "if (policy.settings.mode !== 'enforce') return step(state);",
+      replace: '',
+      why: 'observing runs checks',
+    },
+    'verify-forgets-goal': {
+      find: "todoId === null && goal[check]?.state === 'running'",
+      replace: 'todoId === null && goal[check] === undefined',
+      why: 'nobody waits for the checks of the goal',
+    },
+    'final-run-of-another-stop': {
+      find: 'finalRun.stop !== event.stop || finalRun.ended',
+      replace: 'finalRun.ended',
+      why: 'the end of an older run settles a newer stop',
+    },
+    'edited-checks-untold': {
+      find: "if (event.edited.length > 0) draft.log('checks-edited', null, { files: event.edited.join(', ') });",
+      replace: '',
+      why: 'edits of the configuration leave no trace',
+    },
+    'record-lost-pass-unnoted': {
+      find: "if (todo.verification !== 'passed') return step(setVerification(asked, todo, 'claimed'));",
+      replace: "return step(setVerification(asked, todo, 'claimed'));",
+      why: 'a pass that a human has to give again is taken for an edit of the store',
+    },
   },
-  {
-    id: 'one-check-is-enough',
-    file: 'src/core/checks.ts',
-    find: 'if (checksOf(proved).length > 0) return proved;',
-    replace: 'if (evidence.length === 0) return proved;',
-    why: 'a todo with two checks has passed after one',
+  'src/core/plan.ts': {
+    'claim-keeps-evidence': {
+      find: '    evidence: [],\n',
+      replace: '',
+      why: 'a todo that was reopened needs no new proof',
+    },
   },
-  {
-    id: 'evidence-always-calm',
-    file: 'src/core/checks.ts',
-    find: 'fingerprint: isCalm(state, event) ? event.fingerprint : null,',
-    replace: 'fingerprint: event.fingerprint,',
-    why: 'what was written while a check ran counts as checked',
+  'src/core/rules.ts': {
+    'final-run-ends-early': {
+      find: 'return finalRun !== null && finalRun.stop === context.stop.eventId && !finalRun.ended;',
+      replace: 'return false;',
+      why: 'a turn is settled before what is stale was run again',
+    },
+    'stale-not-looked-at': {
+      find: 'const any = goalChecksDue(context) || unverified > 0 || passed > 0;',
+      replace: 'const any = goalChecksDue(context) || unverified > 0;',
+      why: 'evidence never goes stale',
+    },
+    'late-run-forgotten': {
+      find: 'return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;',
+      replace: 'return false;',
+      why: 'a slow check is started again at every stop',
+    },
+    'late-run-after-writes': {
+      find: 'return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;',
+      replace: 'return finalRun?.overdue === true && descriptor.seesTools;',
+      why: 'what was written after a check counts as checked',
+    },
+    'flaky-todo-is-done': {
+      find: '[counts.unexplained, counts.unproved, counts.unverified, counts.flaky]',
+      replace: '[counts.unexplained, counts.unproved, counts.unverified]',
+      why: 'a flaky check of a todo proves it',
+    },
+    'cancelled-check-is-done': {
+      find: '[counts.unexplained, counts.unproved, counts.unverified, counts.flaky]',
+      replace: '[counts.unexplained, counts.unverified, counts.flaky]',
+      why: 'cancelling a todo gets rid of its check',
+    },
+    'unanswered-human-is-done': {
+      find: "  if (due && !goalPassed) return 'claimed';\n",
+      replace: '',
+      why: 'a check that no human answered counts as passed',
+    },
+    'protected-paths-prove-work': {
+      find: 'goalPassed && goalChecks.some((check) => check !== protectedPathsId)',
+      replace: 'goalPassed',
+      why: 'untouched tests prove work that nobody checked',
+    },
   },
-  {
-    id: 'calm-ignores-running-calls',
-    file: 'src/core/checks.ts',
-    find: 'event.writes === work.writes && work.started === work.writes',
-    replace: 'event.writes === work.writes',
-    why: 'a call that still writes does not void evidence',
+  'src/core/stop.ts': {
+    'late-run-unmarked': {
+      find: '? { ...finalRun, overdue: true }',
+      replace: '? finalRun',
+      why: 'a run that was waited for is not taken up again',
+    },
+    'broken-record-is-done': {
+      find: "return { outcome: 'claimed' as const, sentence: told };",
+      replace: 'return { outcome, sentence: told };',
+      why: 'a forged record leads to done',
+    },
+    'claim-hides-damage': {
+      find: "(outcome !== 'done' && outcome !== 'claimed')",
+      replace: "outcome !== 'done'",
+      why: 'a claim from a damaged record is told as an honest one',
+    },
+    'limit-is-stagnation': {
+      find: "kind === 'checks-running' || end === 'error'",
+      replace: "kind === 'checks-running'",
+      why: 'an hour of rate limits ends an honest agent',
+    },
   },
-  {
-    id: 'calm-ignores-ended-calls',
-    file: 'src/core/checks.ts',
-    find: 'event.writes === work.writes && work.started === work.writes',
-    replace: 'work.started === work.writes',
-    why: 'a call that wrote does not void evidence',
+  'src/engine/engine.ts': {
+    'record-never-looked-at': {
+      find: "if ((outcome === 'done' || outcome === 'claimed') &&",
+      replace: "if (outcome === 'failed' &&",
+      why: 'a forged record is never found',
+    },
+    'two-runs-one-waited-for': {
+      find: 'checks = both(checks, runChecks(state, command));',
+      replace: 'checks = runChecks(state, command);',
+      why: 'the checks of an earlier event are not waited for',
+    },
+    'seal-not-checked': {
+      find: 'unsealed(loaded.state, loaded);',
+      replace: 'loaded.state;',
+      why: 'a session that was edited in the store is believed',
+    },
   },
-  {
-    id: 'failed-keeps-evidence',
-    file: 'src/core/checks.ts',
-    find: '      evidence: [],\n      failureTail: event.tail,',
-    replace: '      failureTail: event.tail,',
-    why: 'what passed before a failure still counts',
+  'src/core/ledger.ts': {
+    'record-forged-row': {
+      find: "if (!noted.has(todoId) && change !== 'created')",
+      replace: 'if (!noted.has(todoId) && todoId === change)',
+      why: 'a todo that was put there by hand is taken for one of the plan once its check has passed',
+    },
+    'record-laundered-edit': {
+      find: 'if (was !== undefined && was !== noted.get(todoId))',
+      replace: 'if (was !== undefined && !noted.has(todoId))',
+      why: 'an edit of a todo is forgotten as soon as an honest change follows it',
+    },
+    'record-rows-not-compared': {
+      find: 'noted.get(todo.id) !== todoState(todo)',
+      replace: '!noted.has(todo.id)',
+      why: 'a row that was changed is not found',
+    },
+    'record-missing-rows': {
+      find: 'if (noted.size !== plan.length)',
+      replace: 'if (noted.size < plan.length)',
+      why: 'a row that was removed is not found',
+    },
+    'record-chain-not-walked': {
+      find: 'if (!chain.intact)',
+      replace: 'if (!chain)',
+      why: 'a changed ledger is not found',
+    },
   },
-  {
-    id: 'claim-keeps-evidence',
-    file: 'src/core/plan.ts',
-    find: '      evidence: [],\n',
-    replace: '',
-    why: 'a todo that was reopened needs no new proof',
+  'src/core/human.ts': {
+    'record-broken-for-ever': {
+      find: '    recordBroken: null,\n',
+      replace: '',
+      why: 'a damaged record is held against every later turn',
+    },
+    'started-calls-run-on': {
+      find: '    work: { ...placed.work, started: placed.work.writes },\n',
+      replace: '',
+      why: 'a call that was lost voids evidence for ever',
+    },
+    'approval-outlives-words': {
+      find: 'placed.waits.questions.filter((id) => !isApprovalRequest(id))',
+      replace: 'placed.waits.questions',
+      why: 'a human who answered in the chat is waited for',
+    },
   },
-  {
-    id: 'waiting-is-failed',
-    file: 'src/core/checks.ts',
-    find: "if (event.result === 'waiting') return checkWaits(state, event);",
-    replace: '',
-    why: 'a question to a human counts as a failure',
+  'src/engine/runtime.ts': {
+    'lost-answer-elsewhere': {
+      find: 'return finished ?? (await answeredElsewhere(store, first));',
+      replace: 'return finished ?? first;',
+      why: 'a stop that another process decided is answered wrongly',
+    },
   },
-  {
-    id: 'waiting-asks-nobody',
-    file: 'src/core/checks.ts',
-    find: 'const asked = waitForApproval(state, check);',
-    replace: 'const asked = state;',
-    why: 'a check that waits for a human is forgotten',
+  'src/engine/policy.ts': {
+    'policy-text-believed': {
+      find: 'text !== null && policyKey(text, hash) === key ?',
+      replace: 'text !== null ?',
+      why: 'checks that were edited out of the snapshot are not missed',
+    },
   },
-  {
-    id: 'verify-in-observe',
-    file: 'src/core/checks.ts',
-    find: "if (settingsForAgent(policy.settings, state.agent.name).mode !== 'enforce') return step(state);",
-    replace: '',
-    why: 'observing runs checks',
+  'src/core/plan-edit.ts': {
+    'families-doubled': {
+      find: 'if (twin !== undefined && (item.hostKey === undefined) !== (twin.hostKey === null)) {',
+      replace: 'if (false as boolean && twin !== undefined) {',
+      why: 'two families of todo tools make two plans',
+    },
   },
-  {
-    id: 'verify-forgets-goal',
-    file: 'src/core/checks.ts',
-    find: "todoId === null && goal[check]?.state === 'running'",
-    replace: 'todoId === null && goal[check] === undefined',
-    why: 'nobody waits for the checks of the goal',
-  },
-  {
-    id: 'final-run-of-another-stop',
-    file: 'src/core/checks.ts',
-    find: 'finalRun.stop !== event.stop || finalRun.ended',
-    replace: 'finalRun.ended',
-    why: 'the end of an older run settles a newer stop',
-  },
-  {
-    id: 'edited-checks-untold',
-    file: 'src/core/checks.ts',
-    find: "if (event.edited.length > 0) draft.log('checks-edited', null, { files: event.edited.join(', ') });",
-    replace: '',
-    why: 'edits of the configuration leave no trace',
-  },
-  {
-    id: 'final-run-ends-early',
-    file: 'src/core/rules.ts',
-    find: 'return finalRun !== null && finalRun.stop === context.stop.eventId && !finalRun.ended;',
-    replace: 'return false;',
-    why: 'a turn is settled before what is stale was run again',
-  },
-  {
-    id: 'stale-not-looked-at',
-    file: 'src/core/rules.ts',
-    find: 'const any = goalChecksDue(context) || unverified > 0 || passed > 0;',
-    replace: 'const any = goalChecksDue(context) || unverified > 0;',
-    why: 'evidence never goes stale',
-  },
-  {
-    id: 'late-run-forgotten',
-    file: 'src/core/rules.ts',
-    find: 'return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;',
-    replace: 'return false;',
-    why: 'a slow check is started again at every stop',
-  },
-  {
-    id: 'late-run-after-writes',
-    file: 'src/core/rules.ts',
-    find: 'return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;',
-    replace: 'return finalRun?.overdue === true && descriptor.seesTools;',
-    why: 'what was written after a check counts as checked',
-  },
-  {
-    id: 'late-run-unmarked',
-    file: 'src/core/stop.ts',
-    find: '? { ...state.finalRun, overdue: true }',
-    replace: '? state.finalRun',
-    why: 'a run that was waited for is not taken up again',
-  },
-  {
-    id: 'flaky-todo-is-done',
-    file: 'src/core/rules.ts',
-    find: '[counts.unexplained, counts.unproved, counts.unverified, counts.flaky]',
-    replace: '[counts.unexplained, counts.unproved, counts.unverified]',
-    why: 'a flaky check of a todo proves it',
-  },
-  {
-    id: 'broken-record-is-done',
-    file: 'src/core/stop.ts',
-    find: "return { outcome: 'claimed' as const, sentence: told };",
-    replace: 'return { outcome, sentence: told };',
-    why: 'a forged record leads to done',
-  },
-  {
-    id: 'record-never-looked-at',
-    file: 'src/engine/engine.ts',
-    find: "if ((outcome === 'done' || outcome === 'claimed') &&",
-    replace: "if (outcome === 'failed' &&",
-    why: 'a forged record is never found',
-  },
-  {
-    id: 'record-lost-pass-unnoted',
-    file: 'src/core/checks.ts',
-    find: "if (todo.verification !== 'passed') return step(setVerification(asked, todo, 'claimed'));",
-    replace: "return step(setVerification(asked, todo, 'claimed'));",
-    why: 'a pass that a human has to give again is taken for an edit of the store',
-  },
-  {
-    id: 'claim-hides-damage',
-    file: 'src/core/stop.ts',
-    find: "(outcome !== 'done' && outcome !== 'claimed')",
-    replace: "outcome !== 'done'",
-    why: 'a claim from a damaged record is told as an honest one',
-  },
-  {
-    id: 'record-forged-row',
-    file: 'src/core/ledger.ts',
-    find: "if (!noted.has(todoId) && change !== 'created')",
-    replace: 'if (!noted.has(todoId) && todoId === change)',
-    why: 'a todo that was put there by hand is taken for one of the plan once its check has passed',
-  },
-  {
-    id: 'record-laundered-edit',
-    file: 'src/core/ledger.ts',
-    find: 'if (was !== undefined && was !== noted.get(todoId))',
-    replace: 'if (was !== undefined && !noted.has(todoId))',
-    why: 'an edit of a todo is forgotten as soon as an honest change follows it',
-  },
-  {
-    id: 'record-rows-not-compared',
-    file: 'src/core/ledger.ts',
-    find: 'noted.get(todo.id) !== todoState(todo)',
-    replace: '!noted.has(todo.id)',
-    why: 'a row that was changed is not found',
-  },
-  {
-    id: 'record-missing-rows',
-    file: 'src/core/ledger.ts',
-    find: 'if (noted.size !== plan.length)',
-    replace: 'if (noted.size < plan.length)',
-    why: 'a row that was removed is not found',
-  },
-  {
-    id: 'record-chain-not-walked',
-    file: 'src/core/ledger.ts',
-    find: 'if (!chain.intact)',
-    replace: 'if (!chain)',
-    why: 'a changed ledger is not found',
-  },
-  {
-    id: 'record-broken-for-ever',
-    file: 'src/core/human.ts',
-    find: '    recordBroken: null,\n',
-    replace: '',
-    why: 'a damaged record is held against every later turn',
-  },
-  {
-    id: 'started-calls-run-on',
-    file: 'src/core/human.ts',
-    find: '    work: { ...placed.work, started: placed.work.writes },\n',
-    replace: '',
-    why: 'a call that was lost voids evidence for ever',
-  },
-  {
-    id: 'lost-answer-elsewhere',
-    file: 'src/engine/runtime.ts',
-    find: 'return finished ?? (await answeredElsewhere(store, first));',
-    replace: 'return finished ?? first;',
-    why: 'a stop that another process decided is answered wrongly',
-  },
-  {
-    id: 'two-runs-one-waited-for',
-    file: 'src/engine/engine.ts',
-    find: 'checks = both(checks, runChecks(state, command, event));',
-    replace: 'checks = runChecks(state, command, event);',
-    why: 'the checks of an earlier event are not waited for',
-  },
-  {
-    id: 'limit-is-stagnation',
-    file: 'src/core/stop.ts',
-    find: "kind === 'checks-running' || end === 'error'",
-    replace: "kind === 'checks-running'",
-    why: 'an hour of rate limits ends an honest agent',
-  },
-  {
-    id: 'cancelled-check-is-done',
-    file: 'src/core/rules.ts',
-    find: '[counts.unexplained, counts.unproved, counts.unverified, counts.flaky]',
-    replace: '[counts.unexplained, counts.unverified, counts.flaky]',
-    why: 'cancelling a todo gets rid of its check',
-  },
-  {
-    id: 'unanswered-human-is-done',
-    file: 'src/core/rules.ts',
-    find: "  if (due && !goalPassed) return 'claimed';\n",
-    replace: '',
-    why: 'a check that no human answered counts as passed',
-  },
-  {
-    id: 'protected-paths-prove-work',
-    file: 'src/core/rules.ts',
-    find: 'goalPassed && goalChecks.some((check) => check !== protectedPathsId)',
-    replace: 'goalPassed',
-    why: 'untouched tests prove work that nobody checked',
-  },
-  {
-    id: 'seal-not-checked',
-    file: 'src/engine/engine.ts',
-    find: 'unsealed(loaded.state, loaded);',
-    replace: 'loaded.state;',
-    why: 'a session that was edited in the store is believed',
-  },
-  {
-    id: 'policy-text-believed',
-    file: 'src/engine/policy.ts',
-    find: 'text !== null && policyKey(text, hash) === key ?',
-    replace: 'text !== null ?',
-    why: 'checks that were edited out of the snapshot are not missed',
-  },
-  {
-    id: 'approval-outlives-words',
-    file: 'src/core/human.ts',
-    find: 'placed.waits.questions.filter((id) => !isApprovalRequest(id))',
-    replace: 'placed.waits.questions',
-    why: 'a human who answered in the chat is waited for',
-  },
-  {
-    id: 'families-doubled',
-    file: 'src/core/plan-edit.ts',
-    find: 'if (twin !== undefined && isOtherFamily(item, twin)) {',
-    replace: 'if (false as boolean && twin !== undefined) {',
-    why: 'two families of todo tools make two plans',
-  },
-];
+});

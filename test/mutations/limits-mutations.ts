@@ -1,139 +1,105 @@
 // The rules about limits made silent or wrong: errors, budgets, counters, the countdown, the order.
-import type { Mutation } from './mutation.ts';
+import { mutationsOf } from './mutation.ts';
 
-export const limitsMutations: readonly Mutation[] = [
-  {
-    id: 'rule-rate-limited-silent',
-    file: 'src/core/rules.ts',
-    find: 'state.rateLimitedUntil !== null && at < state.rateLimitedUntil',
-    replace: 'false',
-    why: 'a rate limit is hammered',
+export const limitsMutations = mutationsOf({
+  'src/core/rules.ts': {
+    'rule-rate-limited-silent': {
+      find: 'state.rateLimitedUntil !== null && at < state.rateLimitedUntil',
+      replace: 'false',
+      why: 'a rate limit is hammered',
+    },
+    'rule-circuit-silent': {
+      find: 'if (count < limit) return null;',
+      replace: 'if (true) return null;',
+      why: 'the same error is repeated for ever',
+    },
+    'rule-overflowing-silent': {
+      find: 'overflows >= 2\n',
+      replace: 'false\n',
+      why: 'an overflow that cannot shrink goes on for ever',
+    },
+    'rule-context-full-silent': {
+      find: 'contextTokens === null ||',
+      replace: 'true ||',
+      why: 'the context overflows',
+    },
+    'rule-budget-silent': {
+      find: 'const usage = spent(context)[unit];',
+      replace: 'const usage = { used: 0, limit: null };',
+      why: 'budgets are not kept',
+    },
+    'rule-counter-silent': {
+      find: 'const usage = look(context);',
+      replace: 'const usage = { ...look(context), used: 0 };',
+      why: 'the agent goes on past the ceiling',
+    },
+    'rule-token-budget-wrong-count': {
+      find: 'used: usage.tokens,',
+      replace: 'used: 0,',
+      why: 'tokens are spent without limit',
+    },
+    'rule-cost-budget-wrong-count': {
+      find: 'used: usage.cost,',
+      replace: 'used: 0,',
+      why: 'money is spent without limit',
+    },
+    'rule-time-budget-wrong-count': {
+      find: 'used: (at - usage.since) / 60_000,',
+      replace: 'used: 0,',
+      why: 'time is spent without limit',
+    },
+    'rule-ceiling-wrong-count': {
+      find: 'used: state.counters.total,',
+      replace: 'used: state.counters.continuations,',
+      why: 'honest looking work goes on past the ceiling',
+    },
+    'rule-max-continuations-wrong-count': {
+      find: 'used: state.counters.continuations, limit: settings.maxContinuations',
+      replace: 'used: 0, limit: settings.maxContinuations',
+      why: 'weak progress goes on for ever',
+    },
+    'rule-looping-silent': {
+      find: 'if (!told || alarms < 2) return null;',
+      replace: 'if (true) return null;',
+      why: 'a loop goes on for ever',
+    },
+    'rule-stagnant-silent': {
+      find: 'if (withoutProgress < limit) return null;',
+      replace: 'if (true) return null;',
+      why: 'reminders go on for ever',
+    },
+    'rule-stagnant-off-by-one': {
+      find: 'if (withoutProgress < limit) return null;',
+      replace: 'if (withoutProgress <= limit) return null;',
+      why: 'one reminder too many',
+    },
+    'rule-not-yet-silent': {
+      find: 'if (at >= dueAt) return null;',
+      replace: 'if (true) return null;',
+      why: 'the human has no time to step in',
+    },
+    'rule-not-yet-asked-hosts': {
+      find: "if (mode !== 'told' || immediate || settings.mode === 'observe') return null;",
+      replace: "if (immediate || settings.mode === 'observe') return null;",
+      why: 'an asked host waits for nothing',
+    },
+    'rule-not-yet-no-interval': {
+      find: 'const dueAt = Math.max(stop.at + settings.countdownSeconds * 1000, afterLast);',
+      replace:
+        'const dueAt = stop.at + settings.countdownSeconds * 1000 + 0 * afterLast || stop.at + settings.countdownSeconds * 1000;',
+      why: 'continuations follow each other without a pause',
+    },
+    'bulk-size-four': {
+      find: 'const bulkSize = 3;',
+      replace: 'const bulkSize = 4;',
+      why: 'three idle claims go unchallenged',
+    },
   },
-  {
-    id: 'rule-circuit-silent',
-    file: 'src/core/rules.ts',
-    find: 'if (count < limit) return null;',
-    replace: 'if (true) return null;',
-    why: 'the same error is repeated for ever',
+  'src/core/stop.ts': {
+    'rule-order-latch-late': {
+      find: 'undelivered === null ? stopRules : deliveryRules',
+      replace: 'undelivered === null ? stopRules.toReversed() : deliveryRules',
+      why: 'the reason shown is not the one that counts',
+    },
   },
-  {
-    id: 'rule-overflowing-silent',
-    file: 'src/core/rules.ts',
-    find: 'overflows >= 2\n',
-    replace: 'false\n',
-    why: 'an overflow that cannot shrink goes on for ever',
-  },
-  {
-    id: 'rule-context-full-silent',
-    file: 'src/core/rules.ts',
-    find: 'contextTokens === null ||',
-    replace: 'true ||',
-    why: 'the context overflows',
-  },
-  {
-    id: 'rule-budget-silent',
-    file: 'src/core/rules.ts',
-    find: 'spent?`, look, sentence);',
-    replace: 'spent?`, () => ({ used: 0, limit: null }), sentence);',
-    why: 'budgets are not kept',
-  },
-  {
-    id: 'rule-counter-silent',
-    file: 'src/core/rules.ts',
-    find: 'reached?`, look, sentence);',
-    replace: 'reached?`, () => ({ used: 0, limit: null }), sentence);',
-    why: 'the agent goes on past the ceiling',
-  },
-  {
-    id: 'rule-token-budget-wrong-count',
-    file: 'src/core/rules.ts',
-    find: 'used: state.usage.tokens,',
-    replace: 'used: 0,',
-    why: 'tokens are spent without limit',
-  },
-  {
-    id: 'rule-cost-budget-wrong-count',
-    file: 'src/core/rules.ts',
-    find: 'used: state.usage.cost,',
-    replace: 'used: 0,',
-    why: 'money is spent without limit',
-  },
-  {
-    id: 'rule-time-budget-wrong-count',
-    file: 'src/core/rules.ts',
-    find: 'used: (at - state.usage.since) / 60_000,',
-    replace: 'used: 0,',
-    why: 'time is spent without limit',
-  },
-  {
-    id: 'rule-ceiling-wrong-count',
-    file: 'src/core/rules.ts',
-    find: 'used: state.counters.total,',
-    replace: 'used: state.counters.continuations,',
-    why: 'honest looking work goes on past the ceiling',
-  },
-  {
-    id: 'rule-max-continuations-wrong-count',
-    file: 'src/core/rules.ts',
-    find: 'used: state.counters.continuations, limit: settings.maxContinuations',
-    replace: 'used: 0, limit: settings.maxContinuations',
-    why: 'weak progress goes on for ever',
-  },
-  {
-    id: 'rule-looping-silent',
-    file: 'src/core/rules.ts',
-    find: 'if (!told || alarms < 2) return null;',
-    replace: 'if (true) return null;',
-    why: 'a loop goes on for ever',
-  },
-  {
-    id: 'rule-stagnant-silent',
-    file: 'src/core/rules.ts',
-    find: 'if (withoutProgress < limit) return null;',
-    replace: 'if (true) return null;',
-    why: 'reminders go on for ever',
-  },
-  {
-    id: 'rule-stagnant-off-by-one',
-    file: 'src/core/rules.ts',
-    find: 'if (withoutProgress < limit) return null;',
-    replace: 'if (withoutProgress <= limit) return null;',
-    why: 'one reminder too many',
-  },
-  {
-    id: 'rule-not-yet-silent',
-    file: 'src/core/rules.ts',
-    find: 'if (at >= dueAt) return null;',
-    replace: 'if (true) return null;',
-    why: 'the human has no time to step in',
-  },
-  {
-    id: 'rule-not-yet-asked-hosts',
-    file: 'src/core/rules.ts',
-    find: "if (mode !== 'told' || immediate || settings.mode === 'observe') return null;",
-    replace: "if (immediate || settings.mode === 'observe') return null;",
-    why: 'an asked host waits for nothing',
-  },
-  {
-    id: 'rule-not-yet-no-interval',
-    file: 'src/core/rules.ts',
-    find: 'const dueAt = Math.max(stop.at + settings.countdownSeconds * 1000, afterLast);',
-    replace:
-      'const dueAt = stop.at + settings.countdownSeconds * 1000 + 0 * afterLast || stop.at + settings.countdownSeconds * 1000;',
-    why: 'continuations follow each other without a pause',
-  },
-  {
-    id: 'rule-order-latch-late',
-    file: 'src/core/stop.ts',
-    find: 'undelivered === null ? stopRules : deliveryRules',
-    replace: 'undelivered === null ? stopRules.toReversed() : deliveryRules',
-    why: 'the reason shown is not the one that counts',
-  },
-  {
-    id: 'bulk-size-four',
-    file: 'src/core/rules.ts',
-    find: 'const bulkSize = 3;',
-    replace: 'const bulkSize = 4;',
-    why: 'three idle claims go unchallenged',
-  },
-];
+});

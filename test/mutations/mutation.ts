@@ -12,3 +12,12 @@ export interface Mutation {
   /** What a user would suffer if this defect went unnoticed. */
   readonly why: string;
 }
+
+/** By file and id: both are said once. */
+type Grouped = Readonly<Record<string, Readonly<Record<string, Omit<Mutation, 'id' | 'file'>>>>>;
+
+export function mutationsOf(files: Grouped): Mutation[] {
+  return Object.entries(files).flatMap(([file, byId]) =>
+    Object.entries(byId).map(([id, mutation]) => ({ id, file, ...mutation })),
+  );
+}

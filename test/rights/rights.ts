@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleProgram } from '../support/bundled-program.ts';
 import { type Row, renderTable } from './attempt.ts';
 import { runCommandAttempts, runControl } from './command-attempts.ts';
 import { runFileAttempts } from './file-attempts.ts';
@@ -15,7 +16,7 @@ import {
   runStoreAttempts,
   runWorkerAttempt,
 } from './other-attempts.ts';
-import { bundleProgram, createStage, type Stage } from './stage.ts';
+import { createStage, type Stage } from './stage.ts';
 
 const page = fileURLToPath(new URL('../../docs/permissions.md', import.meta.url));
 const between = /(<!-- attempts -->\n)[\s\S]*(\n<!-- end of attempts -->)/u;

@@ -4,9 +4,6 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { bundledPackages } from '../../scripts/bundled-packages.ts';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import { createPolicy } from '../../src/core/policy.ts';
 import { defaultSettings } from '../../src/core/settings.ts';
@@ -17,8 +14,6 @@ import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.
 import { type Step, script, startScriptedModel } from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { storePath } from '../../src/store/state-directory.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface RunResult {
   readonly code: number | null;
@@ -59,24 +54,6 @@ export interface Stage {
   addVictim(id: string): Promise<void>;
   victim(id: string): Promise<Victim>;
   close(): void;
-}
-
-export async function bundleProgram(outdir: string): Promise<string> {
-  await build({
-    absWorkingDir: root,
-    entryPoints: ['src/cli/bin.ts'],
-    outdir,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node22.13',
-    external: ['bun:sqlite'],
-    ...bundledPackages(root),
-    logLevel: 'error',
-  });
-  return join(outdir, 'bin.mjs');
 }
 
 export function createStage(program: string): Stage {

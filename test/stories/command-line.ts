@@ -4,41 +4,18 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { afterAll, onTestFinished } from 'vitest';
-import { bundledPackages } from '../../scripts/bundled-packages.ts';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import type { Session } from '../../src/core/state.ts';
 import { systemClock } from '../../src/engine/system.ts';
 import { type ScriptedModel, type Step, script, startScriptedModel } from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { storePath } from '../../src/store/state-directory.ts';
+import { bundleProgram } from '../support/bundled-program.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
-/** The program as it is shipped, from the sources as they are now: it starts three times as fast as those. */
-async function bundleProgram(): Promise<string> {
-  const outdir = mkdtempSync(join(tmpdir(), 'untildone-program-'));
-  afterAll(() => rmSync(outdir, { recursive: true, force: true }));
-  await build({
-    absWorkingDir: root,
-    entryPoints: ['src/cli/bin.ts'],
-    outdir,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node22.13',
-    external: ['bun:sqlite'],
-    ...bundledPackages(root),
-    logLevel: 'error',
-  });
-  return join(outdir, 'bin.mjs');
-}
-
-const program = await bundleProgram();
+const bundled = mkdtempSync(join(tmpdir(), 'untildone-program-'));
+afterAll(() => rmSync(bundled, { recursive: true, force: true }));
+const program = await bundleProgram(bundled);
 
 export interface Running {
   readonly child: ChildProcess;

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import { createJsonPrinter } from '../../src/cli/run-output/json-printer.ts';
+import { createJsonPrinter } from '../../src/cli/run-output/run-output.ts';
 import {
   callTool,
   complete,

@@ -116,10 +116,10 @@ export async function setStage(story: Story): Promise<Stage> {
     const settings = settingsOf(story, model.url, given.settings);
     const resolved = await resolveModel(`${story.protocol.provider}/story`, {
       settings,
-      origins: 'trusted',
+      origins: {},
       environment: {},
     });
-    if (!resolved.ok) throw new Error(resolved.sentence);
+    if (!resolved.ok) throw new Error(resolved.error);
     const workers = await workersOf(story, settings);
     const events: AgentEvent[] = [];
     const ended = await runAgent({
@@ -174,14 +174,14 @@ function workerScripts({ workers = {} }: Story): Script[] {
 }
 
 async function workersOf(story: Story, settings: Settings): Promise<readonly Worker[]> {
-  const types = workerTypes(settings, 'trusted');
-  if (!types.ok) throw new Error(types.sentence);
+  const types = workerTypes(settings, {});
+  if (!types.ok) throw new Error(types.error);
   const wanted = types.workers.filter(({ name }) => Object.hasOwn(story.workers ?? {}, name));
   return Promise.all(
     wanted.map(async (type) => {
       const written = `${story.protocol.provider}/${type.name}`;
-      const model = await resolveModel(written, { settings, origins: 'trusted', environment: {} });
-      if (!model.ok) throw new Error(model.sentence);
+      const model = await resolveModel(written, { settings, origins: {}, environment: {} });
+      if (!model.ok) throw new Error(model.error);
       return { ...type, model };
     }),
   );

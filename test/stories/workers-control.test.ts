@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { noAsking } from '../../src/agent/permissions/permission-gate.ts';
+import { noAsking } from '../../src/agent/loop/tool-calls.ts';
 import type { HumanControl } from '../../src/agent/run-agent.ts';
 import type { Event } from '../../src/core/events.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';

@@ -12,7 +12,8 @@ import type { Checker } from '../../src/engine/host.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import type { StoredDecision } from '../../src/engine/store.ts';
 import { createIdentifiers } from '../../src/engine/system.ts';
-import { deadlineOf, type HookContext, performCall } from '../../src/hosts/asked-answers.ts';
+import { createAnswers } from '../../src/hosts/asked-answers.ts';
+import type { HookProcess } from '../../src/hosts/asked-call.ts';
 import { claudeCode } from '../../src/hosts/claude-code/host.ts';
 import { partsOver } from '../../src/open.ts';
 import { createSimulatedClock } from '../../src/simulated/simulated-clock.ts';
@@ -44,18 +45,16 @@ export function createHookCase(options: HookCaseOptions = {}) {
     const { call } = translation;
     const own = { UNTILDONE_HOME: stateDirectory, ...environment };
     const parts = partsOver({ store, clock, identifiers, checker, environment: own });
-    const context: HookContext = {
-      ...{ ...parts, host, call, deadlineAt: deadlineOf(call, clock.now()) },
+    const bindReceipt: HookProcess['bindReceipt'] = async (_store, _engine, { receipt }) => {
+      bound.push(receipt);
+    };
+    const { perform } = createAnswers({
+      ...{ ...parts, host, call },
       runtime: createRuntime({ ...parts, policy: () => policy }),
       configuration: { current: () => policy, problem: () => null, renew: async () => {} },
-      hook: {
-        environment: own,
-        bindReceipt: async (_store, _engine, { receipt }) => {
-          bound.push(receipt);
-        },
-      },
-    };
-    return host.render(await performCall(context), call.hook);
+      hook: { at: clock.now(), environment: own, toolPrefix: null, timeout: null, bindReceipt },
+    });
+    return host.render(await perform(), call.hook);
   }
 
   return {

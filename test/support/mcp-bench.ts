@@ -5,8 +5,9 @@ import type { Todo } from '../../src/core/todo.ts';
 import type { Clock } from '../../src/engine/host.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256 } from '../../src/engine/system.ts';
-import { createTodoCaller } from '../../src/mcp/calls.ts';
-import { bindReceipt, findReceipt } from '../../src/mcp/receipts.ts';
+import { findReceipt } from '../../src/hosts/asked-call.ts';
+import { bindReceipt } from '../../src/mcp/receipts.ts';
+import { createTodoCaller } from '../../src/mcp/serve-mcp.ts';
 import { todoToolsFor } from '../../src/tools/todo-tools.ts';
 import { createMemoryStore } from './memory-store.ts';
 
@@ -19,20 +20,16 @@ export function createMcpBench(clock: Clock, settings: Partial<Settings> = {}) {
 
   /** One more server process over the same store. */
   function startServer() {
-    const client = () => 'test client';
-    const session = createTodoCaller({
-      open: async () => ({ store, engine }),
-      clock,
-      directory: '/workspace',
-      client,
-    });
+    const open = async () => ({ store, engine });
+    const ended = new AbortController().signal;
+    const session = createTodoCaller({ open, clock, directory: '/workspace' }, ended);
     const { call } = session;
     return {
       session,
       async call(name: string, input: unknown) {
         const tool = todoToolsFor('agent').find((one) => one.name === name);
         if (tool === undefined) throw new Error(`no tool ${name}`);
-        const { ok, text } = await call(tool, input);
+        const { ok, text } = await call(tool, input, 'test client');
         const receipt = findReceipt(text) ?? '';
         const [words = ''] = text.split('\n');
         return { ok, text, receipt, output: ok ? (JSON.parse(words) as Record<string, unknown>) : {} };

@@ -100,12 +100,12 @@ export function createWaitingPlugin(
   const policy = { settings: defaultSettings, goalChecks: [] };
   const place = {
     ...{ calls: calls as HostCalls, clock, directory: '/', environment: {}, headless: false },
-    voice: { notify: async () => {}, warnOnce: () => {}, onError: () => {} },
+    voice: { show: async () => {}, warnOnce: () => {}, onError: () => {} },
     configuration: { current: () => policy, problem: () => null, renew: async () => {} },
   };
   const told = createTold({
     ...{ name: 'opencode', instance: 'opencode', adapter: createAdapter(place), clock, policy: () => policy },
-    ...{ closesStore: false, isAwaited: false, onError: () => {}, openStore },
+    ...{ environment: {}, onError: () => {}, openStore },
     identifiers: createIdentifiers(clock),
   });
   return { ...place, told };

@@ -16,7 +16,7 @@ export function sourcesOf(
   environment: Readonly<Record<string, string>>,
   user: PartialSettings = {},
 ): ModelSources {
-  return { settings: mergeSettings({ user }).settings, origins: 'trusted', environment };
+  return { settings: mergeSettings({ user }).settings, origins: {}, environment };
 }
 
 export const providerCases: readonly ProviderCase[] = [

@@ -1,13 +1,14 @@
 // Streams written by hand, and callers that write down what they were asked: for the tests of the guard only. A caller
 // makes its attempts as our loop does, each through `modelParts` and a guard of its own. Nothing here sleeps.
 import {
-  Guard,
+  createGuard,
   GuardMemory,
   type GuardTransformOptions,
+  type PartLike,
+  type StepFacts,
   type StopAnswer,
   type StopFacts,
 } from '../../src/agent/guard/guard-transform.ts';
-import { type PartLike, type StepFacts, StepWatch } from '../../src/agent/guard/hold-back.ts';
 import { type EndPart, modelParts, unlessAborted } from '../../src/agent/loop/step.ts';
 
 export interface ScriptPart {
@@ -72,7 +73,6 @@ export async function* attempts<Part extends PartLike>(
   let sent: { readonly reminder: string; readonly held: string } | null = null;
   for (let number = 1; ; number += 1) {
     const reminder: string | null = (sent as { reminder: string } | null)?.reminder ?? null;
-    const watch = new StepWatch<Part>((part) => caller.isDuplicate?.(part) ?? false);
     const failures: unknown[] = [];
     let seen: SeenPart<Part>[] = [];
     sent = null;
@@ -90,7 +90,7 @@ export async function* attempts<Part extends PartLike>(
       },
       onFailure: (cause) => failures.push(cause),
     };
-    const guard = new Guard<Part>(options);
+    const guard = createGuard<Part>(options);
     const emit = (part: Part): void => {
       // A turn starts once and finishes once.
       if (part.type === 'finish' ? sent === null : part.type !== 'start' || number === 1) seen.push(part);
@@ -101,7 +101,6 @@ export async function* attempts<Part extends PartLike>(
       return caller.attempt(reminder);
     };
     for await (const part of modelParts(open, signal)) {
-      watch.observe(part as Part);
       await guard.take(part as Part, emit);
       yield* seen;
       seen = [];
@@ -112,13 +111,15 @@ export async function* attempts<Part extends PartLike>(
     if (back !== null) heldBack.push(back.held);
     if (back !== null && !signal.aborted) continue;
     const [failure] = failures;
+    const watch = guard.step();
+    const { error, isAborted } = watch.broken();
     return {
       ...watch.facts(),
       attempts: number - 1 + opened,
       heldBack,
-      ...(watch.isAborted || signal.aborted ? { aborted: true } : {}),
+      ...(isAborted || signal.aborted ? { aborted: true } : {}),
       ...(failures.length > 0 ? { error: { source: 'guard', cause: failure } } : {}),
-      ...(watch.error === null ? {} : { error: { source: 'model', cause: watch.error.cause } }),
+      ...(error === null ? {} : { error: { source: 'model', cause: error.cause } }),
     };
   }
 }

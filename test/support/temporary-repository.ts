@@ -4,6 +4,13 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import {
+  type FingerprintChoice,
+  fingerprintListing,
+  type Listing,
+  type ListingOptions,
+  listWorkspace,
+} from '../../src/checks/fingerprint.ts';
 
 export interface TemporaryFolder {
   readonly root: string;
@@ -35,6 +42,24 @@ function folderAt(root: string): TemporaryFolder {
       });
     },
   };
+}
+
+/** git gives ids of 40 digits, we ourselves of 64. */
+export function sourceOf(listing: Listing): 'git' | 'walk' {
+  return [...listing.values()].some((value) => /\b[0-9a-f]{64}$/u.test(value)) ? 'walk' : 'git';
+}
+
+export async function fingerprintWorkspace(root: string, options: ListingOptions & FingerprintChoice = {}) {
+  const listed = await listWorkspace(root, options);
+  if (!listed.ok) return listed;
+  return { source: sourceOf(listed.listing), ...fingerprintListing(listed.listing, options) };
+}
+
+/** Throws where there is none. */
+export async function takeFingerprint(...look: Parameters<typeof fingerprintWorkspace>): Promise<string> {
+  const result = await fingerprintWorkspace(...look);
+  if (!result.ok) throw new Error(result.error);
+  return result.fingerprint;
 }
 
 export function createTemporaryRepository(): TemporaryFolder {

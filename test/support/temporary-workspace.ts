@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { JobRegistry } from '../../src/agent/workspace/shell.ts';
+import { openJobs } from '../../src/agent/workspace/shell.ts';
 import type { ToolContext, ToolOutcome } from '../../src/agent/workspace/tool.ts';
 import { defaultLimits, type WorkspaceLimits } from '../../src/agent/workspace/tool.ts';
 import { workspaceTools } from '../../src/agent/workspace/workspace-tools.ts';
@@ -30,8 +30,8 @@ export function createTemporaryWorkspace(
   mkdirSync(outside);
   writeFileSync(join(outside, 'secret.txt'), 'the secret\n');
   const settings = { ...defaultLimits, endGraceMs: 300, ...limits };
-  const environment = commandEnvironment(process.env, { session: `test-${base}` });
-  const jobs = new JobRegistry({ directory: root, environment, limits: settings });
+  const environment = commandEnvironment(process.env, `test-${base}`);
+  const jobs = openJobs({ root, environment, limits: settings });
   const context: ToolContext = { root, signal, limits: settings, jobs, environment };
   onTestFinished(async () => {
     await jobs.close();

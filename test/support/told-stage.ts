@@ -9,7 +9,8 @@ import type { Session } from '../../src/core/state.ts';
 import type { OutgoingText, ToldHost } from '../../src/engine/host.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { sha256 } from '../../src/engine/system.ts';
-import { createToldRuntime, type Toast, type ToldRuntime } from '../../src/hosts/told-runtime.ts';
+import type { Notice } from '../../src/hosts/told.ts';
+import { createToldRuntime, type ToldRuntime } from '../../src/hosts/told-runtime.ts';
 import { type Happening, scriptedDescriptor } from '../../src/simulated/scripted-host.ts';
 import {
   createSequentialIdentifiers,
@@ -33,7 +34,7 @@ export interface StageOptions {
 export interface ToldProcess {
   readonly runtime: ToldRuntime;
   readonly injected: OutgoingText[];
-  readonly toasts: Toast[];
+  readonly toasts: Notice[];
   readonly notices: string[];
   happens(happening: Happening): Promise<unknown>;
   idles(): Promise<unknown>;
@@ -106,7 +107,7 @@ function createProcess(
   options: StageOptions,
 ): ToldProcess {
   const injected: OutgoingText[] = [];
-  const toasts: Toast[] = [];
+  const toasts: Notice[] = [];
   const notices: string[] = [];
   const identifiers = createSequentialIdentifiers(name);
   let alive = true;
@@ -119,8 +120,9 @@ function createProcess(
       options.find ?? (async ({ key }) => (injected.some((one) => one.key === key) ? 'present' : 'absent')),
     isIdle: options.isIdle ?? (async () => true),
     readPlan: options.readPlan ?? (async () => null),
-    async notify(_session, { message }) {
-      notices.push(message);
+    async notify(_session, notice) {
+      if (notice.durationMs === undefined) notices.push(notice.message);
+      else toasts.push(notice);
     },
   };
   const runtime = createToldRuntime({
@@ -131,9 +133,6 @@ function createProcess(
     policy: () => ({ settings: { ...defaultSettings, ...options.settings }, goalChecks: [] }),
     host,
     instance: 'instance-1',
-    toast: (_session, toast) => {
-      toasts.push(toast);
-    },
     onError: (error) => {
       throw error;
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exchange } from '../../../test/support/history-cases.ts';
-import { calibrateRatio, estimateMessages, estimateTokens, estimateValue } from './compaction.ts';
+import { calibrateRatio, estimateMessages, estimateTokens, estimateValue } from './history.ts';
 
 describe('G8: an estimate of tokens', () => {
   // The figures are by rule of thumb (a word or four letters, a mark, a CJK character each about one token); what

@@ -5,14 +5,9 @@ import { exchange, hasWholePairs, histories, human, says } from '../../../test/s
 import { providerCases } from '../../../test/support/provider-cases.ts';
 import { say, script, startScriptedModel } from '../../scripted-model/index.ts';
 import { resolveModel } from '../models/resolve-model.ts';
-import {
-  applyCompaction,
-  estimateMessages,
-  estimateTokens,
-  isCompactionDue,
-  planCompaction,
-} from './compaction.ts';
-import { isHuman, syntheticKind } from './history.ts';
+import { applyCompaction, planCompaction } from './compaction.ts';
+import { estimateMessages, estimateTokens, isHuman, syntheticKind } from './history.ts';
+import { isCompactionDue } from './prompt.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
@@ -148,7 +143,7 @@ describe.each(providerCases)('P23: a summary by $name', ({ written, sources }) =
     });
     close = server.close;
     const resolved = await resolveModel(written, sources(server.url));
-    if (!resolved.ok) throw new Error(resolved.sentence);
+    if (!resolved.ok) throw new Error(resolved.error);
     const plan = planCompaction(long, options);
     if (plan === null) throw new Error('nothing could go');
     const { text } = await generateText({

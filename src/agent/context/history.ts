@@ -1,99 +1,83 @@
-// The conversation of an agent: what is kept in the store and in memory, who said what, where it may be cut, and how it
-// is kept within a number of messages (S5). What is not written down did not happen. It calls no model.
+// The conversation of an agent: what is kept, who said what, where it may be cut (S5), what it costs in tokens.
 import type { ModelMessage } from 'ai';
 import type { Clock, MessageKind } from '../../engine/host.ts';
 import type { Store } from '../../engine/store.ts';
 
-export interface TranscriptMessage {
-  readonly kind: MessageKind;
-  readonly message: ModelMessage;
-}
-
+export type TranscriptMessage = { readonly kind: MessageKind; readonly message: ModelMessage };
+type Messages = readonly ModelMessage[];
 export type Transcript = Awaited<ReturnType<typeof openTranscript>>;
 
-/** How many prompts' worth of messages stay in memory before the older ones are let go; the store keeps all. */
+/** In prompts' worth of messages; the store keeps all. */
 const memoryFactor = 3;
 
 export async function openTranscript(
-  { store, clock }: { readonly store: Store; readonly clock: Clock },
-  { sessionId, maxMessages }: { readonly sessionId: string; readonly maxMessages: number },
+  { store, clock }: { store: Store; clock: Clock },
+  { sessionId, maxMessages }: { sessionId: string; maxMessages: number },
   turnId: () => string | null = () => null,
 ) {
+  type Body = { cut: boolean; message: ModelMessage };
   const stored = await store.transcript(sessionId, 0);
-  const rows = stored.messages.map(({ kind, body }) => ({
-    kind,
-    ...(JSON.parse(body) as { cut: boolean; message: ModelMessage }),
-  }));
-  // A row that carries `cut` begins the window anew: everything before it was summarised.
+  const rows = stored.messages.map(({ kind, body }) => ({ kind, ...(JSON.parse(body) as Body) }));
+  // A row with `cut` begins the window anew: what was before it was summarised.
   const start = rows.findLastIndex(({ cut }) => cut);
-  let window: readonly TranscriptMessage[] = rows.slice(Math.max(0, start));
+  let window = markedHistory(rows.slice(Math.max(0, start)));
 
-  async function write(
-    messages: readonly TranscriptMessage[],
-    isCut: boolean,
-    stepId?: string,
-  ): Promise<void> {
+  const write = (messages: readonly TranscriptMessage[], isCut: boolean, stepId?: string) => {
     const place = { sessionId, turnId: turnId(), at: clock.now() };
-    const added = messages.map(({ kind, message }, index) => ({
-      ...place,
-      kind,
-      body: JSON.stringify({ cut: isCut && index === 0, message }),
-    }));
+    const added = messages.map(({ kind, message }, at) => {
+      const body: Body = { cut: isCut && at === 0, message };
+      return { ...place, kind, body: JSON.stringify(body) };
+    });
     const settled = stepId === undefined ? {} : { settled: { sessionId, stepId } };
-    await store.record({ messages: added, ...settled });
-  }
+    return store.record({ messages: added, ...settled });
+  };
 
   return {
-    /** What the next prompt is made from: everything since the last summary, the summary included. */
+    /** Everything since the last summary, which is included. */
     messages: () => window,
-    async append(messages: readonly TranscriptMessage[], stepId?: string): Promise<void> {
+    async append(messages: readonly TranscriptMessage[], stepId?: string) {
       await write(messages, false, stepId);
-      window = [...window, ...messages];
+      window = [...window, ...markedHistory(messages)];
       if (window.length > maxMessages * memoryFactor)
-        window = toTranscript(trimHistory(markedHistory(window), maxMessages * (memoryFactor - 1)));
+        window = trimHistory(window, maxMessages * (memoryFactor - 1));
     },
-    /** A summary takes the place of all that came before; the rows themselves stay in the store. */
-    async replace(messages: readonly TranscriptMessage[]): Promise<void> {
-      await write(messages, true);
+    /** The rows before the summary stay in the store. */
+    async replace(messages: Messages) {
+      const rows = messages.map((message) => ({ kind: transcriptKind(message), message }));
+      await write(rows, true);
       window = messages;
     },
   };
 }
 
-export function lastWords(messages: readonly TranscriptMessage[]): string {
-  const last = messages.findLast(({ message }) => message.role === 'assistant')?.message;
+export function lastWords(messages: Messages): string {
+  const last = messages.findLast(({ role }) => role === 'assistant');
   if (last?.role !== 'assistant') return '';
   if (typeof last.content === 'string') return last.content.trim();
   const texts = last.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return texts.join('\n').trim();
 }
 
-// Messages that a human wrote are told from ours in the same role by a mark. It travels with the message into the store
-// and back; providers ignore options under a name that is not theirs.
+// A mark tells a human's messages from ours. Providers ignore options of other names.
 
-/** `note`: messages were left out here. `summary`: what they said. `plan`: only for one call, never stored. */
-const syntheticKinds = ['continuation', 'note', 'summary', 'plan'] as const;
+/** `note`: messages were left out here; `summary`: what they said. */
+const syntheticKinds = ['continuation', 'note', 'summary'] as const;
 export type SyntheticKind = (typeof syntheticKinds)[number];
 
 const owner = 'untildone';
 
-function markOf(message: ModelMessage, name: 'synthetic' | 'leftOut' | 'messageId'): unknown {
-  return message.providerOptions?.[owner]?.[name];
-}
+const markOf = (message: ModelMessage, name: 'synthetic' | 'leftOut' | 'messageId') =>
+  message.providerOptions?.[owner]?.[name];
 
 export function syntheticMessage(kind: SyntheticKind, text: string, leftOut = 0): ModelMessage {
   return { role: 'user', content: text, providerOptions: { [owner]: { synthetic: kind, leftOut } } };
 }
 
-export function syntheticKind(message: ModelMessage): SyntheticKind | null {
-  return syntheticKinds.find((kind) => kind === markOf(message, 'synthetic')) ?? null;
-}
+export const syntheticKind = (message: ModelMessage) =>
+  syntheticKinds.find((kind) => kind === markOf(message, 'synthetic')) ?? null;
+export const isHuman = (message: ModelMessage) => message.role === 'user' && syntheticKind(message) === null;
 
-export function isHuman(message: ModelMessage): boolean {
-  return message.role === 'user' && syntheticKind(message) === null;
-}
-
-/** A human's message with the id under which the engine hears it, which is that of the turn if it begins one. */
+/** `messageId`: as the engine hears it; that of the turn if it begins one. */
 export function humanWords(text: string, messageId: string): TranscriptMessage {
   const providerOptions = { [owner]: { messageId } };
   return { kind: 'human', message: { role: 'user', content: text, providerOptions } };
@@ -106,72 +90,54 @@ export function humanMessageId(message: ModelMessage): string | null {
 
 export function leftOutBy(message: ModelMessage): number {
   const leftOut = markOf(message, 'leftOut');
-  return typeof leftOut === 'number' && leftOut > 0 ? leftOut : 0;
+  return typeof leftOut === 'number' ? leftOut : 0;
 }
 
-/** Messages of a transcript with their marks: what the system said never passes for the human's words. */
-export function markedHistory(rows: readonly TranscriptMessage[]): readonly ModelMessage[] {
+/** Ours must never pass for the human's words. */
+export function markedHistory(rows: readonly TranscriptMessage[]): Messages {
   return rows.map(({ kind, message }) => {
     const isOurs = kind === 'continuation' || kind === 'note' || kind === 'summary';
     if (!isOurs || syntheticKind(message) !== null) return message;
-    // A note of the transcript is any word of the system; only a note of ours stands for messages that went.
+    // A transcript's note is any word of the system; a marked one stands for lost messages.
     const mark = { synthetic: kind === 'summary' ? 'summary' : 'continuation', leftOut: 0 };
     return { ...message, providerOptions: { ...message.providerOptions, [owner]: mark } };
   });
 }
 
-export function toTranscript(messages: readonly ModelMessage[]): readonly TranscriptMessage[] {
-  return messages.map((message) => ({ kind: transcriptKind(message), message }));
-}
-
 export function transcriptKind(message: ModelMessage): MessageKind {
   if (message.role === 'assistant') return 'agent';
   if (message.role === 'tool') return 'tools';
-  const kind = syntheticKind(message);
-  return kind === null ? 'human' : kind === 'plan' ? 'note' : kind;
+  return syntheticKind(message) ?? 'human';
 }
 
 const fixedMessages = 3;
-/** A step removes this share of the window: larger forgets more at once, smaller changes the prefix more often. */
+/** More forgets more at once, less changes the prompt's beginning more often. */
 const stepShare = 0.4;
 
-/**
- * Tool calls stay with their results, the request and the human's last message stay, and what goes leaves a note or the
- * last summary. It goes in steps, so that the beginning of the prompt changes once in many calls and the provider's
- * cache stays warm (V9). Returns what it was given when nothing can or need go.
- */
-export function trimHistory(messages: readonly ModelMessage[], maxMessages: number): readonly ModelMessage[] {
+/** Keeps the request and the last human message. The rest goes in steps: so the cache stays warm (V9). */
+export function trimHistory(messages: Messages, maxMessages: number): Messages {
   if (messages.length <= maxMessages) return messages;
   const window = Math.max(1, maxMessages - fixedMessages);
   const step = Math.max(1, Math.floor(window * stepShare));
-  // A whole number of steps, counted from the beginning: the same place for every length between two steps.
+  // The same place for every length between two steps.
   const wanted = Math.ceil((messages.length - window) / step) * step;
-  // The first place at or after the wanted one; where a last exchange reaches back beyond it, the place before that.
+  // Where a last exchange reaches back beyond it, the place before that.
   const places = cutPlaces(messages);
   const after = places.findIndex((canCut, at) => canCut && at >= wanted && at < messages.length);
   const before = places.findLastIndex((canCut, at) => canCut && at < Math.min(wanted, messages.length));
   const parts = cutHistory(messages, after === -1 ? before : after);
-  if (parts.lost.length === 0) return messages;
-  return joinHistory(parts, parts.summary ?? leftOutNote(parts.leftOut));
+  return parts.lost.length === 0 ? messages : joinHistory(parts);
 }
 
-export function leftOutNote(leftOut: number): ModelMessage {
-  const text = `[EARLIER MESSAGES LEFT OUT] ${leftOut} earlier messages of this conversation are not shown. The plan is kept; read files again instead of relying on memory.`;
-  return syntheticMessage('note', text, leftOut);
-}
-
-/**
- * Entry `i`: the messages before `i` and those from `i` on share no call with its result, nor approval with its answer.
- * Ids are matched in order, because some servers number the calls of every answer from zero.
- */
-export function cutPlaces(messages: readonly ModelMessage[]): readonly boolean[] {
+/** No place parts a call from its result, an approval from its answer. Servers may number calls anew from zero. */
+export function cutPlaces(messages: Messages): readonly boolean[] {
   const places = Array.from({ length: messages.length + 1 }, () => true);
   const open = new Map<string, number>();
   messages.forEach(({ content }, index) => {
     for (const part of typeof content === 'string' ? [] : content) {
       const id = 'approvalId' in part ? part.approvalId : 'toolCallId' in part ? part.toolCallId : '';
       const pair = `${part.type.startsWith('tool-approval') ? 'approval' : 'call'} ${id}`;
-      // An answered call stays: an approval may be followed by the result, and both belong to it.
+      // It stays open: an approval may be followed by the result.
       if (part.type === 'tool-call' || part.type === 'tool-approval-request') open.set(pair, index);
       else if (part.type === 'tool-result' || part.type === 'tool-approval-response')
         places.fill(false, (open.get(pair) ?? index) + 1, index + 1);
@@ -180,13 +146,10 @@ export function cutPlaces(messages: readonly ModelMessage[]): readonly boolean[]
   return places;
 }
 
-type HistoryParts = ReturnType<typeof cutHistory>;
+export type HistoryParts = ReturnType<typeof cutHistory>;
 
-/**
- * A history that is cut at one place. `request`, `lastHuman` and `summary` would go and are kept, `lost` goes, `leftOut`
- * counts what the reader will not see: what goes and what went before.
- */
-export function cutHistory(messages: readonly ModelMessage[], place: number) {
+/** `request`, `lastHuman`, `summary` stay, though before the place. `leftOut`: all that ever went. */
+export function cutHistory(messages: Messages, place: number) {
   const gone = messages.slice(0, place);
   const request = gone.find(isHuman) ?? null;
   const last = messages.findLast(isHuman) ?? null;
@@ -198,7 +161,54 @@ export function cutHistory(messages: readonly ModelMessage[], place: number) {
   return { request, lastHuman, summary, lost, leftOut, tail: messages.slice(place) };
 }
 
-export function joinHistory(parts: HistoryParts, standIn: ModelMessage): readonly ModelMessage[] {
-  const { request, lastHuman, tail } = parts;
-  return [request, standIn, lastHuman, ...tail].filter((message) => message !== null);
+export function joinHistory(
+  { request, lastHuman, summary, leftOut, tail }: HistoryParts,
+  standIn: ModelMessage | null = summary,
+): Messages {
+  const note = `[EARLIER MESSAGES LEFT OUT] ${leftOut} earlier messages of this conversation are not shown. The plan is kept; read files again instead of relying on memory.`;
+  const between = standIn ?? syntheticMessage('note', note, leftOut);
+  return [request, between, lastHuman, ...tail].filter((message) => message !== null);
+}
+
+// On the high side: compacting too early costs a summary, too late a failed call.
+
+const tokensPerMessage = 6;
+/** A picture of ordinary size; bytes say nothing about it. */
+const tokensPerFile = 1600;
+
+export function estimateTokens(text: string): number {
+  let tokens = 0;
+  for (let index = 0; index < text.length; index += 1) tokens += weight(text.charCodeAt(index));
+  return Math.ceil(tokens);
+}
+
+/** Per UTF-16 unit. Latin words are known whole, CJK by character. */
+function weight(unit: number): number {
+  const isLetter = (unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a;
+  if (unit < 0x80) return isLetter || unit === 0x20 || (unit >= 0x30 && unit <= 0x39) ? 0.29 : 0.6;
+  if (unit < 0x2000) return 0.6;
+  return unit >= 0xd800 && unit <= 0xdfff ? 1.5 : 1.2;
+}
+
+export const estimateMessages = (messages: Messages) =>
+  messages.reduce((sum, { content }) => sum + tokensPerMessage + estimateValue(content), 0);
+
+export function estimateValue(value: unknown): number {
+  if (typeof value === 'string') return estimateTokens(value);
+  if (typeof value !== 'object' || value === null) return 1;
+  if (Array.isArray(value)) return value.reduce((sum: number, entry) => sum + estimateValue(entry), 1);
+  if (ArrayBuffer.isView(value)) return tokensPerFile;
+  // Not text for the model.
+  const { providerOptions: _, ...fields } = value as Readonly<Record<string, unknown>>;
+  if (fields['type'] === 'image' || fields['type'] === 'file') return tokensPerFile;
+  const sizes = Object.entries(fields).map(([key, inner]) => estimateTokens(key) + estimateValue(inner));
+  return sizes.reduce((sum, size) => sum + size, 2);
+}
+
+/** It rises at once and falls slowly: an estimate too low does more harm. */
+export function calibrateRatio(ratio: number, estimated: number, reported: number): number {
+  // Tiny prompts tell of the provider's wrapping.
+  if (estimated < 200 || !(reported > 0)) return ratio;
+  const seen = Math.min(4, Math.max(0.25, reported / estimated));
+  return seen > ratio ? seen : ratio * 0.8 + seen * 0.2;
 }

@@ -5,8 +5,7 @@ import { median, prefixShares } from '../../../test/support/prefix-share.ts';
 import { providerCases } from '../../../test/support/provider-cases.ts';
 import { say, script, startScriptedModel } from '../../scripted-model/index.ts';
 import { resolveModel } from '../models/resolve-model.ts';
-import { cacheOptions } from '../models/usage.ts';
-import { assembleCall, systemPrompt } from './prompt.ts';
+import { assembleCall, cacheOptions, systemPrompt } from './prompt.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
@@ -98,7 +97,7 @@ describe.each(providerCases)('V9: what $name receives', ({ written, sources }) =
     const server = await startScriptedModel({ scripts: [script('x', [], { afterwards: say('ok') })] });
     close = server.close;
     const resolved = await resolveModel(written, sources(server.url));
-    if (!resolved.ok) throw new Error(resolved.sentence);
+    if (!resolved.ok) throw new Error(resolved.error);
     const system = systemPrompt({ ...facts, tools: todoTools });
     const history = [human('Migrate the tests to vitest.')];
     for (let step = 0; step < 20; step += 1) {

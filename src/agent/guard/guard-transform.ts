@@ -1,12 +1,25 @@
-// The in-turn guard (I1–I5, I7): what the model says is held while todos are open, and a stop without tool work is sent
-// back with a reminder. Our own loop feeds it part by part; for other people's streams it is an
-// `experimental_transform`. It decides nothing about todos (`ask` does, G1) and starts no model call.
+// The in-turn guard (I1–I5, I7): while todos are open, text is held, and a stop without tool work is sent back with a
+// reminder. Our loop feeds it parts; for others it is an `experimental_transform`. `ask` decides (G1).
 import type { StreamTextTransform, TextStreamPart, ToolSet } from 'ai';
-import { fieldOf, HoldBack, type PartLike, type StepFacts, StepWatch } from './hold-back.ts';
+import type { StopEnd } from '../../core/events.ts';
+import { endsInQuestion } from '../../core/safe-text.ts';
+
+export type PartLike = { readonly type: string };
+
+export interface StepFacts {
+  readonly calledTools: boolean;
+  /** Each call was a todo_write that changed nothing: no tool work (I5). */
+  readonly onlyDuplicates: boolean;
+  /** null: the stream broke off before it. */
+  readonly finishReason: string | null;
+  readonly end: StopEnd;
+  readonly text: string;
+  readonly question: boolean;
+}
 
 export interface StopFacts extends StepFacts {
   readonly attempt: number;
-  /** How firm the reminder should be, by the guard's own memory (I3). */
+  /** How firm the reminder should be (I3). */
   readonly level: number;
   readonly planUnchanged: boolean;
 }
@@ -15,31 +28,30 @@ export type StopAnswer =
   | { readonly answer: 'release' }
   | { readonly answer: 'retry'; readonly reminder: string; readonly level: number };
 
-/** What the guard asks of its caller. None of these may change the plan. */
+/** None of these may change the plan. */
 export interface GuardQuestions<Part extends PartLike> {
-  /** Asked when a step starts and again before the decision, never from memory (G5). */
+  /** Asked at the start of a step and before the decision (G5). */
   hasOpenTodos(): boolean | Promise<boolean>;
   isPaused(): boolean | Promise<boolean>;
   readPlan(): string | Promise<string>;
-  /** Whether this tool result is the notice about a todo_write that changed nothing (I5). */
+  /** Whether it tells of a todo_write that changed nothing (I5). */
   isDuplicate?(toolResult: Part): boolean;
-  /** The one decision point; a retry counts as one continuation there. */
+  /** A retry counts as one continuation there. */
   ask(stop: StopFacts): Promise<StopAnswer>;
   readonly memory: GuardMemory;
-  /** In all, the first included; the default of 2 is one retry per stop attempt (I3). */
+  /** The first included; 2, the default, is one retry per stop attempt (I3). */
   readonly maxAttempts?: number;
 }
 
 export interface GuardTransformOptions<Part extends PartLike> extends GuardQuestions<Part> {
   /**
-   * Hands the reminder to the run, as a steering message. It must not wait for the delivery, which comes after this
-   * step. The SDK builds the model's history from what leaves this transform, so that `heldText` is missing there:
-   * whoever wants the model to see it again puts it back (prepareStep).
+   * Hands it to the run as a steering message; must not wait for its delivery, which comes after this step. The SDK's
+   * history lacks `heldText`: whoever wants the model to see it puts it back (prepareStep).
    */
   remind(reminder: string, heldText: string): void;
-  /** Told of each part that is held, before anything is decided about it; nothing but showing may follow (I1). */
+  /** Before anything is decided about it; only showing may follow (I1). */
   onHeld?(part: Part): void;
-  /** A decision that failed; the answer was released without one. */
+  /** The decision failed, and the answer was released. */
   onFailure?(cause: unknown): void;
 }
 
@@ -47,7 +59,7 @@ export function toTransform<Tools extends ToolSet>(
   options: GuardTransformOptions<TextStreamPart<Tools>>,
 ): StreamTextTransform<Tools> {
   return () => {
-    const guard = new Guard(options);
+    const guard = createGuard(options);
     return new TransformStream<TextStreamPart<Tools>, TextStreamPart<Tools>>({
       transform: (part, controller) => guard.take(part, (passing) => controller.enqueue(passing)),
       flush: (controller) => guard.end((passing) => controller.enqueue(passing)),
@@ -57,89 +69,155 @@ export function toTransform<Tools extends ToolSet>(
 
 const release: StopAnswer = { answer: 'release' };
 
-interface GuardedStep<Part extends PartLike> {
-  readonly hold: HoldBack<Part>;
-  readonly watch: StepWatch<Part>;
-}
+export function createGuard<Part extends PartLike>(options: GuardTransformOptions<Part>) {
+  const { memory, maxAttempts = 2 } = options;
+  const reminders = new Set<string>();
+  let hold: ReturnType<typeof holdBack<Part>> | null = null;
+  let watch = watchStep(options);
+  let attempt = 1;
 
-export class Guard<Part extends PartLike> {
-  readonly #options: GuardTransformOptions<Part>;
-  readonly #reminders = new Set<string>();
-  #step: GuardedStep<Part> | null = null;
-  #attempt = 1;
-
-  constructor(options: GuardTransformOptions<Part>) {
-    this.#options = options;
-  }
-
-  async take(part: Part, emit: (part: Part) => void): Promise<void> {
-    // I7: the SDK shows steering messages in its stream; ours are for the model alone.
-    if (part.type === 'steering-message' && this.#reminders.has(steeringText(part))) return;
-    if (part.type === 'start-step') {
-      const isHeld = await unless(false, () => this.#options.hasOpenTodos());
-      const watch = new StepWatch<Part>((result) => this.#options.isDuplicate?.(result) ?? false);
-      this.#step = { hold: new HoldBack(isHeld ? 'answer' : 'end'), watch };
-    }
-    if (this.#step === null) return emit(part);
-    this.#step.watch.observe(part);
-    const passing = this.#step.hold.take(part);
-    if (passing.at(-1) !== part) this.#options.onHeld?.(part);
-    passing.forEach(emit);
-    if (part.type === 'finish-step') await this.#endStep(this.#step, emit);
-  }
-
-  async end(emit: (part: Part) => void): Promise<void> {
-    if (this.#step === null) return;
-    this.#step.hold.release().forEach(emit);
-    await this.#leave();
-  }
-
-  async #endStep({ hold, watch }: GuardedStep<Part>, emit: (part: Part) => void): Promise<void> {
-    this.#options.memory.countToolCalls(watch.workCalls);
-    const answer = await this.#answer(watch.facts()).catch((cause: unknown) => {
-      // Safe: releasing is what would happen without a guard, and the caller is told.
-      this.#options.onFailure?.(cause);
-      return release;
-    });
-    if (answer.answer === 'release') {
-      hold.release().forEach(emit);
-      return this.#leave();
-    }
-    const { text, passing } = hold.withhold();
-    this.#step = null;
-    this.#attempt += 1;
-    this.#reminders.add(answer.reminder);
-    this.#options.remind(answer.reminder, text);
-    passing.forEach(emit);
-  }
-
-  async #answer(facts: StepFacts): Promise<StopAnswer> {
-    const { memory, maxAttempts = 2 } = this.#options;
-    if (facts.end === 'error' || facts.end === 'cancelled') return release;
+  async function answerTo(facts: StepFacts): Promise<StopAnswer> {
+    if (facts.end === 'error' || facts.end === 'cancelled' || attempt >= maxAttempts) return release;
     if (facts.calledTools && !facts.onlyDuplicates) return release;
-    if (this.#attempt >= maxAttempts) return release;
-    if ((await this.#options.isPaused()) || !(await this.#options.hasOpenTodos())) return release;
-    const plan = await this.#options.readPlan();
+    if ((await options.isPaused()) || !(await options.hasOpenTodos())) return release;
+    const plan = await options.readPlan();
     const asked = { level: memory.nextLevel(plan), planUnchanged: memory.isUnchanged(plan) };
-    const answer = await this.#options.ask({ ...facts, attempt: this.#attempt, ...asked });
+    const answer = await options.ask({ ...facts, attempt, ...asked });
     if (answer.answer === 'release' || answer.reminder.trim() === '') return release;
     memory.reminded(answer.level, plan);
     return answer;
   }
 
-  /** I4: what every exit does. Without a snapshot the next reminder starts mildly, and the exit itself must not fail. */
-  async #leave(): Promise<void> {
-    this.#step = null;
-    this.#attempt = 1;
-    this.#options.memory.reset(await unless(null, () => this.#options.readPlan()));
-  }
+  const guard = {
+    /** The step that runs or ran last. */
+    step: () => watch,
+    async take(part: Part, emit: (part: Part) => void) {
+      // I7: the SDK shows steering messages; ours are for the model alone.
+      if (part.type === 'steering-message' && reminders.has(steeringText(part))) return;
+      if (part.type === 'start-step') {
+        hold = holdBack((await unless(false, () => options.hasOpenTodos())) ? 'answer' : 'end');
+        watch = watchStep(options);
+      }
+      watch.observe(part);
+      if (hold === null) return emit(part);
+      const passing = hold.take(part);
+      if (passing.at(-1) !== part) options.onHeld?.(part);
+      passing.forEach(emit);
+      if (part.type !== 'finish-step') return;
+      memory.countToolCalls(watch.workCalls());
+      const answer = await answerTo(watch.facts()).catch((cause: unknown) => {
+        // Safe: releasing is what would happen without a guard.
+        options.onFailure?.(cause);
+        return release;
+      });
+      if (answer.answer === 'release') return guard.end(emit);
+      const sentBack = hold.withhold();
+      hold = null;
+      attempt += 1;
+      reminders.add(answer.reminder);
+      options.remind(answer.reminder, sentBack.text);
+      sentBack.passing.forEach(emit);
+    },
+    /** I4: at every exit. Must not fail: the next reminder then starts mildly. */
+    async end(emit: (part: Part) => void) {
+      if (hold === null) return;
+      hold.release().forEach(emit);
+      hold = null;
+      attempt = 1;
+      memory.reset(await unless(null, () => options.readPlan()));
+    },
+  };
+  return guard;
 }
 
-/** Safe: a guard that cannot look must hide nothing, and what matters is asked again before the decision. */
-async function unless<Value>(unknown: Value, look: () => Value | Promise<Value>): Promise<Value> {
-  return Promise.resolve()
-    .then(look)
-    .catch(() => unknown);
+/** Safe: it hides nothing, and asks again before the decision. */
+function unless<Value>(unknown: Value, look: () => Value | Promise<Value>): Promise<Value> {
+  return new Promise<Value>((resolve) => resolve(look())).catch(() => unknown);
+}
+
+/** `answer`: text and the step's end are held; `end`: that only. The finish always is. */
+export function holdBack<Part extends PartLike>(what: 'answer' | 'end') {
+  let holding: 'answer' | 'end' | 'nothing' = what;
+  const held: Part[] = [];
+  const finish: Part[] = [];
+  return {
+    take(part: Part): readonly Part[] {
+      const { type } = part;
+      // It works with tools, or broke off. Input counts: text stays in front of its call.
+      if (type.startsWith('tool-') || type === 'error' || type === 'abort') {
+        holding = 'nothing';
+        return [...held.splice(0), part];
+      }
+      const isAnswer = type.startsWith('text-') || type === 'source' || type === 'file';
+      if (type === 'finish') finish.splice(0, 1, part);
+      else if (type === 'finish-step' ? holding !== 'nothing' : holding === 'answer' && isAnswer)
+        held.push(part);
+      else return [part];
+      return [];
+    },
+    release: () => [...held.splice(0), ...finish.splice(0)],
+    /** The end of the step passes: it carries the tokens spent. */
+    withhold() {
+      const parts = held.splice(0);
+      finish.splice(0);
+      const passing = parts.filter(({ type }) => type === 'finish-step');
+      return { text: parts.map(textOf).join(''), passing };
+    },
+  };
+}
+
+function watchStep<Part extends PartLike>(options: Pick<GuardQuestions<Part>, 'isDuplicate'>) {
+  let text = '';
+  let calls = 0;
+  let otherToolWork = 0;
+  let duplicates = 0;
+  let finishReason: string | null = null;
+  let error: { cause: unknown } | null = null;
+  let isAborted = false;
+
+  function isDuplicate(part: Part): boolean {
+    try {
+      return options.isDuplicate?.(part) === true;
+    } catch {
+      // Safe: not knowing counts as work; nothing is sent back by mistake.
+      return false;
+    }
+  }
+  const workCalls = () => Math.max(0, calls - duplicates);
+  const end = (): StopEnd => {
+    if (isAborted || finishReason === 'interrupted') return 'cancelled';
+    if (error !== null || finishReason === 'error') return 'error';
+    if (finishReason === 'length' || finishReason === 'content-filter') return finishReason;
+    return text.trim() === '' && calls === 0 ? 'empty' : 'normal';
+  };
+  return {
+    workCalls,
+    broken: () => ({ error, isAborted }),
+    observe(part: Part) {
+      const { type } = part;
+      text += textOf(part);
+      if (type === 'error') error ??= { cause: fieldOf(part, 'error') };
+      if (type === 'abort') isAborted = true;
+      const reason = type === 'finish' || type === 'finish-step' ? fieldOf(part, 'finishReason') : null;
+      if (typeof reason === 'string') finishReason = reason;
+      if (!type.startsWith('tool-') || type.startsWith('tool-input-')) return;
+      if (type === 'tool-call') calls += 1;
+      else if (type !== 'tool-result') otherToolWork += 1;
+      // A streaming tool repeats its result; only the last one is not preliminary.
+      else if (fieldOf(part, 'preliminary') !== true && isDuplicate(part)) duplicates += 1;
+    },
+    facts(): StepFacts {
+      const calledTools = calls + otherToolWork + duplicates > 0;
+      const onlyDuplicates = calledTools && workCalls() === 0 && otherToolWork === 0;
+      const question = endsInQuestion(text);
+      return { calledTools, onlyDuplicates, finishReason, end: end(), text, question };
+    },
+  };
+}
+
+function textOf(part: PartLike): string {
+  const text = part.type === 'text-delta' ? fieldOf(part, 'text') : '';
+  return typeof text === 'string' ? text : '';
 }
 
 function steeringText(part: PartLike): string {
@@ -147,6 +225,9 @@ function steeringText(part: PartLike): string {
   const text = Array.isArray(content) && content.length === 1 ? fieldOf(content[0], 'text') : content;
   return typeof text === 'string' ? text : '';
 }
+
+const fieldOf = (value: unknown, name: string) =>
+  (value as Record<string, unknown> | null | undefined)?.[name];
 
 export interface GuardMemoryState {
   readonly reminderLevel: number;
@@ -156,40 +237,36 @@ export interface GuardMemoryState {
 
 const lastLevel = 3;
 
-/** What the guard remembers between the steps of one turn. The caller owns it and describes the plan as a string. */
+/** Between the steps of one turn. Its owner describes the plan as a string. */
 export class GuardMemory {
-  #state: GuardMemoryState;
+  state: GuardMemoryState;
 
-  /** A run that goes on after a crash gives back the state it had saved. */
+  /** After a crash: the state that was saved. */
   constructor(state: GuardMemoryState = { reminderLevel: 0, planSnapshot: null, toolCalls: 0 }) {
-    this.#state = state;
-  }
-
-  get state(): GuardMemoryState {
-    return this.#state;
+    this.state = state;
   }
 
   isUnchanged(plan: string): boolean {
-    return this.#state.planSnapshot === plan;
+    return this.state.planSnapshot === plan;
   }
 
-  /** I3: firmer only if the plan is as it was at the last reminder; the first reminder is always the mild one. */
+  /** I3: firmer only if the plan has not changed; the first is mild. */
   nextLevel(plan: string): number {
-    const { reminderLevel } = this.#state;
+    const { reminderLevel } = this.state;
     const isFirmer = reminderLevel === 0 || this.isUnchanged(plan);
     return isFirmer ? Math.min(lastLevel, reminderLevel + 1) : reminderLevel;
   }
 
-  reminded(reminderLevel: number, planSnapshot: string): void {
-    this.#state = { ...this.#state, reminderLevel, planSnapshot };
+  reminded(reminderLevel: number, planSnapshot: string) {
+    this.state = { ...this.state, reminderLevel, planSnapshot };
   }
 
-  countToolCalls(calls: number): void {
-    this.#state = { ...this.#state, toolCalls: this.#state.toolCalls + calls };
+  countToolCalls(calls: number) {
+    this.state = { ...this.state, toolCalls: this.state.toolCalls + calls };
   }
 
-  /** I4: every exit. A plan that could not be read (null) equals no other, so that nothing escalates by mistake. */
-  reset(planSnapshot: string | null): void {
-    this.#state = { reminderLevel: 0, planSnapshot, toolCalls: 0 };
+  /** null: it could not be read; nothing escalates by mistake. */
+  reset(planSnapshot: string | null) {
+    this.state = { reminderLevel: 0, planSnapshot, toolCalls: 0 };
   }
 }

@@ -1,7 +1,7 @@
 // The holding alone, without streams or time: what goes in and what comes out, for any sequence of parts.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HoldBack } from './hold-back.ts';
+import { holdBack } from './guard-transform.ts';
 
 interface TestPart {
   readonly type: string;
@@ -31,12 +31,12 @@ const anySequence = (kinds: readonly string[]) =>
 
 describe('holding back an answer', () => {
   it('I1: text, sources, files and the end of the step wait; everything else passes at once', () => {
-    for (const type of heldTypes) expect(new HoldBack('answer').take(part(type))).toEqual([]);
-    for (const type of passingTypes) expect(types(new HoldBack('answer').take(part(type)))).toEqual([type]);
+    for (const type of heldTypes) expect(holdBack('answer').take(part(type))).toEqual([]);
+    for (const type of passingTypes) expect(types(holdBack('answer').take(part(type)))).toEqual([type]);
   });
 
   it('I1: with the first part of a tool call everything held comes out before it, and nothing more is held', () => {
-    const hold = new HoldBack<TestPart>('answer');
+    const hold = holdBack<TestPart>('answer');
     for (const text of ['I will', ' look']) hold.take(part('text-delta', text));
     expect(hold.take(part('tool-input-start'))).toEqual([
       part('text-delta', 'I will'),
@@ -51,21 +51,21 @@ describe('holding back an answer', () => {
 
   it('I1: an error or an abort lets the text out before it', () => {
     for (const type of ['error', 'abort']) {
-      const hold = new HoldBack<TestPart>('answer');
+      const hold = holdBack<TestPart>('answer');
       hold.take(part('text-delta', 'half a'));
       expect(types(hold.take(part(type)))).toEqual(['text-delta', type]);
     }
   });
 
   it('I1: without open todos only the end of the step waits', () => {
-    const hold = new HoldBack<TestPart>('end');
+    const hold = holdBack<TestPart>('end');
     expect(types(hold.take(part('text-delta', 'hello')))).toEqual(['text-delta']);
     expect(types(hold.take(part('finish-step')))).toEqual([]);
     expect(types(hold.release())).toEqual(['finish-step']);
   });
 
   it('I1: an answer that is sent back gives its text and the end of its step, neither text parts nor a finish', () => {
-    const hold = new HoldBack<TestPart>('answer');
+    const hold = holdBack<TestPart>('answer');
     for (const given of [
       part('text-delta', 'All '),
       part('source'),
@@ -88,7 +88,7 @@ describe('for any sequence of parts', () => {
         anySequence([...heldTypes, ...passingTypes, ...toolTypes, 'error', 'abort', 'finish']),
         modes,
         (given, mode) => {
-          const hold = new HoldBack<TestPart>(mode);
+          const hold = holdBack<TestPart>(mode);
           const out = [...given.flatMap((each) => hold.take(each)), ...hold.release()];
           const lastFinish = given.at(-1);
           const kept = given.filter((each) => each.type !== 'finish' || each === lastFinish);
@@ -110,7 +110,7 @@ describe('for any sequence of parts', () => {
         anySequence([...heldTypes, ...passingTypes, ...toolTypes, 'error']),
         modes,
         (given, mode) => {
-          const hold = new HoldBack<TestPart>(mode);
+          const hold = holdBack<TestPart>(mode);
           for (const each of given) {
             const out = hold.take(each);
             if (!heldTypes.includes(each.type) && each.type !== 'finish') expect(out.at(-1)).toBe(each);
@@ -124,7 +124,7 @@ describe('for any sequence of parts', () => {
   it('I1: sent back without any tool part, no text part ever leaves, and all of the text is handed over', () => {
     fc.assert(
       fc.property(anySequence([...heldTypes, ...passingTypes]), (given) => {
-        const hold = new HoldBack<TestPart>('answer');
+        const hold = holdBack<TestPart>('answer');
         const out = given.flatMap((each) => hold.take(each));
         const { text, passing } = hold.withhold();
         const shown = types([...out, ...passing, ...hold.release()]);

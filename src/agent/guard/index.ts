@@ -1,5 +1,4 @@
-// The in-turn guard for AI SDK streams that someone else runs (`untildone/guard`): a transform that holds a premature
-// answer back until the decision, and the small parts beside it. `ai` is the user's own.
+// `untildone/guard`: the in-turn guard for AI SDK streams that someone else runs. `ai` is the user's own.
 export { planningHint } from './complexity.ts';
 export {
   GuardMemory,

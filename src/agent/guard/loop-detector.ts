@@ -1,16 +1,15 @@
-// Finds out that an agent goes in circles: the same call with the same result, a period of calls, the same words
-// again and again (I8, P25). Incremental, with the memory of the last calls only. It alarms; others act.
-// A missed loop is ended later by the limits; a false alarm breaks honest work. So results must be equal too.
+// Finds an agent that goes in circles (I8, P25). A missed loop meets the limits later; a false alarm breaks honest
+// work: results must be equal too.
 import { createHash } from 'node:crypto';
 import { oneLine } from '../../core/safe-text.ts';
 
 export interface LoopAlarm {
-  /** One short line, safe to show: tool names and numbers, nothing of inputs or results. */
+  /** Safe to show: tool names and numbers, nothing of inputs or results. */
   readonly pattern: string;
   readonly repeats: number;
 }
 
-/** `memory`: calls and texts that are remembered; three periods of the longest kind must fit. */
+/** `memory`: calls and texts; three periods of the longest kind must fit. */
 export const defaultLoopLimits = {
   identicalCalls: 4,
   maxPeriod: 6,
@@ -18,13 +17,14 @@ export const defaultLoopLimits = {
   repeatedTexts: 3,
   memory: 60,
 };
+type LoopLimits = Readonly<typeof defaultLoopLimits>;
 
 export class LoopDetector {
-  readonly #limits: Readonly<typeof defaultLoopLimits>;
+  readonly #limits: LoopLimits;
   #calls: { readonly name: string; readonly key: string }[] = [];
   #texts: string[] = [];
 
-  constructor(limits: Readonly<typeof defaultLoopLimits> = defaultLoopLimits) {
+  constructor(limits: LoopLimits = defaultLoopLimits) {
     this.#limits = limits;
   }
 
@@ -34,7 +34,7 @@ export class LoopDetector {
 
   observeCall({ name, input, result }: { name: string; input: unknown; result: unknown }): LoopAlarm | null {
     const key = digest(`${name}\n${canonicalText(input)}\n${withoutMeasurements(canonicalText(result))}`);
-    // Someone who repeats a phrase while doing something new is not going in circles.
+    // To repeat a phrase while doing something new is no circle.
     if (!this.#calls.some((call) => call.key === key)) this.#texts = [];
     this.#calls = [...this.#calls, { name: oneLine(name, 40), key }].slice(-this.#limits.memory);
     return this.#alarm(this.#repeatedCalls());
@@ -51,12 +51,12 @@ export class LoopDetector {
     return this.#alarm({ pattern: `the same text ${repeats} times`, repeats });
   }
 
-  reset(): void {
+  reset() {
     this.#calls = [];
     this.#texts = [];
   }
 
-  /** After an alarm the count starts afresh: a second alarm means a second full round. */
+  /** A second alarm means a second full round. */
   #alarm(alarm: LoopAlarm | null): LoopAlarm | null {
     if (alarm !== null) this.reset();
     return alarm;
@@ -78,7 +78,7 @@ export class LoopDetector {
   }
 }
 
-/** One text for one meaning: the keys of an input in order. Never fails, whatever a model sends. */
+/** Keys in order. Never fails, whatever a model sends. */
 function canonicalText(value: unknown): string {
   const inOrder = (_key: string, field: unknown): unknown => {
     if (field instanceof Error) return `${field.name}: ${field.message}`;
@@ -89,19 +89,14 @@ function canonicalText(value: unknown): string {
   try {
     return JSON.stringify(value, inOrder) ?? String(value);
   } catch {
-    // Safe: no honest input contains itself or nests without end; such ones count as equal.
+    // Safe: no honest input contains itself; such ones count as equal.
     return '…';
   }
 }
 
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
-}
+const digest = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
-/**
- * Clock times and measured durations ("in 0.32s", "345ms", "10:11:12") differ at every run of the same failing test;
- * whole seconds and other numbers are kept, since they may be a poll's progress.
- */
+/** They differ at every run of a test; other numbers may be progress. */
 function withoutMeasurements(text: string): string {
   return text
     .replace(/\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?/gu, '#')

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
 import { noTotals, type SyncReport } from '../../plan-file/plan-file-sync.ts';
-import { followPlanFile } from './plan-file.ts';
-import type { AgentRunOptions, Run } from './run.ts';
+
+import { type AgentRunOptions, followPlanFile, type RunParts } from './run.ts';
 
 const plan = { title: null, goalChecks: [], items: [], warnings: [] };
 const fine: SyncReport = { ok: true, plan, withoutLine: 0, ...noTotals };
-const wrong: SyncReport = { ok: false, problems: [{ line: 3, sentence: 'this check is empty' }] };
+const wrong: SyncReport = { ok: false, problems: ['line 3: this check is empty'] };
 
 /** What was called, in order, and what the human was told. */
 function follow(report: () => SyncReport, options: Partial<AgentRunOptions> = {}) {
@@ -25,9 +25,9 @@ function follow(report: () => SyncReport, options: Partial<AgentRunOptions> = {}
   const permissions = { mode: 'auto', shellAllow: [] };
   const followed = followPlanFile({
     ...{ goal: 'Do it.', permissions, planFile: () => file, ...options },
-    tell: (event: Parameters<Run['tell']>[0]) =>
+    tell: (event: Parameters<RunParts['tell']>[0]) =>
       told.push(event.type === 'notice' ? event.sentence : event.type),
-  } as unknown as Run);
+  } as unknown as RunParts);
   const ask = () => followed.around(async () => void calls.push('ask'));
   return { followed, ask, calls, told };
 }

@@ -1,54 +1,47 @@
-// One run of our own agent as all its parts see it: whom it reports to, whom it tells, what it counts, and its end in
-// one event. What the run wants from engine and store passes here, in history.ts and in tool-calls.ts.
-import { type Decision, exitCodes, type Outcome } from '../../core/decision.ts';
-import type { Event, Job } from '../../core/events.ts';
+// One run of our own agent as its parts see it. The human's hand on it (Ctrl-C, `untildone stop|pause|resume|say`) is
+// on the record before it takes effect. Decides nothing.
+import { EventEmitter, once } from 'node:events';
+import { commandEnvironment } from '../../checks/process.ts';
+import { UntildoneError } from '../../core/error.ts';
+import type { Event } from '../../core/events.ts';
 import type { Policy } from '../../core/policy.ts';
+import { oneLine } from '../../core/safe-text.ts';
 import { type Settings, settingsForAgent } from '../../core/settings.ts';
-import { countPlan, nextTodos, openCount, type State } from '../../core/state.ts';
+import type { State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
-import { isOpen } from '../../core/todo.ts';
-import type { Handled } from '../../engine/engine.ts';
-import type { Checker, Clock, Identifiers } from '../../engine/host.ts';
-import { createRuntime, type Runtime } from '../../engine/runtime.ts';
-import type { Store } from '../../engine/store.ts';
+import type { Clock } from '../../engine/host.ts';
+import { createRuntime, type Runtime, type RuntimeOptions } from '../../engine/runtime.ts';
 import { sha256 } from '../../engine/system.ts';
-import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
-import { type AgentEvent, type Emit, type RunEnded, todoViews, type UsageView } from '../agent-event.ts';
-import { planMessage } from '../context/prompt.ts';
-import { countComplexTurn } from '../guard/complexity.ts';
+import type { PlanFileSync, SyncReport } from '../../plan-file/plan-file-sync.ts';
+import { type AgentEvent, type Emit, planView, type UsageView } from '../agent-event.ts';
 import type { ResolvedModel } from '../models/resolve-model.ts';
-import { callUsage, type UsageLike } from '../models/usage.ts';
-import { type Asking, createPermissionGate, noAsking } from '../permissions/permission-gate.ts';
-import { delegateToolName, type Worker, withWorkerTypes } from '../workers/worker-types.ts';
+import type { Worker } from '../workers/worker-types.ts';
 import type { PermissionPolicy } from '../workspace/permission.ts';
-import { createControl, firstOf, type HumanControl, onAbort } from './control.ts';
+import { openJobs } from '../workspace/shell.ts';
+import { defaultLimits } from '../workspace/tool.ts';
+import { type Asking, createPermissionGate, noAsking } from './tool-calls.ts';
 
 export const ownAgentName = 'run';
 
-export interface AgentRunOptions {
-  /** null: a session is taken up again without a new message. */
+export interface AgentRunOptions extends Pick<RuntimeOptions, 'store' | 'clock' | 'identifiers' | 'checker'> {
+  /** null: a session goes on without a new message. */
   readonly goal: string | null;
   readonly sessionId: string;
   readonly resume: boolean;
   readonly model: ResolvedModel;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly identifiers: Identifiers;
   readonly policy: Policy;
   readonly directory: string;
   readonly permissions: PermissionPolicy;
-  /** How the human is asked for what the policy leaves open; absent: nobody is there. */
+  /** Absent: nobody can be asked. */
   readonly asking?: Asking;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly emit: Emit;
-  readonly checker?: Checker;
-  /** Who todos can be handed to (S4); none: there is no `delegate`. */
+  /** S4; none: there is no `delegate`. */
   readonly workers?: readonly Worker[];
-  /** The plan file that goes with this session, over the engine of the run. */
   readonly planFile?: (engine: Runtime) => PlanFileSync;
-  /** Fingerprint of the workspace now; null where none can be taken. */
+  /** null: none can be taken. */
   readonly fingerprint: () => Promise<string | null>;
-  /** Hands the human's controls to the caller, which knows about signals and keys. */
+  /** The caller has the signals and keys. */
   readonly onControl?: (control: HumanControl) => void;
   readonly acceptClaims: boolean;
   readonly random?: () => number;
@@ -56,30 +49,40 @@ export interface AgentRunOptions {
 
 /** An event before it has its id, time and session. */
 export type Draft<Kind> = Kind extends unknown ? Omit<Kind, 'id' | 'sessionId' | 'at'> : never;
-
-/** Background jobs of the workspace; the listener gets a sentence for the model, the returned function ends it. */
-export interface JobWatch {
-  running(): readonly Job[];
-  onEnd(listener: (note: string) => void): () => void;
-}
-
 export type RunParts = ReturnType<typeof openParts>;
 
 function openParts(options: AgentRunOptions) {
-  const { store, clock, identifiers, sessionId, checker, workers = [], asking = noAsking } = options;
-  const policy = withWorkerTypes(options.policy, workers);
+  const { store, clock, identifiers, sessionId, directory, checker } = options;
+  const { workers = [], asking = noAsking } = options;
+  // M1: the agentTypes that a todo may have.
+  const agentTypes = workers.length === 0 ? {} : { agentTypes: workers.map(({ name }) => name) };
+  const policy = { ...options.policy, settings: { ...options.policy.settings, ...agentTypes } };
+  const settings = settingsForAgent(policy.settings, ownAgentName);
   const parts = { store, clock, identifiers, hash: sha256, policy: () => policy };
-  const engine = createRuntime(checker === undefined ? parts : { ...parts, checker });
+  const engine = createRuntime({ ...parts, ...(checker && { checker }) });
   const state = (): Promise<State | null> => store.state(sessionId);
   const base = (of = sessionId) => ({ id: identifiers.next(), sessionId: of, at: clock.now() });
+  const tell = ({ type, ...body }: Draft<AgentEvent>, of = sessionId, emit = options.emit) =>
+    emit({ type, at: clock.now(), sessionId: of, ...body } as AgentEvent);
+  const limits = { ...defaultLimits, commandMs: settings.tools.shellTimeoutSeconds * 1000 };
+  const environment = commandEnvironment(options.environment, sessionId);
+  const jobs = openJobs({ root: directory, environment, limits });
+  let shownPlan = '';
   return {
-    ...{ ...options, workers, asking, engine, state, base, control: createControl(state, clock) },
-    settings: settingsForAgent(policy.settings, ownAgentName),
-    /** Puts an event on the record, of this session unless another one is named. */
-    record: (event: Draft<Event>, of = sessionId): Promise<Handled> =>
-      engine.handle({ ...base(of), ...event } as Event),
-    tell: ({ type, ...body }: Draft<AgentEvent>, of = sessionId, emit = options.emit): void =>
-      emit({ type, at: clock.now(), sessionId: of, ...body } as AgentEvent),
+    ...{ ...options, workers, asking, settings, engine, state, base, tell },
+    workspace: { root: directory, limits, environment, jobs },
+    control: createControl(state, clock, tell),
+    record: (event: Draft<Event>, of = sessionId) => engine.handle({ ...base(of), ...event } as Event),
+    async isNow(rule: (spent: { state: State; settings: Settings; at: number }) => boolean) {
+      const now = await state();
+      return now !== null && rule({ state: now, settings, at: clock.now() });
+    },
+    async showPlan() {
+      const view = planView((await state())?.plan ?? []);
+      const plan = JSON.stringify(view);
+      if (plan !== shownPlan) tell({ type: 'plan-changed', ...view });
+      shownPlan = plan;
+    },
   };
 }
 
@@ -90,163 +93,185 @@ export function openRun(options: AgentRunOptions) {
   return {
     ...parts,
     gate: createPermissionGate(parts),
+    planFile: followPlanFile(parts),
     startedAt: options.clock.now(),
     iterations: createIterationBudget(parts.settings.iterations),
     steps: 0,
     toolCalls: 0,
     usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, cost: null } as UsageView,
     continuations: new Map<TextKind, number>(),
-    jobs: { running: () => [], onEnd: () => () => {} } as JobWatch,
     turnId: null as string | null,
-    shownPlan: '',
     shownWords: new Set<string>(),
   };
 }
 
-/** `note`: for the model. `goOn`: the next step may start; else the stop attempt is to be decided again. */
-type WaitEnd = { readonly note: string | null; readonly goOn: boolean };
-
-/** A wait that names no end is looked at again after this time, so that a lost event cannot hold a run for ever. */
-const longestWaitMs = 60_000;
-
-/** A human's stop ends every wait; whoever speaks need not wait, only a failed call waits its time. */
-export function waitInRun(
-  { control, clock, jobs }: Run,
-  reason: string,
-  dueAt: number | null,
-  ending: AbortSignal = control.signal,
-): Promise<WaitEnd> {
-  const over = { note: null, goOn: false };
-  const nothing = () => () => {};
-  return firstOf<WaitEnd>(
-    (end) => onAbort(AbortSignal.any([ending, control.stopping]), () => end(over)),
-    (end) => clock.wake(dueAt ?? clock.now() + longestWaitMs, () => end(over)),
-    reason === 'background' ? (end) => jobs.onEnd((note) => end({ note, goOn: true })) : nothing,
-    reason === 'retry'
-      ? nothing
-      : (end) => control.onLook(({ words = [] }) => words.length > 0 && end({ note: null, goOn: true })),
-  );
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) callback();
+  else signal.addEventListener('abort', callback, { once: true });
+  return () => signal.removeEventListener('abort', callback);
 }
 
-/** Every call to a model counts, into the session that made it and into the budgets of the run (G8). */
-export async function countUsage(
-  run: Run,
-  used: UsageLike,
-  { price, contextLimit }: Pick<ResolvedModel, 'price' | 'contextLimit'>,
-  /** Only an agent's own calls say how full its window is; a summary does not. */
-  { by, fillsContext }: { readonly by: string; readonly fillsContext: boolean },
-): Promise<UsageView> {
-  const step = callUsage(used, price);
-  const { inputTokens, outputTokens, cost } = step;
-  const { usage } = run;
-  run.usage = {
-    inputTokens: usage.inputTokens + inputTokens,
-    cachedTokens: usage.cachedTokens + step.cachedTokens,
-    outputTokens: usage.outputTokens + outputTokens,
-    cost: cost === null ? usage.cost : (usage.cost ?? 0) + cost,
+type Tell = (event: Draft<AgentEvent>) => void;
+type Other<Found> = (end: (found: Found) => void) => () => void;
+
+/** Commands from another terminal take effect within a second. */
+const pollMs = 400;
+
+function createControl(read: () => Promise<State | null>, clock: Clock, tell: Tell) {
+  const stopped = new AbortController();
+  const looks = new EventEmitter<{ look: [State] }>().setMaxListeners(0);
+  let step = new AbortController();
+  let cancel = () => {};
+  let isFinishing = false;
+  let isClosed = false;
+  const control = {
+    watch() {
+      if (isClosed) return;
+      // Safe: what cannot be read now is read at the next tick.
+      cancel = clock.wake(clock.now() + pollMs, () => control.look().then(control.watch, control.watch));
+    },
+    async look() {
+      const state = await read();
+      if (state === null) return;
+      if ((state.latch !== null || state.pause?.by === 'human') && !isFinishing) step.abort();
+      looks.emit('look', state);
+    },
+    onLook(listener: (state: State) => void) {
+      looks.on('look', listener);
+      return () => looks.off('look', listener);
+    },
+    /** Until no pause of a human holds. Unless it was stopped, the next step can be aborted anew. */
+    async whilePaused(): Promise<State | null> {
+      for (let isTold = false; ; isTold = true) {
+        const state = await read();
+        const isStopped = state !== null && state.latch !== null;
+        if (isStopped || state?.pause?.by !== 'human') {
+          if (!isStopped && step.signal.aborted) step = new AbortController();
+          return state;
+        }
+        const sentence =
+          'Paused by a human. `untildone resume` in another terminal goes on; Ctrl-C ends the run.';
+        if (!isTold) tell({ type: 'waiting', reason: 'paused-by-human', sentence, until: null });
+        await once(looks, 'look');
+      }
+    },
+    /** What a look or `other` finds; null: it is due, or the human ends it. */
+    wait<Found>(
+      dueAt: number | null,
+      find: (state: State) => Found | null | undefined,
+      { signal = step.signal, other }: { signal?: AbortSignal; other?: Other<Found> | null } = {},
+    ): Promise<Found | null> {
+      return new Promise((resolve) => {
+        const end = (found: Found | null) => {
+          for (const stop of stops) stop();
+          resolve(found);
+        };
+        const look = (state: State) => {
+          const found = find(state);
+          if (found != null) end(found);
+        };
+        const stops: (() => unknown)[] = [control.onLook(look)];
+        if (dueAt !== null) stops.push(clock.wake(dueAt, () => end(null)));
+        if (other) stops.push(other(end));
+        // Last, because it may end at once.
+        stops.push(onAbort(AbortSignal.any([signal, stopped.signal]), () => end(null)));
+      });
+    },
+    /** The human wants the running step to end. */
+    get signal() {
+      return step.signal;
+    },
+    /** The stop is on the record: a wait is no step that could finish. */
+    stopping: stopped.signal,
+    abortStep: () => step.abort(),
+    /** The running step may finish; waits end when the stop is on the record. */
+    async stopAfterStep(record: () => Promise<unknown>) {
+      isFinishing = true;
+      await record();
+      stopped.abort();
+    },
+    close() {
+      isClosed = true;
+      cancel();
+    },
   };
-  for (const spender of new Set([by, run.sessionId])) {
-    const contextTokens = fillsContext && spender === by ? inputTokens : null;
-    const window = { contextTokens, contextLimit: spender === by ? contextLimit : null };
-    await run.record({ type: 'usage-reported', inputTokens, outputTokens, cost, ...window }, spender);
-  }
-  run.tell({ type: 'usage', step, total: run.usage }, by);
-  return step;
+  return control;
 }
 
-export async function isNow(
-  run: Run,
-  rule: (spent: { state: State; settings: Settings; at: number }) => boolean,
-): Promise<boolean> {
-  const state = await run.state();
-  return state !== null && rule({ state, settings: run.settings, at: run.clock.now() });
-}
+export type HumanControl = ReturnType<typeof createHumanControl>;
 
-export async function planNow(run: Run): Promise<string | null> {
-  const plan = (await run.state())?.plan ?? [];
-  const limit = run.settings.context.planTodos;
-  const delegate = run.workers.length > 0 ? delegateToolName : null;
-  return planMessage({ next: nextTodos(plan, limit), counts: countPlan(plan), limit, delegate });
-}
-
-/** Tells watchers, unless they know. */
-export async function showPlan(run: Run): Promise<void> {
-  const todos = todoViews((await run.state())?.plan ?? []);
-  const plan = JSON.stringify(todos);
-  if (plan === run.shownPlan) return;
-  run.shownPlan = plan;
-  const completed = todos.filter(({ status }) => status === 'completed').length;
-  run.tell({ type: 'plan-changed', todos, completed, total: todos.length });
-}
-
-/** Events that are read at once; a session of days has many. */
-const pageSize = 1000;
-
-/** How many complex requests came before this turn without a plan (I6), in earlier runs of the session too. */
-export async function complexTurnsBefore({ store, sessionId, turnId }: Run): Promise<number> {
-  let turns = 0;
-  for (let after = 0; ; ) {
-    const page = await store.events({ sessionId, after, limit: pageSize });
-    for (const { event } of page) {
-      if (event.type !== 'human-spoke' || event.turnId === turnId) continue;
-      const planned = await store.todos({ turnId: event.turnId });
-      turns = countComplexTurn(turns, event.text ?? '', planned.length > 0);
-    }
-    if (page.length < pageSize) return turns;
-    after = page.at(-1)?.applied ?? after;
-  }
-}
-
-/** The end of the run in one event (S8, V8). `failure`: what the last failed call said; null: none failed. */
-export async function summariseRun(run: Run, failure: string | null): Promise<RunEnded> {
-  const { sessionId, steps, toolCalls, usage, store, clock } = run;
-  const state = await run.state();
-  const [stored] = await store.decisions(sessionId, 1);
-  const last = stored?.decision ?? null;
-  const { outcome, reason } = settlementOf(state, last);
-  const decided = last?.sentence ?? 'The run ended without a decision.';
-  const sentence = last?.observed ? `Only observed, not carried out: ${decided}` : decided;
-  // Turn scope: what an earlier turn left open stays as it is and is named at the end (T3).
-  const left = state?.leftOver ? await store.todos({ planId: state.leftOver.planId }) : [];
-  const failed = Object.entries(state?.goal ?? {}).filter(([, { state }]) => state === 'failed');
+export function createHumanControl({ control, gate, record, engine, base }: Run) {
   return {
-    ...{ type: 'run-ended', at: clock.now(), sessionId, outcome, reason },
-    sentence: outcome === 'failed' && failure !== null ? `${sentence} ${failure}` : sentence,
-    exitCode: outcome === 'claimed' && run.acceptClaims ? 0 : exitCodes[outcome],
-    todos: todoViews(state?.plan ?? []),
-    failedChecks: failed.map(([check, { tail }]) => ({ check, tail })),
-    leftOver: left.filter(isOpen).map(({ title }) => title),
-    continuations: [...run.continuations].map(([textKind, count]) => ({ textKind, count })),
-    ...{ steps, toolCalls, usage, milliseconds: clock.now() - run.startedAt },
-    resumeCommand: `untildone run --resume ${sessionId}`,
+    stopAfterStep: () => control.stopAfterStep(() => record({ type: 'human-aborted', how: 'Ctrl-C' })),
+    stopNow: control.abortStep,
+    /** Joins between two steps; just a stop word sets the latch (P20). */
+    async say(text: string) {
+      if (text.trim() === '') return;
+      await engine.handle(queuedWords(text, base(), null));
+      await control.look();
+    },
+    answer: gate.answer,
   };
 }
 
-/** A skip settles nothing, and what is only observed neither: then the agent ended by itself, with or without todos. */
-function settlementOf(state: State | null, last: Decision | null): { outcome: Outcome; reason: string } {
-  if (state?.settled) return state.settled;
-  if (state === null || last === null || (last.answer !== 'let-go' && !last.observed))
-    return { outcome: 'failed', reason: 'failed' };
-  const ended = openCount(countPlan(state.plan)) === 0 ? 'done' : 'paused';
-  return { outcome: last.outcome ?? ended, reason: last.reason };
+/** `policyHash` null: what holds where they are said becomes the snapshot (V2). */
+export function queuedWords(text: string, base: ReturnType<RunParts['base']>, policyHash: string | null) {
+  const messageId = `said:${base.id}`;
+  const words = { text, messageId, turnId: messageId, agent: null, fingerprint: null, policyHash };
+  return { ...base, type: 'human-spoke', ...words, queued: true } as const;
 }
 
-/**
- * How many steps with tool calls may follow each other before the system takes a look (S2): a base, which moves on with
- * the work while the plan has open todos, up to a cap. Counted from the last continuation.
- */
+/** V1. A file that cannot be used holds no run up. */
+export function followPlanFile(run: Pick<RunParts, 'goal' | 'planFile' | 'permissions' | 'engine' | 'tell'>) {
+  const file = run.planFile?.(run.engine);
+  const writes = run.permissions.mode !== 'read-only';
+  const told = new Set<string>();
+  const tell = (sentence: string) => {
+    // A file that stays wrong is looked at after every step.
+    if (!told.has(sentence)) run.tell({ type: 'notice', sentence: `Plan file: ${oneLine(sentence, 300)}` });
+    told.add(sentence);
+  };
+  const sync = async (direction: 'sync' | 'settle' | 'push'): Promise<SyncReport | null> => {
+    if (file === undefined || (!writes && direction === 'push')) return null;
+    const synced = await file[writes ? direction : 'pull']();
+    if (synced.ok) synced.notices.forEach(tell);
+    else tell(`${synced.problems.join('; ')}. Until that is mended the plan stays as it was.`);
+    return synced;
+  };
+  return {
+    /** Throws if the plan did not take the whole file of a human's message. */
+    async begin() {
+      const synced = await sync('sync');
+      if (run.goal === null || synced === null || (synced.ok && synced.refused === 0)) return;
+      // Without its todos the run would end as done.
+      const sentence = 'The plan file could not be taken over as a whole; nothing was done.';
+      throw new UntildoneError('usage', sentence);
+    },
+    follow: () => sync('sync'),
+    async around<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+      await sync('settle');
+      const answer = await ask();
+      await sync('push');
+      return answer;
+    },
+    // Nothing is read into a settled plan. Safe: the next run writes the boxes.
+    close: () => sync('push').catch(() => tell('its boxes are not up to date.')),
+  };
+}
+
+/** S2: steps before a decision: a base that moves on while todos are open, up to a cap. */
 export function createIterationBudget({ base, extend, cap }: Settings['iterations']) {
   let iterations = 0;
   let limit = Math.min(base, cap);
   return {
-    /** Counts a step; true: the next one must wait for a decision. */
-    isSpentBy(openTodos: number): boolean {
+    /** True: the next step must wait for a decision. */
+    isSpentBy(isPlanOpen: boolean) {
       iterations += 1;
-      // What is left of the extension stays when the plan is drained: the agent has an answer to give.
-      if (openTodos > 0) limit = Math.max(limit, Math.min(cap, iterations + extend));
+      // What is left stays for the agent's answer.
+      if (isPlanOpen) limit = Math.max(limit, Math.min(cap, iterations + extend));
       return iterations >= limit;
     },
-    renew(): void {
+    renew() {
       iterations = 0;
       limit = Math.min(base, cap);
     },

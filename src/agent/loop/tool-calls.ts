@@ -1,159 +1,121 @@
-// Everything our agent can call and how a call is made: permission first, then the start on record, the call, the
-// result on record, and the events that decide() wants to see. A call with a recorded result is never made again.
+// What our agent can call, and how: the human's permission (S7), the start on record, the call, its result on record. A
+// call with a recorded result is never made again.
 import type { ToolCallPart, ToolResultPart } from 'ai';
-import { commandEnvironment } from '../../checks/process.ts';
 import { allowedProposal } from '../../core/check-specs.ts';
-import { quoteForModel } from '../../core/safe-text.ts';
+import type { PermissionAnswer } from '../../core/events.ts';
+import type { PermissionRequest } from '../../core/state.ts';
 import type { CallRow } from '../../engine/host.ts';
-import { createTodoTools, type SessionTodoTool } from '../../tools/todo-tools.ts';
-import { callKey, type Permit } from '../permissions/permission-gate.ts';
-import {
-  decidePermission,
-  type KnownAnswers,
-  type PermissionDecision,
-  type PermissionPolicy,
-  subjectOf,
-} from '../workspace/permission.ts';
-import { JobRegistry } from '../workspace/shell.ts';
-import { defaultLimits, type ToolContext, type WorkspaceTool } from '../workspace/tool.ts';
+import { createTodoTools } from '../../tools/todo-tools.ts';
+import type { Emit, PermissionChoice } from '../agent-event.ts';
+import * as permission from '../workspace/permission.ts';
+import type { RememberedGrant } from '../workspace/remembered-grants.ts';
+import type { ToolContext, WorkspaceTool } from '../workspace/tool.ts';
 import { workspaceTools } from '../workspace/workspace-tools.ts';
-import type { JobWatch, Run } from './run.ts';
+import type { Run, RunParts } from './run.ts';
 import type { Agent } from './step.ts';
 
 export interface ToolCallResult {
   readonly ok: boolean;
   readonly output: string;
-  readonly duplicate: boolean;
-  /** Not made: it waits on the record for the human's permission, and its step has ended. */
+  /** A todo_write that changed nothing (I5). */
+  readonly duplicate?: boolean;
+  /** Not made: it waits for permission, and its step has ended. */
   readonly unanswered?: true;
 }
 
-export function failedCall(output: string): ToolCallResult {
-  return { ok: false, output, duplicate: false };
-}
+export const failedCall = (output: string): ToolCallResult => ({ ok: false, output });
+export const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-export interface AgentTool {
-  readonly name: string;
-  readonly description: string;
+export interface AgentTool extends Pick<WorkspaceTool, 'name' | 'description' | 'access'> {
   readonly inputSchema: object;
-  /** `delegation`: its failure is a worker's, and is counted at the todo that it was about (S6). */
+  /** A failure of `delegation` is a worker's, counted at its todo (S6). */
   readonly family: 'todo' | 'workspace' | 'delegation';
-  readonly access: 'read' | 'write' | 'execute';
   /** Must not throw: what goes wrong is a result that the model can read. */
   call(input: unknown, signal: AbortSignal, callId: string): Promise<ToolCallResult>;
-  /** Whether a call may be made, given what the human answered so far; absent: it always may. */
-  permission?(input: unknown, known: KnownAnswers): Promise<PermissionDecision>;
-  /** After a crash or an interrupt: what came of this call, where more is known than that it was interrupted. */
+  /** Absent: it always may. */
+  permission?(input: unknown, known: permission.KnownAnswers): Promise<permission.PermissionDecision>;
+  /** What came of an interrupted call, where more is known than that. */
   settle?(callId: string): Promise<ToolCallResult>;
 }
 
-/** The todo tools, the workspace tools behind their permissions, and the background jobs, ended by `close`. */
-export function openWorkspace(run: Run): { tools: AgentTool[]; jobs: JobWatch; close: () => Promise<void> } {
-  const { settings, sessionId, store, clock, engine, directory, permissions, identifiers } = run;
-  const limits = { ...defaultLimits, commandMs: settings.tools.shellTimeoutSeconds * 1000 };
-  const environment = commandEnvironment(run.environment, { session: sessionId });
-  const jobs = new JobRegistry({ directory, environment, limits });
+const readingTodoTools = ['list_todo', 'todo_read', 'todo_verify'];
+
+export function openTools(run: Run): AgentTool[] {
+  const { settings, sessionId, store, clock, engine, permissions, identifiers, workspace } = run;
   const resolveCheck = (proposal: string) => allowedProposal(settings, proposal);
   const todos = { engine, store, sessionId, actor: 'agent', clock, identifiers, resolveCheck } as const;
-  const context = { root: directory, limits, jobs, environment };
-  return {
-    tools: [
-      ...createTodoTools(todos).map(fromTodoTool),
-      ...workspaceTools.map((tool) => fromWorkspaceTool(tool, context, permissions)),
-    ],
-    jobs: {
-      running: () => jobs.running(),
-      onEnd: (listener) =>
-        jobs.onEnd(({ id, description, end: { exitCode, signal, startError } }) => {
-          const ended = exitCode === null ? `ended by ${signal ?? 'a signal'}` : `exit status ${exitCode}`;
-          const result = startError === null ? ended : `could not be started: ${startError}`;
-          listener(
-            `[background job ended] ${id} ${quoteForModel(description, 120)}: ${quoteForModel(result, 200)}. read_job shows its output.`,
-          );
-        }),
-    },
-    close: () => jobs.close(),
-  };
-}
-
-const readingTodoTools = new Set(['list_todo', 'todo_read', 'todo_verify']);
-
-function fromTodoTool({ name, description, inputSchema, call }: SessionTodoTool): AgentTool {
-  const access = readingTodoTools.has(name) ? 'read' : 'write';
-  return {
-    ...{ name, description, inputSchema, family: 'todo', access },
-    async call(input) {
-      const result = await call(input);
-      if (!result.ok) return failedCall(result.error.message);
-      return { ok: true, output: JSON.stringify(result.output), duplicate: result.duplicate === true };
-    },
-  };
+  return [
+    ...createTodoTools(todos).map(
+      (tool): AgentTool => ({
+        ...tool,
+        family: 'todo',
+        access: readingTodoTools.includes(tool.name) ? 'read' : 'write',
+        async call(input) {
+          const result = await tool.call(input);
+          if (!result.ok) return failedCall(result.error.message);
+          return { ok: true, output: JSON.stringify(result.output), duplicate: result.duplicate === true };
+        },
+      }),
+    ),
+    ...workspaceTools.map((tool) => fromWorkspaceTool(tool, workspace, permissions)),
+  ];
 }
 
 export function fromWorkspaceTool(
   tool: WorkspaceTool,
   context: Omit<ToolContext, 'signal'>,
-  policy: PermissionPolicy,
+  policy: permission.PermissionPolicy,
 ): AgentTool {
-  const { name, description, inputSchema, access } = tool;
-  const once = async (input: unknown, signal: AbortSignal): Promise<ToolCallResult | Error> => {
+  const isReading = tool.access === 'read';
+  const decide: AgentTool['permission'] = async (input, known) => {
+    const subject = await permission.subjectOf(tool.access, input, context.root, policy.kept);
+    return permission.decidePermission(tool, subject, policy, known);
+  };
+  const call = async (input: unknown, signal: AbortSignal, isAgain = false): Promise<ToolCallResult> => {
     try {
       const outcome = await tool.call(input, { ...context, signal });
-      return outcome.ok ? { ...outcome, duplicate: false } : failedCall(outcome.error);
+      return outcome.ok ? outcome : failedCall(outcome.error);
     } catch (error) {
-      // A tool that breaks its promise must not end the run: the model is told and can go another way.
-      return error instanceof Error ? error : new Error(String(error));
+      // Only what reads is called again (S6): others may have done half their work.
+      if (isReading && !isAgain && !signal.aborted) return call(input, signal, true);
+      // It must not end the run: the model is told and can go another way.
+      return failedCall(`${tool.name} failed unexpectedly: ${reasonOf(error)}`);
     }
   };
-  const permission = async (input: unknown, known: KnownAnswers): Promise<PermissionDecision> =>
-    decidePermission(tool, await subjectOf(access, input, context.root, policy.kept), policy, known);
   return {
-    ...{ name, description, inputSchema, family: 'workspace', access },
-    ...(access === 'read' ? {} : { permission }),
-    async call(input, signal) {
-      const first = await once(input, signal);
-      // Only what reads may be called again by itself (S6): anything else may have done half its work.
-      const isTriedAgain = first instanceof Error && access === 'read' && !signal.aborted;
-      const last = isTriedAgain ? await once(input, signal) : first;
-      return last instanceof Error ? failedCall(`${name} failed unexpectedly: ${last.message}`) : last;
-    },
+    ...tool,
+    family: 'workspace',
+    ...(isReading ? {} : { permission: decide }),
+    call: (input, signal) => call(input, signal),
   };
 }
 
-export type Caller = Pick<
+/** The ids of calls of a run and of its workers may be equal. */
+const callKey = (sessionId: string, callId: string) => `${sessionId}/${callId}`;
+
+type Caller = Pick<
   Agent,
   'run' | 'sessionId' | 'transcript' | 'tools' | 'record' | 'tell' | 'emit' | 'signal'
 >;
 
-const shownOutput = 400;
-
 export async function callTool(
   caller: Caller,
   tool: AgentTool,
-  call: Pick<CallRow, 'callId' | 'stepId'> & { readonly input: unknown },
+  { callId, stepId, input }: { callId: string; stepId: string; input: unknown },
 ): Promise<ToolCallResult> {
   const { run, sessionId } = caller;
-  const { callId, stepId, input } = call;
   const { name } = tool;
   const start = async (): Promise<CallRow> => {
-    const startedAt = run.clock.now();
-    const readOnly = tool.access === 'read';
-    const about = { sessionId, callId, stepId, tool: name, readOnly, startedAt };
-    const row = { ...about, input: JSON.stringify(input ?? null), result: null, endedAt: null };
+    const about = { sessionId, callId, stepId, tool: name, readOnly: tool.access === 'read' };
+    const open = { startedAt: run.clock.now(), result: null, endedAt: null };
+    const row = { ...about, input: JSON.stringify(input ?? null), ...open };
     await run.store.record({ calls: [row] });
     return row;
   };
   const decide = tool.permission?.bind(tool, input);
-  const permit: Permit =
-    decide === undefined
-      ? { kind: 'allowed', requestId: null }
-      : await run.gate.permit({
-          key: callKey(sessionId, callId),
-          decide,
-          onAsk: async () => void (await start()),
-          emit: caller.emit,
-        });
-  if (permit.kind === 'unanswered')
+  const gated = { key: callKey(sessionId, callId), onAsk: start, emit: caller.emit };
+  const permit = decide === undefined ? permitOf('allow') : await run.gate.permit({ ...gated, decide });
+  if (permit === null)
     return { ...failedCall('This call was not made: it waits for a human to allow it.'), unanswered: true };
   const started = await start();
   const access = tool.family === 'todo' ? 'todo' : tool.access === 'read' ? 'read' : 'write';
@@ -161,14 +123,141 @@ export async function callTool(
   await caller.record({ type: 'tool-started', tool: name, access, ...asked });
   caller.tell({ type: 'tool-started', callId, tool: name, input });
   const result =
-    permit.kind === 'denied' ? failedCall(permit.sentence) : await tool.call(input, caller.signal(), callId);
+    permit.denied === null ? await tool.call(input, caller.signal(), callId) : failedCall(permit.denied);
   const { ok, output } = result;
   const endedAt = run.clock.now();
   await run.store.record({ calls: [{ ...started, result: JSON.stringify(result), endedAt }] });
   await caller.record({ type: 'tool-ended', tool: name, access, error: ok ? null : output.slice(0, 500) });
-  const shown = { output: output.slice(0, shownOutput), milliseconds: endedAt - started.startedAt };
+  const shown = { output: output.slice(0, 400), milliseconds: endedAt - started.startedAt };
   caller.tell({ type: 'tool-ended', callId, tool: name, ok, ...shown });
   return result;
+}
+
+export interface Asking {
+  /** Somebody can answer where the run is shown: it waits as long as it takes. */
+  readonly here: boolean;
+  /** For an answer from elsewhere, where nobody is here. */
+  readonly waitMs: number;
+  /** Granted for this directory in earlier sessions. */
+  readonly remembered: permission.KnownAnswers['grants'];
+  remember(grant: RememberedGrant): Promise<void>;
+}
+
+export const noAsking: Asking = { here: false, waitMs: 0, remembered: [], remember: async () => {} };
+
+interface GatedCall {
+  readonly key: string;
+  decide(known: permission.KnownAnswers): Promise<permission.PermissionDecision>;
+  /** The question is on the record now; nobody was asked yet. */
+  onAsk(): Promise<unknown>;
+  readonly emit: Emit;
+}
+
+/** null: the call has not begun and stays on the record. */
+type Permit = { readonly denied: string | null; readonly requestId: string | null } | null;
+
+function permitOf(decision: permission.PermissionDecision, requestId: string | null = null): Permit {
+  return { denied: decision === 'allow' ? null : decision.deny, requestId };
+}
+
+/** On the record first: answered here, in another terminal, or after a crash. One at a time. */
+export function createPermissionGate(run: RunParts) {
+  const { clock, sessionId, control, asking } = run;
+  const answeredHere = new Set<string>();
+  /** Their call may not have begun on the record yet: once is once. */
+  const used = new Set<string>();
+  let queue: Promise<unknown> = Promise.resolve();
+
+  const recordAnswer = (requestId: string, remembered: PermissionAnswer, event = run.base()) => {
+    const granted = remembered !== 'no' && remembered !== 'withdrawn';
+    const wait = { kind: 'permission', requestId, granted, remembered } as const;
+    return run.record({ ...event, type: 'wait-ended', wait });
+  };
+
+  /** The request is this call's, or an unused one with the same words. */
+  async function look(call: GatedCall) {
+    const { grants = [], refused = [], requests = [] } = (await run.state())?.permissions ?? {};
+    const decision = await call.decide({ grants: [...asking.remembered, ...grants], refused });
+    const about = decision === 'allow' ? null : decision.about;
+    const isAbout = ({ requestId, tool, subject }: PermissionRequest) =>
+      tool === about?.tool && subject === about.subject && !used.has(requestId);
+    const own = requests.find(({ callId }) => callId === call.key);
+    return { decision, request: own ?? requests.find(isAbout) ?? null };
+  }
+
+  async function ask(call: GatedCall): Promise<Permit> {
+    const { decision, request } = await look(call);
+    // A no from before is told. Where nothing can be answered (read-only) a yes is void.
+    const isAnswerable = decision === 'allow' || decision.about !== null;
+    if (request?.answer != null && isAnswerable) return settle(call, request);
+    if (decision === 'allow' || decision.askable === null) return permitOf(decision, request?.requestId);
+    const { id: freshId, at } = run.base();
+    const requestId = request?.requestId ?? freshId;
+    const about = { callId: call.key, ...decision.askable };
+    const wait = { kind: 'permission', requestId, about } as const;
+    if (request === null) await run.record({ type: 'wait-started', wait });
+    await call.onAsk();
+    const choices: PermissionChoice[] = ['once', 'session', 'always', 'no'];
+    call.emit({ type: 'permission-asked', at, sessionId, requestId, ...decision.askable, choices });
+    const dueAt = asking.here ? null : clock.now() + asking.waitMs;
+    const answered = await control.wait(dueAt, ({ permissions }) =>
+      permissions?.requests.find((known) => known.requestId === requestId && known.answer !== null),
+    );
+    if (answered !== null) return settle(call, answered);
+    // The step cannot finish without an answer.
+    control.abortStep();
+    return null;
+  }
+
+  async function settle(call: GatedCall, request: PermissionRequest): Promise<Permit> {
+    const { requestId, answer: said } = request;
+    const answer = said ?? 'no';
+    used.add(requestId);
+    const granted = answer !== 'no';
+    const by = answeredHere.has(requestId) ? 'terminal' : 'elsewhere';
+    const remembered = answer === 'withdrawn' ? 'no' : answer;
+    const at = clock.now();
+    call.emit({ type: 'permission-answered', at, sessionId, requestId, granted, remembered, by });
+    // Looked at again: by now the answer itself says what the model is told.
+    const decision = granted ? 'allow' : (await look(call)).decision;
+    // A worker's call begins on its own record: the answer is used up now.
+    const isForeign = !call.key.startsWith(callKey(sessionId, ''));
+    if (isForeign) await withdraw([request]);
+    const left = isForeign ? null : requestId;
+    if (granted || decision !== 'allow') return permitOf(decision, left);
+    return { denied: 'The human said no.', requestId: left };
+  }
+
+  async function withdraw(requests: readonly PermissionRequest[]) {
+    for (const { requestId } of requests) await recordAnswer(requestId, 'withdrawn');
+  }
+
+  async function permit(call: GatedCall): Promise<Permit> {
+    const { decision, request } = await look(call);
+    // A question that another call waits for is no answer yet.
+    const isOpen = request === null || (request.callId !== call.key && request.answer === null);
+    if (isOpen && (decision === 'allow' || decision.askable === null)) return permitOf(decision);
+    const turn = queue.then(() => (control.signal.aborted ? null : ask(call)));
+    // Whoever asked gets the failure; the next question is not to blame.
+    queue = turn.catch(() => {});
+    return turn;
+  }
+
+  /** The first answer counts. */
+  async function answer(requestId: string, said: PermissionChoice) {
+    const { requests = [] } = (await run.state())?.permissions ?? {};
+    const pending = requests.find((known) => known.requestId === requestId && known.answer === null);
+    // With nobody here an agent may have made itself a terminal.
+    if (pending === undefined || !asking.here) return;
+    answeredHere.add(requestId);
+    const event = run.base();
+    await recordAnswer(requestId, said, event);
+    const { tool, pattern } = pending;
+    if (said === 'always') await asking.remember({ tool, pattern, answerId: event.id, at: event.at });
+    await control.look();
+  }
+
+  return { permit, answer, withdraw };
 }
 
 const interrupted = failedCall(
@@ -178,59 +267,48 @@ const notMade = failedCall(
   'This call was not made: the human did not answer whether it is allowed, and said something else.',
 );
 
-/**
- * After a crash or an interrupt: calls of a step that was never written down become messages, so that the model knows
- * what happened. A recorded result is used as it is; a call that only reads is made again; one that waits for a human's
- * permission has not begun: its step is left for later, it is asked about again, or it is given up. Any other is
- * reported as interrupted, because nobody knows how far it came. `waiting`: a step was left, because nobody answered.
- */
-export async function settleInterrupted(
-  caller: Caller,
-  waiting: 'leave' | 'ask' | 'give-up',
-): Promise<'settled' | 'waiting'> {
+// Calls of a step that was never written down become messages. A recorded result is used, what only reads is made
+// again; how far any other came nobody knows. False: one still waits for permission.
+export async function settleInterrupted(caller: Caller, waiting: 'leave' | 'ask' | 'give-up') {
   const { run, sessionId, tools } = caller;
   const { calls } = await run.store.transcript(sessionId, Number.MAX_SAFE_INTEGER);
-  if (calls.length === 0) return 'settled';
-  const session = await run.store.state(sessionId);
-  const asked = session?.permissions?.requests.map(({ callId }) => callId) ?? [];
-  const waits = ({ result, callId }: CallRow): boolean =>
-    result === null && asked.includes(callKey(sessionId, callId));
+  if (calls.length === 0) return true;
+  const asked = (await run.store.state(sessionId))?.permissions?.requests ?? [];
+  const waits = ({ result, callId }: CallRow) =>
+    result === null && asked.some((request) => request.callId === callKey(sessionId, callId));
   const settle = async (call: CallRow): Promise<ToolCallResult> => {
-    const { callId, stepId, input } = call;
     if (waits(call) && waiting === 'give-up') return notMade;
     if (call.result !== null) return JSON.parse(call.result) as ToolCallResult;
     const tool = tools.find(({ name }) => name === call.tool);
-    if (tool?.settle !== undefined) return tool.settle(callId);
+    if (tool?.settle !== undefined) return tool.settle(call.callId);
     if (tool === undefined || !(call.readOnly || waits(call))) return interrupted;
-    return callTool(caller, tool, { callId, stepId, input: JSON.parse(input) });
+    return callTool(caller, tool, { ...call, input: JSON.parse(call.input) });
   };
-  let isLeft = false;
+  let isSettled = true;
   for (const stepId of new Set(calls.map((call) => call.stepId))) {
     const ofStep = calls.filter((call) => call.stepId === stepId);
     if (waiting === 'leave' && ofStep.some(waits)) {
-      isLeft = true;
+      isSettled = false;
       continue;
     }
     const made: ToolCallPart[] = [];
     const results: ToolResultPart[] = [];
     for (const call of ofStep) {
       const result = await settle(call);
-      if (result.unanswered) return 'waiting';
+      if (result.unanswered) return false;
       const about = { toolCallId: call.callId, toolName: call.tool };
       made.push({ type: 'tool-call', ...about, input: JSON.parse(call.input) });
       results.push({ type: 'tool-result', ...about, output: toolOutput(result) });
     }
-    await caller.transcript.append(
-      [
-        { kind: 'agent', message: { role: 'assistant', content: made } },
-        { kind: 'tools', message: { role: 'tool', content: results } },
-      ],
-      stepId,
-    );
+    const rows = [
+      { kind: 'agent', message: { role: 'assistant', content: made } },
+      { kind: 'tools', message: { role: 'tool', content: results } },
+    ] as const;
+    await caller.transcript.append(rows, stepId);
   }
-  return isLeft ? 'waiting' : 'settled';
+  return isSettled;
 }
 
-export function toolOutput(result: ToolCallResult): ToolResultPart['output'] {
-  return result.ok ? { type: 'text', value: result.output } : { type: 'error-text', value: result.output };
+export function toolOutput({ ok, output }: ToolCallResult): ToolResultPart['output'] {
+  return { type: ok ? 'text' : 'error-text', value: output };
 }

@@ -16,7 +16,7 @@ import {
   stall,
   startScriptedModel,
 } from '../../scripted-model/index.ts';
-import { type ClassifiedError, classifyError, quoteProvider, signatureText } from './classify-error.ts';
+import { type ClassifiedError, classifyError, quoteProvider, signatureText } from './failed-call.ts';
 import { type ModelFacts, type ResolvedModel, resolveModel } from './resolve-model.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
@@ -29,7 +29,7 @@ afterEach(() => close?.());
 
 async function resolved(provider: ProviderCase, url: string): Promise<ResolvedModel> {
   const found = await resolveModel(provider.written, provider.sources(url, secret));
-  if (!found.ok) throw new Error(found.sentence);
+  if (!found.ok) throw new Error(found.error);
   return found;
 }
 

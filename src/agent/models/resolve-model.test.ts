@@ -5,8 +5,8 @@ import { providerCases, sourcesOf } from '../../../test/support/provider-cases.t
 import { mergeSettings } from '../../core/config.ts';
 import type { PartialSettings } from '../../core/settings.ts';
 import { type Protocol, say, script, startScriptedModel } from '../../scripted-model/index.ts';
+import { cacheOptions } from '../context/prompt.ts';
 import { checkBaseUrl, parseModelSpec, resolveModel, withVersion } from './resolve-model.ts';
-import { cacheOptions } from './usage.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
@@ -18,12 +18,12 @@ async function sentence(
   user: PartialSettings = {},
 ): Promise<string> {
   const resolved = await resolveModel(written, sourcesOf(environment, user));
-  return resolved.ok ? `resolved ${resolved.label}` : resolved.sentence;
+  return resolved.ok ? `resolved ${resolved.label}` : resolved.error;
 }
 
 async function facts(written: string | null, environment = {}, user: PartialSettings = {}) {
   const resolved = await resolveModel(written, sourcesOf(environment, user));
-  if (!resolved.ok) throw new Error(resolved.sentence);
+  if (!resolved.ok) throw new Error(resolved.error);
   return resolved;
 }
 
@@ -43,7 +43,7 @@ describe.each(providerCases)('C1: a model of $name', ({ name, written, sources }
     const server = await startScriptedModel({ scripts: [script('x', [say('Hello.')])], apiKey: 'right' });
     close = server.close;
     const resolved = await resolveModel(written, sources(server.url, 'right'));
-    if (!resolved.ok) throw new Error(resolved.sentence);
+    if (!resolved.ok) throw new Error(resolved.error);
     const { call } = cacheOptions(resolved.family, 'session-1');
     const result = streamText({
       model: resolved.model,
@@ -227,7 +227,7 @@ describe('a file of the project', () => {
     const resolved = await resolveFrom({ models: { my: { baseUrl: 'https://evil.example/v1' } } });
     expect(resolved).toEqual({
       ok: false,
-      sentence:
+      error:
         "models.my.baseUrl comes from the project's file and leaves this machine: put it into your own configuration if you trust it.",
     });
   });
@@ -237,7 +237,7 @@ describe('a file of the project', () => {
       { models: { my: { apiKeyEnv: 'ANTHROPIC_API_KEY' } } },
       { models: { my: { baseUrl: 'https://mine.example/v1' } } },
     );
-    expect(resolved.ok ? '' : resolved.sentence).toContain('must not choose which of your keys is sent');
+    expect(resolved.ok ? '' : resolved.error).toContain('must not choose which of your keys is sent');
   });
 
   it.each(['http://127.0.0.1:8000/v1', 'http://localhost:8000/v1', 'http://[::1]:8000/v1'])(
@@ -270,7 +270,7 @@ describe('C1: the address of a provider', () => {
     '%j is refused by the name of its place',
     (text) => {
       const checked = checkBaseUrl(text, 'OPENAI_BASE_URL');
-      expect(checked.ok ? '' : checked.sentence).toMatch(/^OPENAI_BASE_URL /);
+      expect(checked.ok ? '' : checked.error).toMatch(/^OPENAI_BASE_URL /);
     },
   );
 
@@ -297,18 +297,15 @@ describe('C1: provider/model', () => {
     ['vllm/a/../b', null, null],
   ])('%s is read as %s and %s', (text, provider, modelId) => {
     const parsed = parseModelSpec(text);
-    expect(parsed.ok ? [parsed.spec.provider, parsed.spec.modelId] : [null, null]).toEqual([
-      provider,
-      modelId,
-    ]);
+    expect(parsed.ok ? [parsed.provider, parsed.modelId] : [null, null]).toEqual([provider, modelId]);
   });
 
   it('is answered with a value for any text, and with one printable line when it is wrong', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), (text) => {
         const parsed = parseModelSpec(text);
-        if (!parsed.ok) expect(parsed.sentence).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
-        else expect(new URL(`https://a/models/${parsed.spec.modelId}`).pathname).toMatch(/^\/models\/\w/);
+        if (!parsed.ok) expect(parsed.error).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
+        else expect(new URL(`https://a/models/${parsed.modelId}`).pathname).toMatch(/^\/models\/\w/);
       }),
     );
   });

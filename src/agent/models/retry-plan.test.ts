@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ClassifiedError, errorFacts } from './classify-error.ts';
 import {
+  type ClassifiedError,
   defaultRetryLimits,
+  errorFacts,
   longestWaitMs,
   noFailures,
   planRetry,
   type RetryPlan,
   retryAt,
-} from './retry-plan.ts';
+} from './failed-call.ts';
 
 const now = 1_000_000;
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { knownProviders } from './resolve-model.ts';
-import { cacheOptions, callUsage, knownContextLimit } from './usage.ts';
+import { cacheOptions } from '../context/prompt.ts';
+import { callUsage } from '../loop/step.ts';
+import { knownContextLimit, knownProviders } from './resolve-model.ts';
 
 const price = { input: 2, output: 10, cachedInput: 0.2, cacheWrite: 2.5 };
 const usage = {

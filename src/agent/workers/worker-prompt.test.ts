@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { aTodo } from '../../../test/support/builders.ts';
 import { mergeSettings } from '../../core/config.ts';
-import { workerBrief, workerPrompt } from './worker.ts';
+import { workerBrief, workerPrompt } from './delegation.ts';
 import { workerTypes } from './worker-types.ts';
 
 const place = { root: '/home/me/project', platform: 'linux' };
 
 function coder(changes: { prompt?: string; isProjectPrompt?: boolean } = {}) {
-  const types = workerTypes(mergeSettings({}).settings, 'trusted');
+  const types = workerTypes(mergeSettings({}).settings, {});
   const found = types.ok ? types.workers.find(({ name }) => name === 'coder') : undefined;
   if (found === undefined) throw new Error('there is no coder');
   return { ...found, ...changes };

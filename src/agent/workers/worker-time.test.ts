@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../simulated/simulated-clock.ts';
-import { createTimeLimit } from './worker.ts';
+import { createTimeLimit } from './delegation.ts';
 
 function limitOf(milliseconds: number) {
   const clock = createSimulatedClock();
   let over = 0;
-  const limit = createTimeLimit(clock, milliseconds, () => {
+  const limit = createTimeLimit(clock, milliseconds);
+  limit.over.addEventListener('abort', () => {
     over += 1;
   });
   return { clock, limit, over: () => over };
@@ -15,9 +16,9 @@ describe('the time of a worker', () => {
   it('S6: is over once, when it is over', async () => {
     const { clock, limit, over } = limitOf(1000);
     await clock.advance(999);
-    expect([limit.isOver, over()]).toEqual([false, 0]);
+    expect([limit.over.aborted, over()]).toEqual([false, 0]);
     await clock.advance(1);
-    expect([limit.isOver, over()]).toEqual([true, 1]);
+    expect([limit.over.aborted, over()]).toEqual([true, 1]);
   });
 
   it('S7 G9: stands still while a human or a provider is waited for, in pauses that may overlap', async () => {
@@ -30,9 +31,9 @@ describe('the time of a worker', () => {
     await clock.advance(5000);
     limit.goOn();
     await clock.advance(399);
-    expect(limit.isOver).toBe(false);
+    expect(limit.over.aborted).toBe(false);
     await clock.advance(1);
-    expect(limit.isOver).toBe(true);
+    expect(limit.over.aborted).toBe(true);
   });
 
   it('ends nothing once it is closed', async () => {

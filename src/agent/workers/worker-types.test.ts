@@ -6,14 +6,14 @@ import { workerTools, workerTypes } from './worker-types.ts';
 function typesOf(layers: Layers) {
   const { settings, origins } = mergeSettings(layers);
   const found = workerTypes(settings, origins);
-  if (!found.ok) throw new Error(found.sentence);
+  if (!found.ok) throw new Error(found.error);
   return { ...found, byName: Object.fromEntries(found.workers.map((worker) => [worker.name, worker])) };
 }
 
 function refusal(layers: Layers): string {
   const { settings, origins } = mergeSettings(layers);
   const found = workerTypes(settings, origins);
-  return found.ok ? '' : found.sentence;
+  return found.ok ? '' : found.error;
 }
 
 const access = new Map(workspaceTools.map((tool) => [tool.name, tool.access]));

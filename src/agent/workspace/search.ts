@@ -1,31 +1,20 @@
-// list_directory, glob, grep: what is in the workspace, by name and by content. No link is followed. Every answer is
-// bounded in names, matches, size and time, and says what it left out.
+// list_directory, glob, grep. No link is followed; every answer is bounded and says what it left out.
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  explainFileError,
-  type PinnedDirectory,
-  type Place,
-  readAtMost,
-  realNames,
-  withDirectory,
-} from '../../checks/files.ts';
-import { openPatternSearch, type PatternMatch, type PatternSearch } from '../../checks/observation.ts';
+import * as files from '../../checks/files.ts';
+import { openPatternSearch } from '../../checks/observation.ts';
 import { type Walk, type WalkedFile, walk } from '../../checks/walk.ts';
-import { type Refusal, refuse } from '../../core/error.ts';
+import { compileExpression } from '../../core/check-specs.ts';
+import { refuse } from '../../core/error.ts';
 import { createPathFilter, type PathFilter } from '../../core/glob.ts';
 import { displayName } from '../../core/safe-text.ts';
 import { described, flag, optional, text } from '../../core/schema.ts';
 import { errorCode } from '../../engine/system.ts';
-import { explainMissing, inPlace, isBinary, withFile } from './files.ts';
-import { defineTool, type ToolContext, type ToolOutcome } from './tool.ts';
+import { explainMissing, inPlace, isBinary, type UsePlace, withFile } from './files.ts';
+import { type Answer, defineTool, type ToolContext } from './tool.ts';
 
-function inExistingPlace(
-  root: string,
-  given: string | undefined,
-  use: (place: Place) => Promise<ToolOutcome>,
-): Promise<ToolOutcome> {
+function inExistingPlace(root: string, given: string | undefined, use: UsePlace): Promise<Answer> {
   return inPlace(root, given ?? '.', async (place) =>
     place.missing.length > 0 ? refuse(await explainMissing(place)) : use(place),
   );
@@ -43,24 +32,24 @@ export const listDirectory = defineTool({
   run: ({ path }, { root, limits }) =>
     inExistingPlace(root, path, async (place) => {
       try {
-        return await withDirectory(place.existing, async (directory) => {
+        return await files.withDirectory(place.existing, async (directory) => {
           const entries = await readdir(directory.self, { withFileTypes: true });
-          if (entries.length === 0) return { ok: true, output: `${place.shown} is an empty folder.` };
+          if (entries.length === 0) return `${place.shown} is an empty folder.`;
           entries.sort((left, right) => (left.name < right.name ? -1 : 1));
           const shown = entries.slice(0, limits.entries).map((entry) => describeEntry(directory, entry));
           const rest = entries.length - shown.length;
           const more = rest > 0 ? [`(${rest} more: use glob with a pattern.)`] : [];
-          return { ok: true, output: [...(await Promise.all(shown)), ...more].join('\n') };
+          return [...(await Promise.all(shown)), ...more].join('\n');
         });
       } catch (error) {
         if (errorCode(error) === 'ENOTDIR') return refuse(`${place.shown} is a file: use read_file.`);
-        // Every other error of the file system concerns this one folder; the model is told and can go on.
-        return refuse(explainFileError(error, place.shown));
+        // Safe: the model is told and can go on.
+        return refuse(files.explainFileError(error, place.shown));
       }
     }),
 });
 
-async function describeEntry(directory: PinnedDirectory, entry: Dirent): Promise<string> {
+async function describeEntry(directory: files.PinnedDirectory, entry: Dirent): Promise<string> {
   const name = displayName(entry.name);
   try {
     const path = directory.at(entry.name);
@@ -70,7 +59,7 @@ async function describeEntry(directory: PinnedDirectory, entry: Dirent): Promise
     if (stats.isFile()) return `${name} (${stats.size} bytes)`;
     return `${name} (${stats.isFIFO() ? 'named pipe' : stats.isSocket() ? 'socket' : 'device'})`;
   } catch {
-    // It vanished between being listed and being looked at: saying so is the whole truth.
+    // It vanished after it was listed.
     return `${name} (gone)`;
   }
 }
@@ -93,16 +82,14 @@ export const findFiles = defineTool({
       const walked = walk(place, limits.walkedEntries, signal);
       const found: string[] = [];
       for await (const { names } of walked.files) {
-        if (!filter.accepts(names)) continue;
-        const isFull = found.length === limits.entries;
-        found.push(
-          isFull ? `(More than ${limits.entries} files: narrow the pattern.)` : displayName(names.join('/')),
-        );
-        if (isFull) break;
+        if (filter.accepts(names)) found.push(displayName(names.join('/')));
+        if (found.length > limits.entries) break;
       }
       if (signal.aborted) return refuse('The call was interrupted.');
       if (found.length === 0) found.push(`No file fits ${displayName(pattern)}.`);
-      return { ok: true, output: [...found, ...describeLeft(walked.left, limits)].join('\n') };
+      const more = `(More than ${limits.entries} files: narrow the pattern.)`;
+      if (found.length > limits.entries) found[limits.entries] = more;
+      return [...found, ...describeLeft(walked.left, limits)].join('\n');
     });
   },
 });
@@ -128,61 +115,84 @@ export const grep = defineTool({
     ignoreCase: optional(described(flag, 'Upper and lower case are the same; default false.')),
   },
   async run({ pattern, path, include = '**', literal = false, ignoreCase = false }, context) {
-    const compiled = compilePattern(pattern, literal, ignoreCase);
-    if (!compiled.ok) return compiled;
+    // How other engines say it.
+    const isPrefixed = !literal && pattern.startsWith('(?i)');
+    const plain = literal ? pattern.replace(/[\\^$.*+?()[\]{}|/]/gu, '\\$&') : pattern;
+    const compiled = compileExpression(plain.slice(isPrefixed ? 4 : 0), ignoreCase || isPrefixed ? 'i' : '');
+    const hint = 'For plain text set literal: true.';
+    if (!compiled.ok)
+      return refuse(`The pattern is not a JavaScript regular expression: ${compiled.reason}. ${hint}`);
     const filter = createPathFilter(include);
     if (!filter.ok) return filter;
     return inExistingPlace(context.root, path, async (place) => {
       if (context.signal.aborted) return refuse('The call was interrupted.');
-      const search = openPatternSearch(compiled.expression, context.limits.grepMs, context.signal);
-      try {
-        return await searchFiles(searchableFiles(place, filter.accepts, context), search, context);
-      } finally {
-        await search.close();
-      }
+      return searchFiles(place, compiled.expression, filter.accepts, context);
     });
   },
 });
 
-async function searchFiles(
-  { batches, left }: ReturnType<typeof searchableFiles>,
-  search: PatternSearch,
-  { limits, signal }: ToolContext,
-): Promise<ToolOutcome> {
+/** One by one is slow; times `fileBytes` is the memory at most. */
+const filesAtOnce = 16;
+
+async function searchFiles(place: files.Place, pattern: RegExp, accepts: PathFilter, context: ToolContext) {
+  const { limits, signal } = context;
+  const { grepMatches, grepMs, fileBytes } = limits;
   const results: string[] = [];
   const notes: string[] = [];
-  for await (const batch of batches) {
-    const texts = batch.map((file) => file.content);
-    const answers = await search.find(texts, limits.grepMatches + 1, 'line');
-    if (signal.aborted) return refuse('The call was interrupted.');
-    for (const [at, found] of answers.entries()) results.push(...describeMatches(batch[at], found));
-    const unanswered = batch[answers.length];
-    const isFull = results.length > limits.grepMatches;
-    if (isFull)
-      notes.push(
-        `(More than ${limits.grepMatches} matches: narrow the pattern or name "path" or "include".)`,
-      );
-    else if (unanswered !== undefined)
-      notes.push(
-        `(Stopped after ${limits.grepMs / 1000} s in ${displayName(unanswered.path)}. Name a folder with "path", or ` +
-          'simplify the pattern: nested repetitions such as (a+)+ never end.)',
-      );
-    if (isFull || unanswered !== undefined) break;
+  let tooLarge = 0;
+  const read = async ({ names }: WalkedFile) => {
+    const path = names.join('/');
+    const file = { ...place, existing: join(place.root, path), shown: path };
+    const bytes = await withFile(file, async (handle, { size }) =>
+      size > fileBytes ? null : files.readAtMost(handle, fileBytes),
+    );
+    if (bytes === null) tooLarge += 1;
+    if (!(bytes instanceof Buffer) || isBinary(bytes)) return [];
+    return [{ path: displayName(path), content: bytes.toString('utf8') }];
+  };
+  const isFile = (await withFile(place, async () => true)) === true;
+  const walked = walk(place, limits.walkedEntries, signal);
+  const found = isFile ? [{ names: files.realNames(place), isLink: false }] : walked.files;
+  const search = openPatternSearch(pattern, grepMs, signal);
+  try {
+    for await (const batch of inBatches(found, accepts)) {
+      const texts = (await Promise.all(batch.map(read))).flat();
+      const contents = texts.map(({ content }) => content);
+      const answers = await search.find(contents, grepMatches + 1, 'line');
+      if (signal.aborted) return refuse('The call was interrupted.');
+      for (const [at, { path, content }] of texts.entries()) {
+        const lines = answers[at]?.length ? content.split(/\r?\n/u) : [];
+        for (const { line, column } of answers[at] ?? [])
+          results.push(`${path}:${line}: ${cutAround(lines[line - 1] ?? '', column)}`);
+      }
+      const unanswered = texts[answers.length];
+      if (results.length > grepMatches)
+        notes.push(`(More than ${grepMatches} matches: narrow the pattern or name "path" or "include".)`);
+      else if (unanswered !== undefined)
+        notes.push(
+          `(Stopped after ${grepMs / 1000} s in ${unanswered.path}. Name a folder with "path", or ` +
+            'simplify the pattern: nested repetitions such as (a+)+ never end.)',
+        );
+      if (notes.length > 0) break;
+    }
+  } finally {
+    await search.close();
   }
-  if (left.tooLarge > 0)
-    notes.push(`(${left.tooLarge} files larger than ${limits.fileBytes} bytes were not searched.)`);
-  const shown = results.length === 0 ? ['No match.'] : results.slice(0, limits.grepMatches);
-  return { ok: true, output: [...shown, ...notes, ...describeLeft(left, limits)].join('\n') };
+  if (tooLarge > 0) notes.push(`(${tooLarge} files larger than ${fileBytes} bytes were not searched.)`);
+  const shown = results.length === 0 ? ['No match.'] : results.slice(0, grepMatches);
+  return [...shown, ...notes, ...describeLeft(walked.left, limits)].join('\n');
 }
 
-/** `path`: from the workspace root. */
-type SearchableFile = { readonly path: string; readonly content: string };
-
-function describeMatches(file: SearchableFile | undefined, found: readonly PatternMatch[]): string[] {
-  if (file === undefined || found.length === 0) return [];
-  const lines = file.content.split(/\r?\n/u);
-  const path = displayName(file.path);
-  return found.map(({ line, column }) => `${path}:${line}: ${cutAround(lines[line - 1] ?? '', column)}`);
+async function* inBatches(found: AsyncIterable<WalkedFile> | WalkedFile[], accepts: PathFilter) {
+  let batch: WalkedFile[] = [];
+  for await (const file of found) {
+    // A link's target is found under its own name.
+    if (!file.isLink && accepts(file.names)) batch.push(file);
+    if (batch.length < filesAtOnce) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
 }
 
 function cutAround(line: string, column: number): string {
@@ -191,62 +201,4 @@ function cutAround(line: string, column: number): string {
   const start = Math.max(0, column - 100);
   const end = start + width;
   return `${start > 0 ? '…' : ''}${line.slice(start, end)}${end < line.length ? '…' : ''}`;
-}
-
-/** Waiting for the disk file by file is what makes a search slow. Times `fileBytes` is what one holds in memory at most. */
-const filesAtOnce = 16;
-
-/** Binary and unreadable files are left out. */
-function searchableFiles(place: Place, accepts: PathFilter, { limits, signal }: ToolContext) {
-  const left = { unreadableFolders: 0, isCut: false, tooLarge: 0 };
-  const read = async ({ names }: WalkedFile): Promise<SearchableFile[]> => {
-    const path = names.join('/');
-    const file = { ...place, existing: join(place.root, path), shown: path };
-    const opened = await withFile(file, async (handle, { size }) => {
-      const bytes = size > limits.fileBytes ? null : await readAtMost(handle, limits.fileBytes);
-      if (bytes === null) left.tooLarge += 1;
-      return { ok: true as const, bytes };
-    });
-    if (!opened.ok || opened.bytes === null || isBinary(opened.bytes)) return [];
-    return [{ path, content: opened.bytes.toString('utf8') }];
-  };
-  async function* batches(): AsyncGenerator<SearchableFile[]> {
-    const isFile = (await withFile(place, async () => ({ ok: true as const }))).ok;
-    const walked = isFile ? null : walk(place, limits.walkedEntries, signal);
-    let batch: WalkedFile[] = [];
-    for await (const file of walked?.files ?? [{ names: realNames(place), isLink: false }]) {
-      // A link's target is found under its own name if it is in the workspace.
-      if (!file.isLink && accepts(file.names)) batch.push(file);
-      if (batch.length < filesAtOnce) continue;
-      yield (await Promise.all(batch.map(read))).flat();
-      batch = [];
-    }
-    yield (await Promise.all(batch.map(read))).flat();
-    Object.assign(left, walked?.left);
-  }
-  return { batches: batches(), left };
-}
-
-function compilePattern(
-  pattern: string,
-  isLiteral: boolean,
-  ignoreCase: boolean,
-): { ok: true; expression: RegExp } | Refusal {
-  // A leading (?i) is how other engines say it; JavaScript has no such form.
-  const isPrefixed = !isLiteral && pattern.startsWith('(?i)');
-  const plain = pattern.slice(isPrefixed ? 4 : 0);
-  const source = isLiteral ? pattern.replace(/[\\^$.*+?()[\]{}|/]/gu, '\\$&') : plain;
-  const flags = ignoreCase || isPrefixed ? 'i' : '';
-  let reason = 'it cannot be read';
-  // Unicode mode is stricter than other engines about escapes such as \-: the lenient form gets a try before refusing.
-  for (const mode of ['u', '']) {
-    try {
-      return { ok: true, expression: new RegExp(source, `${flags}${mode}`) };
-    } catch (error) {
-      // The last reason is told.
-      if (error instanceof Error) reason = error.message;
-    }
-  }
-  const hint = 'For plain text set literal: true.';
-  return refuse(`The pattern is not a JavaScript regular expression: ${reason}. ${hint}`);
 }

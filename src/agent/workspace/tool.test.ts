@@ -13,7 +13,7 @@ const tool = defineTool({
     count: optional(described(integer(1, 5), 'How many.')),
     all: optional(described(flag, 'All of them.')),
   },
-  run: async (input) => ({ ok: true, output: JSON.stringify(input) }),
+  run: async (input) => JSON.stringify(input),
 });
 
 describe('the input of a tool', () => {

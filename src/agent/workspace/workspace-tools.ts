@@ -1,4 +1,4 @@
-// All workspace tools, in the order in which models see them. The order is part of the prompt: keep it stable.
+// In the order in which models see them: it is part of the prompt, keep it stable.
 import { editFile, readFile, writeFile } from './files.ts';
 import { findFiles, grep, listDirectory } from './search.ts';
 import { listJobs, readJob, shell, startJob, stopJob } from './shell.ts';

@@ -1,7 +1,7 @@
 // The human's answer to what our own agent asks to be allowed, given from anywhere but its own terminal: on the record
 // first, and where it was given for good, remembered in the user's state.
 import type { PermissionChoice } from '../../agent/agent-event.ts';
-import { addGrant } from '../../agent/permissions/remembered-grants.ts';
+import { addGrant } from '../../agent/workspace/remembered-grants.ts';
 import type { PermissionRequest, Session } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import { createIdentifiers } from '../../engine/system.ts';

@@ -5,7 +5,7 @@ import { lookAtFiles } from '../../checks/fingerprint.ts';
 import type { HumanCheck } from '../../core/check-specs.ts';
 import type { Event } from '../../core/events.ts';
 import type { State } from '../../core/state.ts';
-import { approvalRequest } from '../../core/waits.ts';
+import { approvalRequest } from '../../core/work.ts';
 import type { Handled } from '../../engine/engine.ts';
 import type { EvidenceRow } from '../../engine/host.ts';
 import type { Store } from '../../engine/store.ts';
@@ -37,7 +37,8 @@ export async function recordAnswer(
   answer: HumanAnswer,
   fingerprint: string,
 ): Promise<Answered> {
-  const row = humanEvidence(question.spec, session.id, fingerprint, answer, io.clock.now());
+  const asked = { sessionId: session.id, fingerprint };
+  const row = humanEvidence(question.spec, asked, answer, io.clock.now());
   await store.record({ evidence: [row] });
   if (!question.waits) return { session, handled: null };
   return send(io, store, session, [...results(session, question, row), answered(question)]);

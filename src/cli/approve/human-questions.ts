@@ -5,7 +5,7 @@ import type { HumanCheck } from '../../core/check-specs.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Session, State } from '../../core/state.ts';
 import type { Todo } from '../../core/todo.ts';
-import { approvalRequest } from '../../core/waits.ts';
+import { approvalRequest } from '../../core/work.ts';
 import type { Store } from '../../engine/store.ts';
 import { findSession, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';

@@ -1,8 +1,7 @@
 // A session that runs elsewhere as lines, or as NDJSON: its events as those of a run, and its state when that changed.
 import type { Io } from '../io.ts';
-import { createJsonPrinter } from '../run-output/json-printer.ts';
 import { createPage } from '../run-output/page.ts';
-import { createPrinter, lookOf } from '../run-output/run-output.ts';
+import { createJsonPrinter, createPrinter, lookOf } from '../run-output/run-output.ts';
 import type { SessionEvent } from '../view/view-event.ts';
 
 export function createAttachPrinter(io: Io, json: boolean): (event: SessionEvent) => void {

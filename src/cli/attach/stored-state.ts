@@ -1,6 +1,6 @@
 // What is told of the session itself, its plan, its checks, its decisions and what it asks, by comparing what stands
 // in the store now with what stood there before.
-import { todoViews } from '../../agent/agent-event.ts';
+import { planView } from '../../agent/agent-event.ts';
 import type { Session } from '../../core/state.ts';
 import type { Todo } from '../../core/todo.ts';
 import type { CheckRun, EvidenceRow } from '../../engine/host.ts';
@@ -9,9 +9,7 @@ import { describeState, describeWaits } from '../describe-session.ts';
 import type { SessionEvent, SessionStateSeen } from '../view/view-event.ts';
 
 export function planEvent(todos: readonly Todo[], session: Session): SessionEvent {
-  const completed = todos.filter(({ status }) => status === 'completed').length;
-  const base = { at: session.updatedAt, sessionId: session.id };
-  return { type: 'plan-changed', ...base, todos: todoViews(todos), completed, total: todos.length };
+  return { type: 'plan-changed', at: session.updatedAt, sessionId: session.id, ...planView(todos) };
 }
 
 /** `text`: what was sent; empty where it is not known. `number`: continuations since the human spoke. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
-import { readGrants } from '../../agent/permissions/remembered-grants.ts';
+import { readGrants } from '../../agent/workspace/remembered-grants.ts';
 import { describeLeftOpen } from '../approve/ask-permission.ts';
 import { readPermission } from '../ask-at-terminal.ts';
 

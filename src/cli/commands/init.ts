@@ -113,9 +113,7 @@ function planAll(
       problems.push(...plan.problems);
       continue;
     }
-    const { layout, changes } = plan;
-    const notes = [...layout.notes, ...changes.flatMap((change) => change.notes)];
-    planned.push({ installer, project: layout.project, changes, notes });
+    planned.push({ installer, ...plan });
   }
   return problems.length > 0 ? { ok: false, problems } : { ok: true, planned };
 }

@@ -3,7 +3,7 @@
 import { UntildoneError } from '../../core/error.ts';
 import { createRuntime } from '../../engine/runtime.ts';
 import { serveMcp } from '../../mcp/serve-mcp.ts';
-import type { TodoTool } from '../../tools/todo-tool.ts';
+import type { TodoTool } from '../../tools/todo-tools.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import type { Command } from '../command.ts';
 import { openOrCreateStore, openParts } from '../open-runtime.ts';

@@ -6,7 +6,7 @@ import {
   provenGrants,
   readGrants,
   removeGrants,
-} from '../../agent/permissions/remembered-grants.ts';
+} from '../../agent/workspace/remembered-grants.ts';
 import { stateDirectory } from '../../store/state-directory.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';

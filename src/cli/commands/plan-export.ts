@@ -4,8 +4,7 @@ import { realpath, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UntildoneError } from '../../core/error.ts';
 import { errorCode } from '../../engine/system.ts';
-import { formatPlan } from '../../plan-file/format-plan.ts';
-import { problemText } from '../../plan-file/plan-file.ts';
+import { formatPlan } from '../../plan-file/line-text.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
@@ -40,7 +39,7 @@ export const planExport: Command = {
       const place = { realPath, sessionId: session.id, isAllowed: () => false };
       const report = await openPlanFileSync(io, store, openRuntime(io, store), place).push();
       if (!report.ok) {
-        const reasons = report.problems.map((found) => shown(problemText(found), 200)).join('; ');
+        const reasons = report.problems.map((problem) => shown(problem, 200)).join('; ');
         return refuse(io, `${shown(file, 200)}: ${reasons}. It was left as it is.`);
       }
       return tellBoxes(io, file, session.id, report, json);

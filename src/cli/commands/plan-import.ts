@@ -6,9 +6,8 @@ import { UntildoneError } from '../../core/error.ts';
 import type { Session } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import { errorCode } from '../../engine/system.ts';
-import { type ParsedPlanFile, parsePlanFile, planChecks, problemText } from '../../plan-file/plan-file.ts';
+import { planChecks, readPlanFile } from '../../plan-file/plan-file.ts';
 import type { SyncReport } from '../../plan-file/plan-file-sync.ts';
-import { readPlanText } from '../../plan-file/plan-text.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import { storePath } from '../../store/state-directory.ts';
 import { type Command, jsonOption } from '../command.ts';
@@ -37,8 +36,9 @@ export const planImport: Command = {
         `The file ${shown(file, 200)} cannot be found (${errorCode(error)}).`,
       );
     });
-    const parsed = await parseFile(realPath);
-    if (!parsed.ok) return tellProblems(io, file, parsed.problems.map(problemText));
+    // Looked at before a store or a session is made: a wrong file leaves no trace.
+    const parsed = readPlanFile(realPath);
+    if (!parsed.ok) return tellProblems(io, file, parsed.problems);
     // What the human has looked at by now; a check that is slipped into the file meanwhile is not theirs.
     const allowed = (await io.agentAbove()) === null ? planChecks(parsed.plan).ids : [];
     const word = given.text('session');
@@ -78,14 +78,6 @@ async function withPlanStore<T>(io: Io, word: string | null, work: (store: Store
   }
 }
 
-/** Looked at before a store or a session is made: a wrong file leaves no trace. */
-async function parseFile(path: string): Promise<ParsedPlanFile> {
-  const file = readPlanText(path);
-  return file.ok
-    ? parsePlanFile(file.text)
-    : { ok: false, problems: [{ line: null, sentence: `the file ${file.sentence}` }] };
-}
-
 function tellProblems(io: Io, file: string, problems: readonly string[]): number {
   for (const problem of problems) complain(io, `${shown(file, 200)}: ${shown(problem, 300)}.`);
   complain(io, 'Nothing was imported.');
@@ -98,7 +90,7 @@ function tell(
   { session, report }: { session: Session; report: SyncReport },
   json: boolean,
 ): number {
-  if (!report.ok) return tellProblems(io, file, report.problems.map(problemText));
+  if (!report.ok) return tellProblems(io, file, report.problems);
   const { plan, created, changed, dropped, notices } = report;
   if (json) {
     const { title, goalChecks } = plan;

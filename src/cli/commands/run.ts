@@ -74,7 +74,7 @@ export const run: Command = {
       const named = origins['model'] === 'flag' ? settings.model : given.text('model');
       const wanted = named ?? last;
       const model = await resolveModel(wanted, { settings, origins, environment: io.env });
-      if (!model.ok) throw new UntildoneError('usage', model.sentence);
+      if (!model.ok) throw new UntildoneError('usage', model.error);
       return model;
     };
     const chosen = resumes ? null : await chooseModel(null);

@@ -1,6 +1,6 @@
 // `untildone say`: a message to our own agent while it works (T3). It is the human's, with all that follows from that,
 // so it is held to the same rules as `resume`: a terminal, and no agent above.
-import { queuedWords } from '../../agent/loop/control.ts';
+import { queuedWords } from '../../agent/loop/run.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { type Command, jsonOption } from '../command.ts';

@@ -135,7 +135,7 @@ describe('verify: a session', () => {
     write('test/a.test.ts', 'strict');
     const policy = { ...policyOf([]), protect: ['test/**'] };
     const prepared = await protectPolicy(await bench.store(), policy, bench.project);
-    if (!prepared.ok) throw new Error(prepared.sentence);
+    if (!prepared.ok) throw new Error(prepared.error);
     await addSession(prepared.policy);
     expect((await bench.run('verify')).code).toBe(0);
     write('test/a.test.ts', 'lenient');

@@ -93,8 +93,8 @@ async function prepareSession(
     // The script answers within seconds; whoever waits longer than this waits for nobody.
     permissions: { ...defaultSettings.permissions, waitSeconds: 60 },
   };
-  const model = await resolveModel('scripted/agent', { settings, origins: 'trusted', environment: {} });
-  if (!model.ok) throw new UntildoneError('usage', model.sentence);
+  const model = await resolveModel('scripted/agent', { settings, origins: {}, environment: {} });
+  if (!model.ok) throw new UntildoneError('usage', model.error);
   return {
     goal: storyGoal,
     sessionId: createIdentifiers(io.clock).next(),

@@ -4,7 +4,7 @@ import { sampleRun } from '../../../test/support/sample-run.ts';
 import { eventFields } from '../../agent/agent-event.ts';
 import type { JsonSchema } from '../../core/json-schema.ts';
 import { eventSchema } from './event-schema.ts';
-import { createJsonPrinter } from './json-printer.ts';
+import { createJsonPrinter } from './run-output.ts';
 
 const schema = eventSchema();
 const understood = new Set(

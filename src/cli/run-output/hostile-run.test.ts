@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { attacks, poison } from '../../../test/support/hostile-texts.ts';
 import { sampleRun } from '../../../test/support/sample-run.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
-import { createJsonPrinter } from './json-printer.ts';
 import { createLinePrinter } from './line-printer.ts';
+import { createJsonPrinter } from './run-output.ts';
 
 const ESC = '\u001b';
 const megabyte = 'x'.repeat(1_000_000);

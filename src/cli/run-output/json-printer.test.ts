@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { event, sampleRun } from '../../../test/support/sample-run.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
-import { createJsonPrinter } from './json-printer.ts';
+import { createJsonPrinter } from './run-output.ts';
 
 function written(events: readonly AgentEvent[]): string[] {
   const writes: string[] = [];

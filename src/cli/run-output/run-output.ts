@@ -2,8 +2,10 @@
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { HumanControl } from '../../agent/run-agent.ts';
 import type { HumanAnswer } from '../../checks/checker.ts';
+import { escapeJsonLine } from '../../core/safe-text.ts';
 import type { Io, Output } from '../io.ts';
-import { createJsonPrinter } from './json-printer.ts';
+import type { SessionEvent } from '../view/view-event.ts';
+import { formatVersion } from './event-schema.ts';
 import { createLinePrinter } from './line-printer.ts';
 import { isUnicodeLocale } from './unicode-locale.ts';
 
@@ -48,6 +50,27 @@ export function createPrinter(io: Io, json: boolean): (event: AgentEvent) => voi
   const write = (text: string) => io.stdout.write(text);
   if (json) return createJsonPrinter({ write });
   return createLinePrinter({ ...lookOf(io), write, isTTY: io.isTTY });
+}
+
+export interface JsonPrinterOptions {
+  readonly write: (text: string) => unknown;
+}
+
+/**
+ * One event a line, exactly its fields and the version of the format: nothing is left out, cut or reworded (see
+ * docs/run-events.md). `attach` prints the state of a session as well.
+ */
+export function createJsonPrinter({ write }: JsonPrinterOptions): (event: SessionEvent) => void {
+  return (event) => {
+    const { type, at, sessionId, ...fields } = event;
+    const whole = { v: formatVersion, type, at, sessionId, ...fields };
+    write(`${escapeJsonLine(JSON.stringify(whole, keepField))}\n`);
+  };
+}
+
+/** JSON has no undefined: a call without an input says null instead of losing the field. */
+function keepField(name: string, value: unknown): unknown {
+  return name === 'input' && value === undefined ? null : value;
 }
 
 /** Colours, signs and width of this terminal; the width is that of the moment. */

@@ -7,15 +7,8 @@ import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
 import { problemSentence } from '../../core/problem.ts';
 import { policyProblemSentence } from '../../engine/policy.ts';
-import { shellCheck } from '../../plan-file/line-text.ts';
-import {
-  type PlanFile,
-  type PlanFileProblem,
-  parsePlanFile,
-  planChecks,
-  problemText,
-} from '../../plan-file/plan-file.ts';
-import { readPlanText } from '../../plan-file/plan-text.ts';
+import { inLine, shellCheck } from '../../plan-file/line-text.ts';
+import { type PlanFile, planChecks, readPlanFile } from '../../plan-file/plan-file.ts';
 import type { Io } from '../io.ts';
 import { readPolicyFor } from '../open-runtime.ts';
 import { complain, shown } from '../print.ts';
@@ -32,7 +25,7 @@ export function configurationTarget(io: Io): VerifyTarget {
 
 export async function planFileTarget(io: Io, file: string): Promise<VerifyTarget> {
   const directory = realpathSync(io.cwd);
-  const plan = await readPlan(io, file);
+  const plan = readPlan(io, file);
   const { checks } = readConfiguration(io, directory);
   const specOf = (id: string): CheckSpec | undefined => shellCheck(id) ?? findNamed(checks, id);
   const unknown = planChecks(plan).names.filter((name) => specOf(name) === undefined);
@@ -50,25 +43,24 @@ export async function planFileTarget(io: Io, file: string): Promise<VerifyTarget
   return { ...noSession, ...collected, source: 'plan-file', file, directory };
 }
 
-async function readPlan(io: Io, file: string): Promise<PlanFile> {
-  const read = readPlanText(resolve(io.cwd, file));
-  if (!read.ok) throw wrong(file, [{ line: null, sentence: `the file ${read.sentence}` }]);
-  const parsed = parsePlanFile(read.text);
+function readPlan(io: Io, file: string): PlanFile {
+  const parsed = readPlanFile(resolve(io.cwd, file));
   if (!parsed.ok) throw wrong(file, parsed.problems);
   for (const warning of parsed.plan.warnings)
-    complain(io, `warning: ${shown(file, 200)}: ${shown(problemText(warning), 300)}`);
+    complain(io, `warning: ${shown(file, 200)}: ${shown(warning, 300)}`);
   return parsed.plan;
 }
 
-function wrong(file: string, problems: readonly PlanFileProblem[]): UntildoneError {
-  const sentences = problems.map((problem) => `${shown(file, 200)}: ${shown(problemText(problem), 300)}.`);
+function wrong(file: string, problems: readonly string[]): UntildoneError {
+  const sentences = problems.map((problem) => `${shown(file, 200)}: ${shown(problem, 300)}.`);
   return new UntildoneError('invalid-config', `${sentences.join('\n')}\nNothing was run.`);
 }
 
-function unknownName(name: string, { items }: PlanFile): PlanFileProblem {
-  const line = items.find(({ checks }) => checks.includes(name))?.line ?? null;
+function unknownName(name: string, { items }: PlanFile): string {
+  const line = items.find(({ checks }) => checks.includes(name))?.line;
   const known = `there is no check named "${name}" in the configuration of this directory`;
-  return { line, sentence: `${known}; a command of one word stands in backticks` };
+  const sentence = `${known}; a command of one word stands in backticks`;
+  return line === undefined ? sentence : inLine(line, sentence);
 }
 
 function readConfiguration(io: Io, directory: string): Policy {

@@ -2,9 +2,9 @@
 // as evidence; the plan is not touched. A check that was broken off says nothing and leaves no evidence.
 import { humanFinding } from '../../checks/checker.ts';
 import { lookAtFiles } from '../../checks/fingerprint.ts';
-import { runCheck } from '../../checks/run-check.ts';
+import type { CheckContext } from '../../checks/observation.ts';
+import { runCheckTwice } from '../../checks/run-check.ts';
 import type { CheckResult, CheckSpec, HumanCheck } from '../../core/check-specs.ts';
-import type { Session } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import type { Io } from '../io.ts';
 import type { VerifyTarget, WantedCheck } from './verify-target.ts';
@@ -54,16 +54,10 @@ async function verifyOne(
   const { spec } = wanted;
   if (spec === null) return unknownCheck(wanted, place.io);
   if (spec.kind === 'human') return humanAnswer(target, wanted, spec, place);
-  const fingerprint = (): Promise<string | null> => fingerprintOf(target, spec);
-  const before = await fingerprint();
-  const once = (): Promise<CheckResult> => runOnce(target, spec, place);
-  const first = await once();
+  const before = await fingerprintOf(target, spec);
+  const { flaky, ...seen } = await runCheckTwice(spec, contextOf(target, place), onRepeat);
   if (place.signal.aborted) return null;
-  if (first.result === 'failed') onRepeat();
-  const seen = first.result === 'passed' ? first : await once();
-  if (place.signal.aborted) return null;
-  const flaky = first.result === 'failed' && seen.result === 'passed';
-  const after = await fingerprint();
+  const after = await fingerprintOf(target, spec);
   await record(target, wanted, place, { ...seen, flaky, fingerprint: before === after ? after : null });
   return { ...seen, wanted, result: flaky ? 'flaky' : seen.result };
 }
@@ -75,19 +69,15 @@ async function fingerprintOf(
   return session === null ? null : (await lookAtFiles(directory, exclude))(spec);
 }
 
-function runOnce(
-  { directory, session }: VerifyTarget,
-  spec: CheckSpec,
-  { io, store, signal }: VerifyPlace,
-): Promise<CheckResult> {
-  return runCheck(spec, {
+function contextOf({ directory, session }: VerifyTarget, { io, store, signal }: VerifyPlace): CheckContext {
+  return {
     directory,
     signal,
     environment: io.env,
     now: io.clock.now,
     ...(session === null ? {} : { session: `check of ${session.id}` }),
     ...(store === null ? {} : { readBaseline: (key: string) => store.policy(key) }),
-  });
+  };
 }
 
 /** One row for each check, however many todos have it; it names the todo where there is only one. */
@@ -111,11 +101,8 @@ async function humanAnswer(
 ): Promise<VerifiedCheck> {
   const { store, io } = place;
   if (store === null || target.session === null) return waiting(wanted, spec, io);
-  const state: { session: Session; fingerprint: string | null } = {
-    session: target.session,
-    fingerprint: await fingerprintOf(target, spec),
-  };
-  const { result, sentence, tail, at } = await humanFinding(spec, state, { store, clock: io.clock });
+  const asked = { sessionId: target.session.id, fingerprint: await fingerprintOf(target, spec) };
+  const { result, sentence, tail, at } = await humanFinding(spec, asked, { store, clock: io.clock });
   return { ...nothingSeen, wanted, result, sentence, tail, at };
 }
 

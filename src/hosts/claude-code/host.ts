@@ -1,5 +1,5 @@
-// Claude Code as a host that asks: how our answers look to it, and its own list of tasks. It only reads, and what it cannot
-// read it does not guess at: half a list would look like deleted todos.
+// How our answers look to Claude Code, and its own list of tasks, read whole or not at all: half a list would look like
+// deleted todos.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -7,54 +7,45 @@ import type { ListedTodo } from '../../core/reconcile.ts';
 import type { Environment } from '../../engine/policy.ts';
 import type { AskedHost, HookAnswer } from '../asked-call.ts';
 import { recordOf } from '../untrusted.ts';
-import { hostName, plainName, textOf, todoKeyOf, translate } from './translate.ts';
+import { plainName, textOf, todoKeyOf, translate } from './translate.ts';
 
 export const claudeCode: AskedHost = {
-  name: hostName,
   translate,
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTaskList(sessionId, environment) : null,
   render,
 };
 
-/**
- * One object, whatever the answer is. A continuation goes out as `additionalContext`: the model then gets one copy of the
- * text. With `decision: "block"` it gets two, one of them headed "blocking error" with the command line of the hook.
- */
+/** With `decision: "block"` the model would get two copies of a continuation, one headed "blocking error". */
 function render(answer: HookAnswer, hook: string): object {
-  const context = (text: string) => ({
-    hookSpecificOutput: { hookEventName: hook, additionalContext: text },
-  });
-  const message = (text: string | null) => (text === null ? {} : { systemMessage: `untildone: ${text}` });
-  switch (answer.type) {
-    case 'nothing':
-      return {};
-    case 'continue':
-      return { ...message(answer.message), ...context(answer.text) };
-    case 'let-go':
-      return message(answer.message);
-    case 'refuse':
-      return { decision: 'block', reason: answer.reason };
-    case 'tell':
-      return context(answer.text);
-  }
+  if (answer.type === 'nothing') return {};
+  if (answer.type === 'refuse') return { decision: 'block', reason: answer.reason };
+  const text = answer.type === 'let-go' ? null : answer.text;
+  const message = answer.type === 'tell' ? null : answer.message;
+  return {
+    ...(message === null ? {} : { systemMessage: `untildone: ${message}` }),
+    ...(text === null ? {} : { hookSpecificOutput: { hookEventName: hook, additionalContext: text } }),
+  };
 }
 
-/** Far beyond any list that a person or a model keeps; a folder that has more is not one. */
+/** Far beyond any honest list. */
 const mostTasks = 5000;
 const mostBytes = 1_048_576;
 
-/** One small file per task in a folder of the session. */
 export function readTaskList(sessionId: string, environment: Environment): readonly ListedTodo[] | null {
-  const folder = taskFolder(sessionId, environment);
-  if (folder === null) return null;
+  const configured = environment['CLAUDE_CONFIG_DIR'] ?? '';
+  const own = join(environment['HOME'] || homedir(), '.claude');
+  const home = isAbsolute(configured) ? configured : own;
+  const list = environment['CLAUDE_CODE_TASK_LIST_ID'] || sessionId;
+  if (!isAbsolute(home) || !plainName.test(list)) return null;
+  const folder = join(home, 'tasks', list);
   try {
     const names = readdirSync(folder).filter((name) => /^\d{1,9}\.json$/u.test(name));
     if (names.length > mostTasks) return null;
     names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
     return names.map((name) => readTask(join(folder, name)));
   } catch {
-    // Safe: no folder, or a file that is being written at this moment. The events alone hold, and the next stop looks again.
+    // Safe: no folder, or a file that is just being written. The next stop looks again.
     return null;
   }
 }
@@ -66,12 +57,4 @@ function readTask(path: string): ListedTodo {
   const [title, status, description] = ['subject', 'status', 'description'].map((name) => textOf(task[name]));
   if (key === null || !title || !status) throw new Error('not a task');
   return { key, title, status, context: description === title ? null : (description ?? null) };
-}
-
-function taskFolder(sessionId: string, environment: Environment): string | null {
-  const configured = environment['CLAUDE_CONFIG_DIR'] ?? '';
-  const own = join(environment['HOME'] || homedir(), '.claude');
-  const home = isAbsolute(configured) ? configured : own;
-  const list = environment['CLAUDE_CODE_TASK_LIST_ID'] || sessionId;
-  return isAbsolute(home) && plainName.test(list) ? join(home, 'tasks', list) : null;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { writePlugin } from '../../../scripts/plugin.ts';
-import { claudeCodePrograms, hookElement, pluginName, serverName } from './install.ts';
+import { claudeCodeInstaller, hookElement, pluginName, serverName } from './install.ts';
 import { claudeCodeHooks } from './translate.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -44,7 +44,7 @@ describe('the plugin folder', () => {
     const output = join(scratch, 'dist');
     mkdirSync(join(output, 'plugin', 'programs'), { recursive: true });
     for (const name of [
-      ...claudeCodePrograms.map((name) => `plugin/programs/${name}`),
+      ...claudeCodeInstaller.programs.map((name) => `plugin/programs/${name}`),
       'THIRD_PARTY_LICENSES',
     ])
       writeFileSync(join(output, name), name);

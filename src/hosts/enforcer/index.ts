@@ -1,311 +1,210 @@
-// The idle enforcer, `untildone/enforcer`, for any program with an event bus: when a session goes idle with open todos, it
-// counts down and sends the agent back to work; any sign of life stops it (E1–E6). It never throws into the bus.
+// The idle enforcer, `untildone/enforcer`, for any program with an event bus: counts an idle session with open todos down and
+// sends it back to work; any sign of life stops that (E1–E6). It never throws into the bus.
 import { validateConfig } from '../../core/config.ts';
 import { UntildoneError } from '../../core/error.ts';
-import type { AgentDescriptor, EventOf as CoreEventOf } from '../../core/events.ts';
+import type { AgentDescriptor } from '../../core/events.ts';
 import { problemSentence } from '../../core/problem.ts';
 import { endsInQuestion, oneLine } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
 import { isOpen } from '../../core/todo.ts';
-import type { OutgoingText } from '../../engine/host.ts';
 import type { OutboxRow } from '../../engine/store.ts';
 import { createIdentifiers, systemClock } from '../../engine/system.ts';
-import { createConfiguration } from '../../open.ts';
-import { openUserStore } from '../../store/sqlite/sqlite-store.ts';
-import { createTold, isNews, keepNewest, type Memory } from '../told.ts';
-import { readHostError, withinTime } from '../untrusted.ts';
-import {
-  createProgram,
-  type EnforcerEvent,
-  type EnforcerEventName,
-  type EnforcerMessage,
-  type EnforcerOptions,
-  type EventOf,
-  enforcerEvents,
-  findOwn,
-  isShown,
-  readEnforcerEvent,
-  readId,
-} from './translate.ts';
+import { createTold, type Happening, isNews, type Memory, waitEnded, waitStarted } from '../told.ts';
+import { readHostError } from '../untrusted.ts';
+import type { EnforcerEvent, EnforcerMessage, EnforcerOptions, EventOf } from './translate.ts';
+import { createProgram, enforcerEvents, findOwn, isShown, readEnforcerEvent, readId } from './translate.ts';
 
-export type { Toast } from '../told-runtime.ts';
-export {
-  type EnforcerAgent,
-  type EnforcerEvent,
-  type EnforcerEventName,
-  type EnforcerMessage,
-  type EnforcerOptions,
-  type EnforcerTodo,
-  enforcerEvents,
-  type InjectOptions,
-} from './translate.ts';
-
-export interface Enforcer {
-  readonly name: string;
-  readonly description: string;
-  readonly priority: number;
-  /** The names of the events to deliver; the handler leaves all others alone. */
-  readonly events: readonly EnforcerEventName[];
-  /** Settles when the event was dealt with. Never rejects. Events of one session are dealt with in order. */
-  handler(event: EnforcerEvent): Promise<void>;
-  /** The program mends the session by itself: nothing is sent until it says that it is complete (E3). */
-  markRecovering(sessionId: string): Promise<void>;
-  markRecoveryComplete(sessionId: string): Promise<void>;
-  /** A clean end: countdowns are cancelled, nothing is sent any more. Never rejects; may be called twice. */
-  dispose(): Promise<void>;
-}
+export type { EnforcerAgent, EnforcerEvent, EnforcerEventName, EnforcerMessage, Toast } from './translate.ts';
+export { type EnforcerOptions, type EnforcerTodo, enforcerEvents, type InjectOptions } from './translate.ts';
 
 function createMemory() {
   return {
-    /** The last idle, if nothing happened since, and what stood at the end of the messages then. */
+    /** Null: something happened since. `mark`: the end of the messages then. */
     idle: null as { readonly mark: string | null } | null,
-    /** The last that happened was an error; or an abort. */
     errored: false,
     aborted: false,
-    /** The human's last message as it was told. */
     asked: null as EnforcerMessage | null,
-    /** The messages were read once: an unknown one is new from then on. */
+    /** Messages were read: an unknown one is new. */
     looked: false,
-    /** An assistant's message without an id was told since the last idle. */
     active: false,
-    /** Messages of the human that were seen before their event came. */
+    /** Seen before their event came. */
     untold: new Set<string>(),
   };
 }
 type SessionMemory = Memory<ReturnType<typeof createMemory>>;
-type Perform = {
-  readonly [Name in EnforcerEventName]: (memory: SessionMemory, event: EventOf<Name>) => Promise<unknown>;
-};
+type Perform<Event> = (memory: SessionMemory, event: Event) => Promise<unknown>;
 
-/** It is part of every id that we keep, and of the name by which countdowns are found again. */
+/** It is part of every id that we keep. */
 const longestName = 60;
-/** Messages that were seen before their event: more are not on their way at once. */
-const mostUntold = 200;
-/**
- * Some programs answer only when the whole turn is over. After this time the text counts as taken; the watchdog sees
- * whether anything follows. Other sessions' countdowns wait meanwhile.
- */
-const injectPatienceMs = 2000;
-/** How long a word about a turn's end is shown; a countdown's toasts have a setting of their own. */
-const noticeDurationMs = 5000;
-/** A look at the number of background jobs costs one callback; a human does not notice the delay. */
 const backgroundMs = 2000;
-/** More than a program leaves behind; those beyond are looked at when their time has come. */
-const mostWaiting = 1000;
-/** One entry stands for all: a count has no names. */
 const backgroundJob = { id: 'background', kind: 'subagent', description: 'background work' } as const;
-/** Something that forbids sending was received and is not written down yet (G4, P19). */
-const holding = { why: 'something happened in the session meanwhile' };
+const happened = { why: 'something happened in the session meanwhile' };
 const holdsBack = /^(session\.(error|deleted)|(permission|question)\.asked)$/;
 
-export function createEnforcer(options: EnforcerOptions): Enforcer {
+export type Enforcer = ReturnType<typeof createEnforcer>;
+export function createEnforcer(options: EnforcerOptions) {
   const { name = 'untildone-enforcer', clock = systemClock, environment = process.env } = options;
-  const { checker, onError = () => {} } = options;
+  const { checker = null, directory = null, onError = () => {} } = options;
   if (readId(name) === null || name.length > longestName)
     throw new UntildoneError('invalid-config', `name: must be a text of 1 to ${longestName} characters`);
   const flags = validateConfig(options.settings ?? {});
   if (!flags.ok) throw new UntildoneError('invalid-config', flags.problems.map(problemSentence).join('; '));
-  // Over what files and environment say. What cannot be used switches the enforcer off and is told once (C1).
-  const configuration = createConfiguration({
-    ...{ environment, flags, directory: options.directory ?? null, checker: checker ?? null, rereads: true },
-    onProblem: (sentences) => onError(new UntildoneError('invalid-config', sentences.join('; '))),
-    get store() {
-      return told.store();
-    },
-  });
-  const identifiers = createIdentifiers(clock);
   const program = createProgram(options, clock, onError);
   const told = createTold({
-    ...{ name, prefix: `${name}:`, instance: name, clock, identifiers, onError, isAwaited: true },
-    openStore: async () => options.store ?? openUserStore(environment, { clock }),
-    closesStore: options.store === undefined,
-    policy: () => configuration.current(),
-    ...(checker === undefined ? {} : { checker: () => checker }),
-    watch: followBackground,
+    ...{ name, prefix: `${name}:`, instance: name, clock, environment, checker, onError },
+    ...{ identifiers: createIdentifiers(clock), store: options.store, watch: followBackground },
+    ...{ directory, flags, rereads: true },
+    // It switches the enforcer off, and is told once (C1).
+    onProblem: (sentences) => onError(new UntildoneError('invalid-config', sentences.join('; '))),
     adapter: {
       own: createMemory,
-      describe: async (memory) => [await describe(memory), await agentOf(memory)],
+      async describe(memory) {
+        const { headless = false, seesTools = true, tools: { pause = null, verify = null } = {} } = options;
+        const kind = await program.kind(memory.id);
+        const facts = { kind, parentId: null, directory, headless, immediate: false, seesTools };
+        const everyAgentWrites = options.agentInfo === undefined;
+        return [{ ...facts, everyAgentWrites, tools: { pause, verify } }, await agentOf(memory)];
+      },
       todos: ({ id }) => program.todos(id),
-      inject,
+      async inject({ key, text, session }, { id }) {
+        const { name: agent, model, variant } = session.agent;
+        try {
+          await options.inject(id, text, { agent, model, variant, key });
+          return null;
+        } catch (error) {
+          // Safe: the engine hears of it, and sends it again.
+          onError(error);
+          return String(error).slice(0, 500);
+        }
+      },
       async find({ epoch }, memory) {
         const messages = await program.messages(memory.id);
         if (messages === null) return 'unknown';
         return isShown(await outboxOf(memory), epoch, messages) ? 'present' : 'absent';
       },
-      // Of a session that this process has heard nothing of, nothing runs.
+      // Nothing runs in one that this process has not heard of.
       isIdle: async ({ id, opened, idle }) =>
         (await program.isIdle(id)) ?? (opened === null || idle !== null),
-      async lookAgain(memory, session) {
-        await lookForActivity(memory);
-        await lookAtBackground(memory, session);
+      async lookAgain(memory) {
+        const { mark } = await lookAtMessages(memory);
+        const before = memory.idle?.mark ?? null;
+        const hasGrown = before !== null && mark !== null && mark !== before;
+        if (hasGrown || (await program.isIdle(memory.id)) === false)
+          await told.tell(memory, { type: 'activity-seen' });
+        await lookAtBackground(memory);
       },
-      toast: async ({ id }, toast) => options.toast?.(id, toast),
-      notify: async ({ id }, notice) => options.toast?.(id, { ...notice, durationMs: noticeDurationMs }),
+      show: async ({ id }, toast) => options.toast?.(id, { durationMs: 5000, ...toast }),
     },
   });
-  /** Stops that wait for background work. */
-  const waiting = new Map<string, Session>();
+  const waiting = new Set<string>();
   let cancelLook: (() => void) | null = null;
+  const complain = (sentence: string) => onError(new UntildoneError('invalid-event', sentence));
 
-  async function inject(outgoing: OutgoingText, memory: SessionMemory) {
-    const { key, text, session, epoch } = outgoing;
-    const { name: agent, model, variant } = session.agent;
-    // Called in this very moment: after a detour the human might have acted.
-    const sending = (async () => options.inject(memory.id, text, { agent, model, variant, key }))();
-    let answered = false;
-    sending.catch((cause: unknown) => {
-      if (!answered) return;
-      // Refused after it counted as taken: the engine sends it again, unless it was seen meanwhile.
-      onError(cause);
-      const error = String(cause).slice(0, 500);
-      const late = { type: 'delivery-reported', epoch, news: 'failed', error } as const;
-      told.tell(memory, late, `refused/${epoch}/${session.injection?.attempts ?? 0}`).catch(onError);
-    });
-    const answer = await withinTime(clock, injectPatienceMs, () => sending);
-    answered = true;
-    if (answer.answered || answer.late) return { taken: true } as const;
-    onError(answer.error);
-    return { taken: false, error: String(answer.error).slice(0, 500) } as const;
-  }
-
-  async function describe({ id }: SessionMemory) {
-    const { directory = null, headless = false, seesTools = true, tools = {} } = options;
-    const facts = { kind: await program.kind(id), parentId: null, directory, headless, immediate: false };
-    const named = { pause: tools.pause ?? null, verify: tools.verify ?? null };
-    return { ...facts, everyAgentWrites: options.agentInfo === undefined, seesTools, tools: named };
-  }
-
-  /** Those of the human's last message; before one is known, as the store has them. null: as it was. */
   async function agentOf(memory: SessionMemory): Promise<AgentDescriptor | null> {
     const { asked } = memory;
-    const known = asked === null ? (await told.record(memory))?.agent : undefined;
-    const { agent = known?.name ?? null, model = known?.model ?? null } = asked ?? {};
-    const { variant = known?.variant ?? null } = asked ?? {};
-    if (options.agentInfo === undefined && (asked === null || (agent === null && model === null)))
-      return null;
-    const info = await program.agentInfo(memory.id, agent);
-    return { name: agent ?? info.name, canWrite: info.canWrite, model, variant };
+    if (options.agentInfo === undefined && !asked?.agent && !asked?.model) return null;
+    const { agent = null, model = null, variant = null } = asked ?? {};
+    const recorded = asked === null ? (await told.record(memory))?.agent : undefined;
+    const known = recorded ?? { name: agent, model, variant };
+    const info = await program.agentInfo(memory.id, known.name);
+    return { ...known, name: known.name ?? info.name, canWrite: info.canWrite };
   }
 
-  async function outboxOf({ stored }: SessionMemory): Promise<readonly OutboxRow[]> {
-    return told.store().outbox({ sessionId: stored });
+  const outboxOf = ({ stored }: SessionMemory): Promise<readonly OutboxRow[]> =>
+    told.store().outbox({ sessionId: stored });
+
+  function tells<Event>(happeningOf: (event: Event) => Happening): Perform<Event> {
+    return (memory, event) => told.tell(memory, happeningOf(event));
   }
 
-  const perform: Perform = {
+  const perform: { readonly [Name in EnforcerEvent['type']]: Perform<EventOf<Name>> } = {
     'session.idle': idled,
     'session.error'(memory, { error }) {
       const read = readHostError(error, clock.now());
       Object.assign(memory, read.type === 'human-aborted' ? { aborted: true } : { errored: true });
       return told.tell(memory, read);
     },
-    'session.deleted': (memory) => told.tell(memory, { type: 'session-deleted' }),
+    'session.deleted': tells(() => ({ type: 'session-deleted' })),
     'message.updated': messageSeen,
     'message.after': messageSeen,
     'tool.before'(memory, { tool }) {
       wake(memory);
       return told.tell(memory, { type: 'tool-started', tool, access: program.toolAccess(tool) });
     },
-    async 'tool.after'(memory, { tool, error }) {
-      const call = { tool, access: program.toolAccess(tool) };
-      wake(memory);
-      memory.toolError = error == null ? null : oneLine(error, 500);
-      await told.tell(memory, { type: 'tool-ended', ...call, error: memory.toolError });
-      // Read when it changes, so that work between two changes is seen as such (V4).
-      if (call.access === 'todo') await told.takeList(memory);
+    async 'tool.after'(memory, { tool, error: said }) {
+      const access = program.toolAccess(tool);
+      const error = said == null ? null : oneLine(said, 500);
+      wake(memory, error);
+      await told.tell(memory, { type: 'tool-ended', tool, access, error });
+      // So that work between two changes is seen as such (V4).
+      if (access === 'todo') await told.takeList(memory);
     },
-    'permission.asked': (memory, { requestId }) => begins(memory, { kind: 'permission', requestId }),
-    'permission.answered': (memory, { requestId, granted }) =>
-      ends(memory, { kind: 'permission', requestId, granted }),
-    'question.asked': (memory, { requestId }) => begins(memory, { kind: 'question', requestId }),
-    'question.answered': (memory, { requestId, rejected = false }) =>
-      ends(memory, { kind: 'question', requestId, rejected }),
-    'compaction.started': (memory) => begins(memory, { kind: 'compaction' }),
-    'compaction.ended': (memory) => ends(memory, { kind: 'compaction', shrunk: true }),
+    'permission.asked': tells(({ requestId }) => waitStarted({ kind: 'permission', requestId })),
+    'permission.answered': tells(({ requestId, granted }) =>
+      waitEnded({ kind: 'permission', requestId, granted }),
+    ),
+    'question.asked': tells(({ requestId }) => waitStarted({ kind: 'question', requestId })),
+    'question.answered': tells(({ requestId, rejected = false }) =>
+      waitEnded({ kind: 'question', requestId, rejected }),
+    ),
+    'compaction.started': tells(() => waitStarted({ kind: 'compaction' })),
+    'compaction.ended': tells(() => waitEnded({ kind: 'compaction', shrunk: true })),
   };
 
-  function begins(memory: SessionMemory, wait: CoreEventOf<'wait-started'>['wait']): Promise<unknown> {
-    return told.tell(memory, { type: 'wait-started', wait });
-  }
-
-  function ends(memory: SessionMemory, wait: CoreEventOf<'wait-ended'>['wait']): Promise<unknown> {
-    return told.tell(memory, { type: 'wait-ended', wait });
-  }
-
-  async function messageSeen(
-    memory: SessionMemory,
-    { message }: EventOf<'message.after' | 'message.updated'>,
-  ) {
-    if (message.role === 'user') await userSpoke(memory, message);
-    else await assistantSpoke(memory, message.id);
-  }
-
-  async function idled(memory: SessionMemory, { end }: EventOf<'session.idle'>): Promise<void> {
+  async function idled(memory: SessionMemory, { end }: EventOf<'session.idle'>) {
+    const { id } = memory;
     const { question, overtaken, mark } = await lookAtMessages(memory);
     if (overtaken) {
-      // Its event waits behind this one, or it never comes: then the session would idle for ever without a word.
-      if (memory.waiting === 1) onError(unheard(memory.id));
-      return;
+      // Its event waits behind this one, or never comes.
+      if (memory.waiting > 1) return;
+      return complain(
+        `session.idle of ${oneLine(id, 80)}: the last message is the human's, and no message.updated told of it; the idle was left alone`,
+      );
     }
     await told.open(memory);
     const isKnown = await told.takeList(memory);
-    // That nothing is open cannot be said of a list that nobody could read; the next idle reads it again.
+    // Nothing is concluded; the next idle reads it again.
     if (!isKnown && !(await told.record(memory))?.plan.some(isOpen)) return;
-    const count = await program.background(memory.id);
+    const count = await program.background(id);
     Object.assign(memory, { idle: { mark }, active: false });
     await told.tell(memory, {
       type: 'stop-attempted',
       end: end ?? (memory.errored ? 'error' : 'normal'),
-      question,
-      fingerprint: null,
+      ...{ question, fingerprint: null, toolError: memory.toolError },
       background: count === null ? null : count > 0 ? [backgroundJob] : [],
-      toolError: memory.toolError,
     });
   }
 
-  async function assistantSpoke(memory: SessionMemory, id: string | undefined): Promise<void> {
-    // A message grows in many events, and late ones follow the idle: one of them says all there is to say.
+  /** Ours is a sign of delivery, a known one an echo (E2). */
+  async function messageSeen(memory: SessionMemory, event: EventOf<'message.after' | 'message.updated'>) {
+    const { id, role, text, key } = event.message;
+    if (role === 'assistant') return assistantSpoke(memory, id);
+    if (id !== undefined) memory.untold.delete(id);
+    if (id !== undefined && !isNews(memory, `user ${id}`)) return;
+    // Some programs tell of it before its text, by which our own and stop words are known.
+    const isBare = id !== undefined && text === undefined && key === undefined;
+    const shown = isBare ? await program.messages(memory.id) : null;
+    const found = shown?.findLast((one) => one.id === id && one.role === 'user');
+    const message = { ...found, ...event.message };
+    const epoch = findOwn(await outboxOf(memory), message);
+    await (epoch === null ? humanSpoke(memory, message) : told.observed(memory, epoch));
+  }
+
+  async function assistantSpoke(memory: SessionMemory, id: string | undefined) {
+    // It grows in many events, some after the idle.
     if (id === undefined ? memory.active : !isNews(memory, `assistant ${id}`)) return;
     memory.active = true;
     wake(memory);
     await told.tell(memory, { type: 'activity-seen' });
   }
 
-  /** Ours comes back as a sign of delivery; one that is known already is an echo and means nothing (E2). */
-  async function userSpoke(memory: SessionMemory, message: EnforcerMessage): Promise<void> {
-    const { id } = message;
-    if (id !== undefined) memory.untold.delete(id);
-    if (id !== undefined && memory.heard.has(`user ${id}`)) return;
-    const isBare = message.text === undefined && message.key === undefined;
-    const whole = isBare && id !== undefined ? await lookUp(memory, message) : message;
-    const epoch = findOwn(await outboxOf(memory), whole);
-    if (epoch === null) return humanSpoke(memory, whole);
-    if (id !== undefined) isNews(memory, `user ${id}`);
-    await told.observed(memory, epoch);
-  }
-
-  /** Some programs tell of a message before its text: stop words and our own texts are known only by it. */
-  async function lookUp(memory: SessionMemory, message: EnforcerMessage): Promise<EnforcerMessage> {
-    const messages = await program.messages(memory.id);
-    const found = messages?.findLast(({ id, role }) => id === message.id && role === 'user');
-    if (found === undefined) return message;
-    const { agent = found.agent, model = found.model, variant = found.variant } = message;
-    return { ...found, agent, model, variant };
-  }
-
-  async function humanSpoke(memory: SessionMemory, message: EnforcerMessage): Promise<void> {
-    const { id: messageId = null, text = null } = message;
-    if (messageId !== null) isNews(memory, `user ${messageId}`);
+  async function humanSpoke(memory: SessionMemory, message: EnforcerMessage) {
     memory.asked = message;
     wake(memory);
-    const agent = await told.open(memory);
-    const said = { type: 'human-spoke', messageId, text, turnId: identifiers.next(), agent } as const;
-    await told.tell(memory, { ...said, fingerprint: null, policyHash: null });
+    await told.humanSpoke(memory, message);
   }
 
-  /**
-   * Tells what the messages show and no event said (G5). `overtaken`: someone has spoken since the agent stopped, and the
-   * event of it is still on its way. `mark`: what stands at the end; another one later: the agent has gone on writing.
-   */
+  /** Tells what no event said (G5). `overtaken`: an event is on its way. `mark`: grows as the agent writes. */
   async function lookAtMessages(memory: SessionMemory) {
     const nothing = { question: false, overtaken: false, mark: null };
     const messages = await program.messages(memory.id);
@@ -320,105 +219,68 @@ export function createEnforcer(options: EnforcerOptions): Enforcer {
     const answer = since.findLast(({ role }) => role === 'assistant');
     if (answer === undefined)
       return { ...nothing, overtaken: last?.id !== undefined && memory.untold.has(last.id) };
-    const overtaken = await noticeAnswer(memory, answer, isFirst);
     const { id = '', text = '', error } = answer;
+    let overtaken = false;
+    if (id !== '' && !memory.heard.has(`assistant ${id}`)) {
+      // It stood there before us: a restart must not cancel a countdown.
+      if (isFirst) isNews(memory, `assistant ${id}`);
+      else if (memory.waiting > 1) overtaken = true;
+      else await assistantSpoke(memory, id);
+    }
     const read = error === undefined || id === '' ? null : readHostError(error, clock.now());
-    // Once per message: a human who has resumed since is not stopped again by the same trace.
+    // Once: a human may have resumed since.
     if (read?.type === 'human-aborted' && !memory.aborted) await told.tell(memory, read, `aborted/${id}`);
     return { question: endsInQuestion(text), overtaken, mark: `${id}:${text.length}` };
   }
 
-  /** In order, all that no event has told: the last word of the human must be the last that we hear. */
-  async function noticeHumans(memory: SessionMemory, asked: readonly EnforcerMessage[]): Promise<void> {
+  async function noticeHumans(memory: SessionMemory, asked: readonly EnforcerMessage[]) {
     const recorded = (await told.record(memory))?.humanMessageIds ?? [];
-    // Without an id nobody can say whether it was told before.
     const named = asked.flatMap(({ id, ...rest }) => (id === undefined ? [] : [{ ...rest, id }]));
     const known = named.findLastIndex(({ id }) => memory.heard.has(`user ${id}`) || recorded.includes(id));
-    // Of a conversation that began without us only the last word counts; the rest must not be taken for news later.
+    // Of one that began without us only the last word counts.
     const news = known === -1 ? named.slice(-1) : named.slice(known + 1);
-    for (const message of named) if (!news.includes(message)) isNews(memory, `user ${message.id}`);
+    for (const { id } of named) isNews(memory, `user ${id}`);
     for (const message of news) {
-      keepNewest(memory.untold.add(message.id), mostUntold);
+      isNews({ heard: memory.untold }, message.id);
       await humanSpoke(memory, message);
     }
     memory.asked ??= asked.at(-1) ?? null;
   }
 
-  /**
-   * What stood there when this process first looked is not news: a restart must not cancel a countdown. True: its own
-   * event waits behind this one and will tell it.
-   */
-  async function noticeAnswer(
-    memory: SessionMemory,
-    { id }: EnforcerMessage,
-    isFirst: boolean,
-  ): Promise<boolean> {
-    if (id === undefined || memory.heard.has(`assistant ${id}`)) return false;
-    if (isFirst) isNews(memory, `assistant ${id}`);
-    else if (memory.waiting > 1) return true;
-    else await assistantSpoke(memory, id);
-    return false;
-  }
-
-  /** At the end of a countdown: a program that is busy again, or whose last answer has grown, is not interrupted. */
-  async function lookForActivity(memory: SessionMemory): Promise<void> {
-    const { mark } = await lookAtMessages(memory);
-    const before = memory.idle?.mark ?? null;
-    const hasGrown = before !== null && mark !== null && mark !== before;
-    const isBusy = (await program.isIdle(memory.id)) === false;
-    if (hasGrown || isBusy) await told.tell(memory, { type: 'activity-seen' });
-  }
-
-  /** The record follows the count; a job that ended lets a stop that waits for it be decided again. */
-  async function lookAtBackground(memory: SessionMemory, { jobs }: Session): Promise<void> {
+  async function lookAtBackground(memory: SessionMemory) {
     const count = await program.background(memory.id);
-    const isKnown = jobs.some(({ id }) => id === backgroundJob.id);
-    if (count !== null && count > 0 && !isKnown)
-      await begins(memory, { kind: 'background', job: backgroundJob });
-    if (count === 0 && isKnown) await ends(memory, { kind: 'background', jobId: backgroundJob.id });
+    const { id: jobId } = backgroundJob;
+    const isKnown = (await told.record(memory))?.jobs.some(({ id }) => id === jobId) ?? false;
+    if (count === null || count > 0 === isKnown) return;
+    const started = waitStarted({ kind: 'background', job: backgroundJob });
+    await told.tell(memory, isKnown ? waitEnded({ kind: 'background', jobId }) : started);
   }
 
-  /**
-   * While a stop waits for background work of which the program gives only a number, the number is asked for again: no
-   * event would tell that it fell to zero, and a wait must end by itself when its cause ends (G3).
-   */
-  function followBackground(session: Session): void {
-    if (session.parked?.cause === 'background') waiting.set(session.id, session);
-    else waiting.delete(session.id);
+  /** No event tells that it fell to zero (G3). */
+  function followBackground({ id, parked }: Session) {
+    if (parked?.cause === 'background') waiting.add(id);
+    else waiting.delete(id);
     if (waiting.size > 0) cancelLook ??= clock.wake(clock.now() + backgroundMs, lookAtAll);
   }
 
-  async function lookAtAll(): Promise<void> {
-    for (const { id } of [...waiting.values()]) {
-      const session = waiting.get(id);
-      if (session !== undefined) await lookAtBackground(told.ofStored(id), session).catch(onError);
-    }
+  async function lookAtAll() {
+    for (const id of waiting) await lookAtBackground(told.ofStored(id)).catch(onError);
     cancelLook = waiting.size === 0 ? null : clock.wake(clock.now() + backgroundMs, lookAtAll);
   }
 
-  /** Sessions that a process before us left waiting. */
-  async function resumeLooking(): Promise<void> {
+  async function resumeLooking() {
     if (!(await told.ready)) return;
-    const store = told.store();
-    const { due } = await store.timers(told.instance(), Number.MAX_SAFE_INTEGER, mostWaiting);
+    const { due } = await told.store().timers(told.instance(), Number.MAX_SAFE_INTEGER, 1000);
     for (const { sessionId } of due) {
-      const session = await store.state(sessionId);
+      const session = await told.store().state(sessionId);
       if (session !== null) followBackground(session);
     }
   }
   resumeLooking().catch(onError);
 
-  async function mark(sessionId: string, type: 'wait-started' | 'wait-ended'): Promise<void> {
-    if (readId(sessionId) === null) onError(new UntildoneError('invalid-event', 'a mark needs a session'));
-    else await told.after(sessionId, (memory) => told.tell(memory, { type, wait: { kind: 'recovery' } }));
-  }
-
-  async function performAny(memory: SessionMemory, event: EnforcerEvent): Promise<void> {
-    if (memory.opened === null && event.type !== 'session.deleted') await told.open(memory);
-    await (perform[event.type] as (memory: SessionMemory, event: EnforcerEvent) => Promise<unknown>)(
-      memory,
-      event,
-    );
+  async function mark(sessionId: string, type: 'wait-started' | 'wait-ended') {
+    if (readId(sessionId) === null) complain('a mark needs a session');
+    else await told.later(sessionId, { type, wait: { kind: 'recovery' } });
   }
 
   return {
@@ -426,18 +288,21 @@ export function createEnforcer(options: EnforcerOptions): Enforcer {
     description: options.description ?? 'Sends an idle agent back to its open todos until they are done.',
     priority: options.priority ?? 40,
     events: enforcerEvents,
-    async handler(event) {
-      const read = readEnforcerEvent(event);
-      if (read.read === 'broken') onError(new UntildoneError('invalid-event', read.sentence));
+    /** In order within a session. Never rejects. */
+    async handler(given: EnforcerEvent): Promise<void> {
+      const read = readEnforcerEvent(given);
+      if (read.read === 'broken') complain(read.sentence);
       if (read.read !== 'event') return;
-      const { type, sessionId } = read.event;
-      const isHuman = 'message' in read.event && read.event.message.role === 'user';
-      const hold = isHuman || holdsBack.test(type) ? holding : undefined;
-      await told.after(sessionId, (memory) => performAny(memory, read.event), hold);
+      const { event } = read;
+      const isHuman = 'message' in event && event.message.role === 'user';
+      const hold = isHuman || holdsBack.test(event.type) ? happened : undefined;
+      await told.after(event.sessionId, (memory) => perform[event.type](memory, event as never), hold);
     },
-    markRecovering: (sessionId) => mark(sessionId, 'wait-started'),
-    markRecoveryComplete: (sessionId) => mark(sessionId, 'wait-ended'),
-    dispose() {
+    /** Nothing is sent while the program mends the session (E3). */
+    markRecovering: (sessionId: string) => mark(sessionId, 'wait-started'),
+    markRecoveryComplete: (sessionId: string) => mark(sessionId, 'wait-ended'),
+    /** Cancels countdowns. Never rejects. */
+    dispose(): Promise<void> {
       waiting.clear();
       cancelLook?.();
       return told.end();
@@ -445,12 +310,6 @@ export function createEnforcer(options: EnforcerOptions): Enforcer {
   };
 }
 
-/** The agent works: what ended its last step is past. */
-function wake(memory: SessionMemory): void {
-  Object.assign(memory, { idle: null, errored: false, toolError: null, aborted: false });
-}
-
-function unheard(sessionId: string): UntildoneError {
-  const what = `session.idle of ${oneLine(sessionId, 80)}: the last message is the human's, and no message.updated`;
-  return new UntildoneError('invalid-event', `${what} told of it; the idle was left alone`);
+function wake(memory: SessionMemory, toolError: string | null = null): void {
+  Object.assign(memory, { idle: null, errored: false, toolError, aborted: false });
 }

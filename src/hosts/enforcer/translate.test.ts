@@ -29,8 +29,9 @@ describe('an event of a bus', () => {
       read: 'event',
       event: { type: 'message.updated', sessionId, message: { role: 'user', text: 'hi' } },
     });
-    expect(readEnforcerEvent({ type: 'session.idle', sessionId, end: 'whenever' })).toMatchObject({
-      event: { end: undefined },
+    expect(readEnforcerEvent({ type: 'session.idle', sessionId, end: 'whenever' })).toEqual({
+      read: 'event',
+      event: { type: 'session.idle', sessionId },
     });
   });
 

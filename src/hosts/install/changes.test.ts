@@ -2,15 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type FileChange,
-  type FileTarget,
-  performChanges,
-  planInstall,
-  planUninstall,
-  readRecord,
-  readRecords,
-} from './changes.ts';
+import type * as changes from './changes.ts';
+import { performChanges, planChange, recordedInstalls, wholeFileMark } from './changes.ts';
 
 let root: string;
 let state: string;
@@ -22,12 +15,12 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const identity = { host: 'claude-code', scope: 'user', project: null, version: '1.0.0' } as const;
 
-function targetAt(name: string): FileTarget {
-  return { path: join(root, name), format: 'json', edits: [{ kind: 'member', path: ['a'], value: 1 }] };
+function targetAt(name: string): changes.FileTarget {
+  return { path: join(root, name), edits: [{ kind: 'member', path: ['a'], value: 1 }] };
 }
 
-function plan(name: string, action: typeof planInstall = planInstall): FileChange {
-  return action(targetAt(name), identity, state);
+function plan(name: string, action: 'install' | 'uninstall' = 'install'): changes.FileChange {
+  return planChange(targetAt(name), identity, state, action);
 }
 
 describe('carrying out changes', () => {
@@ -41,28 +34,60 @@ describe('carrying out changes', () => {
     expect(readFileSync(join(root, 'first.json'), 'utf8')).toBe('{}');
     expect(existsSync(join(root, 'made'))).toBe(false);
     expect(readFileSync(join(root, 'third.json'), 'utf8')).toBe('somebody else');
-    expect(readRecords(state)).toEqual([]);
+    expect(recordedInstalls(state)).toEqual([]);
   });
 
   it('V5: a failed uninstall keeps what it needs to try again', () => {
     expect(performChanges([plan('first.json'), plan('second.json')], state)).toBeNull();
-    const changes = [plan('first.json', planUninstall), plan('second.json', planUninstall)];
+    const changes = [plan('first.json', 'uninstall'), plan('second.json', 'uninstall')];
     writeFileSync(join(root, 'second.json'), '{ "a": 1, "b": 2 }');
     expect(performChanges(changes, state)).toContain('second.json was changed');
     expect(JSON.parse(readFileSync(join(root, 'first.json'), 'utf8'))).toEqual({ a: 1 });
-    expect(readRecord(state, join(root, 'first.json'))).not.toBeNull();
-    const again = [plan('first.json', planUninstall), plan('second.json', planUninstall)];
+    expect(plan('first.json').recordBefore).not.toBeNull();
+    const again = [plan('first.json', 'uninstall'), plan('second.json', 'uninstall')];
     expect(performChanges(again, state)).toBeNull();
     expect(existsSync(join(root, 'first.json'))).toBe(false);
     expect(readFileSync(join(root, 'second.json'), 'utf8')).toBe('{ "b": 2 }');
-    expect(readRecords(state)).toEqual([]);
+    expect(recordedInstalls(state)).toEqual([]);
   });
 
   it('V5: a folder that somebody put something into stays', () => {
     expect(performChanges([plan('made/here/x.json')], state)).toBeNull();
     mkdirSync(join(root, 'made/other'));
-    expect(performChanges([plan('made/here/x.json', planUninstall)], state)).toBeNull();
+    expect(performChanges([plan('made/here/x.json', 'uninstall')], state)).toBeNull();
     expect(existsSync(join(root, 'made/here'))).toBe(false);
     expect(existsSync(join(root, 'made/other'))).toBe(true);
+  });
+});
+
+describe('a file that several installs share', () => {
+  const path = () => join(root, 'shared', 'file');
+
+  function change(action: 'install' | 'uninstall', project: string, edit: changes.Edit, version = '1.0.0') {
+    const owner = { ...identity, project, version };
+    expect(
+      performChanges([planChange({ path: path(), edits: [edit] }, owner, state, action)], state),
+    ).toBeNull();
+  }
+
+  it('C1: ours as a whole, it is that of the newest install, whichever project made it, and goes with the last one', () => {
+    const edit = (version: string) => ({ kind: 'whole', text: `${wholeFileMark} ${version}\n` }) as const;
+    const versionNow = () => readFileSync(path(), 'utf8').slice(wholeFileMark.length).trim();
+    change('install', '/one', edit('1.0.0'));
+    change('install', '/other', edit('2.0.0'));
+    change('install', '/one', edit('3.0.0'));
+    expect(versionNow()).toBe('3.0.0');
+    change('uninstall', '/other', edit('3.0.0'));
+    expect(versionNow()).toBe('3.0.0');
+    change('uninstall', '/one', edit('3.0.0'));
+    expect(existsSync(join(root, 'shared')), 'with the folder that was made for it').toBe(false);
+  });
+
+  it('C2: what somebody wrote into it stays, though one install after the other goes', () => {
+    const edit = (project: string) => ({ kind: 'member', path: [project], value: 1 }) as const;
+    for (const project of ['/one', '/other']) change('install', project, edit(project));
+    writeFileSync(path(), readFileSync(path(), 'utf8').replace('{', '{ "mine": 2,'));
+    for (const project of ['/one', '/other']) change('uninstall', project, edit(project));
+    expect(JSON.parse(readFileSync(path(), 'utf8'))).toEqual({ mine: 2 });
   });
 });

@@ -1,273 +1,163 @@
-// What files become by installing or uninstalling: worked out before anything is written, kept on record with the way back,
-// and carried out all or none. A file that nobody edited since goes back byte for byte; else only what is ours is taken out.
-import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+// Installing and uninstalling: worked out first, recorded with the way back, done whole or not at all. A file that nobody
+// edited since goes back byte for byte; from an edited one only what is ours is taken out.
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { errorCode, sha256 } from '../../engine/system.ts';
 import * as files from './files.ts';
 import { Refusal } from './files.ts';
-import type { HostInstaller, InstallBasis, InstallLayout, InstallRequest, Scope } from './installer.ts';
-import { applyJsonEdits, hasJsonPath, isPlainJson, type JsonEdit, removeJsonEdits } from './json-text.ts';
+import type { HostInstaller, InstallBasis, InstallRequest, Scope } from './installer.ts';
+import * as json from './json-text.ts';
 
-/** An edit adds; it never takes a person's own value away. `line`: of a plain text file. `whole`: a file that is ours. */
-export type Edit = JsonEdit | { readonly kind: 'line' | 'whole'; readonly text: string };
+/** An edit adds and never takes a person's own value away. `line`: of plain text. `whole`: the file is ours. */
+export type Edit = json.JsonEdit | { readonly kind: 'line' | 'whole'; readonly text: string };
+
+/** Begins a file that is wholly ours; another file of that name is not touched. */
+export const wholeFileMark = '// Written by untildone';
+
+/** Unchanged where the edit, or a person's own value, is there already. */
+export function applyEdit(text: string, edit: Edit, host: string): string {
+  if ('path' in edit) return json.applyJson(text, edit, host);
+  if (edit.kind === 'line') {
+    if (text.split('\n').some((line) => line.trimEnd() === edit.text)) return text;
+    const endOfLine = json.endOfLineIn(text);
+    return `${text}${/[^\n]$/.test(text) ? endOfLine : ''}${edit.text}${endOfLine}`;
+  }
+  if (text === '' || text.startsWith(wholeFileMark)) return edit.text;
+  throw new Refusal('is there already, and untildone did not write it');
+}
+
+function removeEdit(text: string, edit: Edit, host: string, mayEmpty: (path: readonly string[]) => boolean) {
+  if ('path' in edit) return json.removeJson(text, edit, host, mayEmpty);
+  if (edit.kind === 'whole') return text.startsWith(wholeFileMark) ? '' : text;
+  const lines = text.split(/(?<=\n)/);
+  return lines.filter((line) => line.trimEnd() !== edit.text).join('');
+}
+
+/** No person would have written it by chance. */
+const isMark = (edit: Edit) => ['hook', 'package', 'whole'].includes(edit.kind) || 'named' in edit;
+
+function takesPlaceOf(edit: Edit, old: Edit): boolean {
+  const [place, oldPlace] = [edit, old].map((one) => [one.kind, 'path' in one ? one.path : null]);
+  return isDeepStrictEqual(edit, old) || (isMark(edit) && isDeepStrictEqual(place, oldPlace));
+}
 
 export interface FileTarget {
   readonly path: string;
-  readonly format: 'json' | 'lines' | 'whole';
-  /** Nobody else writes into it: it goes as soon as nothing of ours is left in it. */
+  /** Removed when nothing of ours is left in it. */
   readonly isOurs?: true;
-  /** The host reads plain JSON only and ignores a file with comments as a whole. */
   readonly refusesComments?: true;
-  /** Only its owner may read it, should it be made. */
-  readonly isPrivate?: true;
+  readonly isPrivate?: boolean;
   readonly edits: readonly Edit[];
 }
 
-/** Whose edits: a host, for the user (`project` null) or for one project, by its real path. */
 export interface InstallIdentity {
   readonly host: string;
   readonly scope: Scope;
+  /** Its real path; null: for the user. */
   readonly project: string | null;
 }
 
-interface Install extends InstallIdentity {
-  readonly version: string;
-  /** Only those that changed something: what a person had already is not ours. */
-  readonly edits: readonly Edit[];
-}
+type Action = 'install' | 'uninstall';
+type Owner = InstallIdentity & { readonly version: string };
+type Install = Owner & { readonly edits: readonly Edit[] };
 
-/** Kept per file in the state directory. One that is lost or damaged is as if it had never been. */
+/** One per file, in the state directory. A damaged one counts as none. */
 interface FileRecord {
-  readonly path: string;
-  /** The file without anything of ours; null: there was none. */
+  /** Without anything of ours; null: there was no file. */
   readonly original: string | null;
-  /** Of the text that we wrote last. */
   readonly writtenHash: string;
-  /** Folders that we made for it, outermost first. */
+  /** That we made, outermost first. */
   readonly folders: readonly string[];
   readonly installs: readonly Install[];
 }
 
-export interface FileChange {
-  /** As the target names it; `path` is behind links. */
-  readonly shownPath: string;
-  readonly path: string;
-  readonly before: string | null;
-  readonly after: string | null;
-  readonly isPrivate: boolean;
-  readonly recordBefore: FileRecord | null;
-  /** Null: nothing of ours is left in the file. */
-  readonly recordAfter: FileRecord | null;
-  readonly notes: readonly string[];
-}
-
-export type PlannedChanges =
-  | { readonly ok: true; readonly layout: InstallLayout; readonly changes: readonly FileChange[] }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
-/** Everything that installing or uninstalling a host would change: if one file cannot be changed, none is. */
-export function planChanges(
-  installer: HostInstaller,
-  request: InstallRequest,
-  action: 'install' | 'uninstall',
-): PlannedChanges {
-  const layout = installer.layout(request);
+export function planChanges(installer: HostInstaller, request: InstallRequest, action: Action) {
   const { scope, version, stateDirectory } = request;
-  const identity = { host: installer.name, scope, project: layout.project, version };
-  const plan = action === 'install' ? planInstall : planUninstall;
-  const changes: FileChange[] = [];
-  const problems = layout.targets.flatMap((target) => {
-    try {
-      changes.push(plan(target, identity, stateDirectory));
-      return [];
-    } catch (error) {
-      // Safe: a file that cannot be edited is left as it is, and the sentence says why.
-      if (error instanceof Refusal) return [`${target.path} ${error.message}.`];
-      throw error;
-    }
+  const survey = installer.survey(request);
+  const { targets, notes = [] } = survey.layout(scope);
+  const project = scope === 'user' ? null : survey.project;
+  const owner = { host: installer.name, scope, project, version };
+  const plans = targets.map((target) => {
+    const plan = (): FileChange | string => planChange(target, owner, stateDirectory, action);
+    return files.unlessRefused(plan, (why) => `${target.path} ${why}.`);
   });
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, layout, changes };
+  const problems = plans.filter((plan) => typeof plan === 'string');
+  const changes = plans.filter((plan) => typeof plan !== 'string');
+  if (problems.length > 0) return { ok: false, problems } as const;
+  return { ok: true, project, changes, notes: [notes, ...changes.map((one) => one.notes)].flat() } as const;
 }
 
-type Plan = (target: FileTarget, identity: Omit<Install, 'edits'>, stateDirectory: string) => FileChange;
-
-/** Throws a Refusal. */
-export const planInstall: Plan = (target, identity, stateDirectory) => {
+export type FileChange = ReturnType<typeof planChange>;
+/** With the edits of all installs in the file. Throws a Refusal. */
+export function planChange(target: FileTarget, owner: Owner, stateDirectory: string, action: Action) {
   const file = files.readSettingsFile(target.path);
-  const record = readRecord(stateDirectory, file.path);
-  const { host } = identity;
-  const isMine = (install: InstallIdentity) => isSameInstall(install, identity);
-  const recorded = file.text === null ? [] : (record?.installs ?? []);
-  const earlier = recorded.find(isMine);
-  const installs = earlier === undefined ? [...recorded, { ...identity, edits: target.edits }] : recorded;
-  // Nobody edited the file: it is made from the original once more, so that installing twice gives the same text.
-  const isRebuilt = file.text === null || sha256(file.text) === record?.writtenHash;
-  const original = file.text === null ? null : originalOf(file.text, record, target, host);
-  const stale = (earlier?.edits ?? []).filter((old) => !target.edits.some((edit) => replaces(edit, old)));
-  const start = isRebuilt ? (original ?? '') : removeEdits(file.text, stale, target, host, original);
-  // What a person took out of an edited file of another install is not put back. Of whole texts the newest counts.
-  const wanted =
-    isRebuilt && target.format !== 'whole'
-      ? installs.flatMap((install) => (isMine(install) ? target.edits : install.edits))
-      : target.edits;
-  const { text, kept } = applyEdits(start, wanted, target, host);
-  const bare = original ?? '';
-  const owned = target.edits.filter((edit) => applyEdits(bare, [edit], target, host).text !== bare);
-  const installsAfter = installs
-    .map((install) => (isMine(install) ? { ...identity, edits: owned } : install))
-    .filter(({ edits }) => edits.length > 0);
-  const folders = record?.original === null && file.text !== null ? record.folders : file.missingFolders;
-  const after = { path: file.path, original, writtenHash: sha256(text), folders, installs: installsAfter };
-  return {
-    ...describeChange(target, file, text === '' && file.text === null ? null : text, record),
-    recordAfter: installsAfter.length === 0 ? null : after,
-    notes: notesOn(target, text, kept),
+  const { path, text: before } = file;
+  const recordBefore = readRecord(dirname(backupPath(stateDirectory, path)));
+  // What was in a file that is gone is not put back.
+  const record = before === null ? null : recordBefore;
+  const recorded = record?.installs ?? [];
+  const mine = recorded.find((install) => isSameInstall(install, owner));
+  const installsWith = (edits: readonly Edit[]): readonly Install[] => {
+    const next = { ...owner, edits };
+    const all = mine === undefined ? [...recorded, next] : recorded.map((one) => (one === mine ? next : one));
+    return all.filter((install) => install.edits.length > 0);
   };
-};
-
-/** The file without anything of ours: on record, or what is left of an edited one, or of one whose record is lost. */
-function originalOf(
-  text: string,
-  record: FileRecord | null,
-  target: FileTarget,
-  host: string,
-): string | null {
-  if (sha256(text) === record?.writtenHash) return record.original;
-  const edits = record?.installs.flatMap((install) => install.edits) ?? recognised(text, target, host);
-  const bare = removeEdits(text, edits, target, host, record?.original);
-  // A file that was made for us and holds nothing else is not a person's, whoever rewrote it since.
-  return isBare(bare) && isMadeByUs(target, record) ? null : bare;
-}
-
-/** Equal, or put in the old one's very place. */
-function replaces(edit: Edit, old: Edit): boolean {
-  if (isDeepStrictEqual(edit, old)) return true;
-  if (edit.kind !== old.kind) return false;
-  const isSamePlace = 'path' in edit && 'path' in old && isDeepStrictEqual(edit.path, old.path);
-  return edit.kind === 'whole' || (isSamePlace && isMark(edit));
-}
-
-/** Throws a Refusal. */
-export const planUninstall: Plan = (target, identity, stateDirectory) => {
-  const file = files.readSettingsFile(target.path);
-  const record = readRecord(stateDirectory, file.path);
-  const others = record?.installs.filter((install) => !isSameInstall(install, identity)) ?? [];
-  const mine = record?.installs.find((install) => isSameInstall(install, identity));
-  const after =
-    file.text === null ? null : withoutInstall(file.text, record, mine, others, target, identity.host);
-  const isOver = record === null || others.length === 0 || after === null;
-  return {
-    ...describeChange(target, file, after, record),
-    recordAfter: isOver ? null : { ...record, writtenHash: sha256(after), installs: others },
-    notes: [],
-  };
-};
-
-function withoutInstall(
-  text: string,
-  record: FileRecord | null,
-  mine: Install | undefined,
-  others: readonly Install[],
-  target: FileTarget,
-  host: string,
-): string | null {
-  if (sha256(text) === record?.writtenHash) {
-    const left = others.flatMap(({ edits }) => edits);
-    return others.length === 0 ? record.original : applyEdits(record.original ?? '', left, target, host).text;
-  }
-  // Without a record, what we would add is taken out where our own mark shows that it was us who added it.
-  const edits = mine?.edits ?? recognised(text, target, host);
-  const left = removeEdits(text, edits, target, host, record?.original);
-  return isBare(left) && isMadeByUs(target, record) && others.length === 0 ? null : left;
-}
-
-function describeChange(
-  target: FileTarget,
-  { path, text: before }: files.SettingsFile,
-  after: string | null,
-  recordBefore: FileRecord | null,
-) {
-  if (after !== before) files.assertWritable(path);
-  return { shownPath: target.path, path, before, after, isPrivate: target.isPrivate === true, recordBefore };
-}
-
-function isBare(text: string): boolean {
-  return /^\uFEFF?\s*(?:\{\s*\})?\s*$/.test(text);
-}
-
-function isMadeByUs({ isOurs }: FileTarget, record: FileRecord | null): boolean {
-  return isOurs === true || record?.original === null;
-}
-
-/** The beginning of every file that is ours as a whole: one of that name that a person wrote is not touched. */
-export const wholeFileMark = '// Written by untildone';
-
-/** Throws a Refusal. */
-export function applyEdits(
-  text: string,
-  edits: readonly Edit[],
-  { format }: FileTarget,
-  host: string,
-): { readonly text: string; readonly kept: readonly JsonEdit[] } {
-  if (format === 'json') return applyJsonEdits(text, edits as readonly JsonEdit[], host);
-  const texts = edits.flatMap((edit) => ('text' in edit ? [edit.text] : []));
-  if (format === 'lines') return { text: texts.reduce(withLine, text), kept: [] };
-  if (text !== '' && !text.startsWith(wholeFileMark))
-    throw new Refusal('is there already, and untildone did not write it');
-  // Of several installs in one file the last one counts.
-  return { text: texts.at(-1) ?? text, kept: [] };
-}
-
-function withLine(text: string, line: string): string {
-  if (text.split('\n').some((one) => one.trimEnd() === line)) return text;
-  const endOfLine = text.includes('\r\n') ? '\r\n' : '\n';
-  const gap = text === '' || text.endsWith('\n') ? '' : endOfLine;
-  return `${text}${gap}${line}${endOfLine}`;
-}
-
-/** @param original what says whether an emptied object was there before us; undefined: nobody knows, and it goes */
-function removeEdits(
-  text: string,
-  edits: readonly Edit[],
-  { format }: FileTarget,
-  host: string,
-  original: string | null | undefined,
-): string {
-  if (format === 'json') {
-    const wasThere = (path: readonly string[]) => typeof original === 'string' && hasJsonPath(original, path);
-    return removeJsonEdits(text, edits as readonly JsonEdit[], host, (path) => !wasThere(path));
-  }
-  if (format === 'whole') return edits.length > 0 && text.startsWith(wholeFileMark) ? '' : text;
-  const gone = new Set(edits.flatMap((edit) => ('text' in edit ? [edit.text] : [])));
-  const lines = text.split(/(?<=\n)/).filter((line) => !gone.has(line.trimEnd()));
-  return lines.join('');
-}
-
-/** What we would add, where our own mark in the file shows that it was us who added it; else nothing. */
-function recognised(text: string, target: FileTarget, host: string): readonly Edit[] {
+  const apply = (text: string, edit: Edit) => applyEdit(text, edit, owner.host);
+  const mayEmpty = (place: readonly string[]) => json.valueAt(record?.original ?? '', place) === undefined;
+  const remove = (text: string, edit: Edit) => removeEdit(text, edit, owner.host, mayEmpty);
+  const editsOf = (installs: readonly Install[]) => installs.flatMap((install) => install.edits);
+  const edits = action === 'install' ? target.edits : [];
+  const wanted = editsOf(installsWith(edits));
+  const isUnedited = before === null || sha256(before) === record?.writtenHash;
+  // The rest is for edited files only: it is slow in large ones.
+  const current = isUnedited ? '' : before;
+  // Without a record our marks tell whether the other edits are ours too.
   const marks = target.isOurs ? target.edits : target.edits.filter(isMark);
-  return removeEdits(text, marks, target, host, text) === text ? [] : target.edits;
+  const recognised = marks.reduce(remove, current) === current ? [] : target.edits;
+  const rest = (record === null ? recognised : editsOf(recorded)).reduce(remove, current);
+  // A file that we made and that holds nothing else is not a person's, whoever rewrote it.
+  const isMadeByUs = target.isOurs || record?.original === null;
+  const left = isMadeByUs && /^\s*(\{\s*\})?\s*$/.test(rest) ? null : rest;
+  const stale = (mine?.edits ?? recognised).filter((old) => !wanted.some((edit) => takesPlaceOf(edit, old)));
+  const original = isUnedited ? (record?.original ?? null) : left;
+  // Unedited: made anew, so that installing twice gives the same; of whole texts the newest counts.
+  // Edited: what a person took out of another install stays out.
+  const text = isUnedited
+    ? [...wanted, ...edits].reduce(apply, original ?? '')
+    : edits.reduce(apply, stale.reduce(remove, current));
+  const bare = original ?? '';
+  const installs = installsWith(edits.filter((edit) => apply(bare, edit) !== bare));
+  const folders = record?.folders ?? file.missingFolders;
+  const recordAfter: FileRecord = { original, writtenHash: sha256(text), folders, installs };
+  const after = installs.length === 0 ? original : text;
+  if (after !== before) files.assertWritable(file);
+  return {
+    /** As the target names it; `path` is behind links. */
+    shownPath: target.path,
+    ...{ path, before, after, recordBefore },
+    isPrivate: target.isPrivate === true,
+    recordAfter: installs.length === 0 ? null : recordAfter,
+    notes: action === 'install' ? notesOn(target, text) : [],
+  };
 }
 
-/** A hook command, a key with our name, our package pinned: signs that no person would have written by chance. */
-function isMark(edit: Edit): boolean {
-  return edit.kind === 'hook' || edit.kind === 'package' || (edit.kind === 'member' && edit.named === true);
-}
+const isSameInstall = (one: InstallIdentity, other: InstallIdentity) =>
+  one.host === other.host && one.scope === other.scope && one.project === other.project;
 
-function notesOn({ path, refusesComments }: FileTarget, text: string, kept: readonly JsonEdit[]): string[] {
-  const notes = kept.flatMap((edit) => {
-    if (edit.kind !== 'member') return [];
+function notesOn({ path, refusesComments, edits }: FileTarget, text: string): string[] {
+  const notes = edits.flatMap((edit) => {
+    if (edit.kind !== 'member' || isDeepStrictEqual(json.valueAt(text, edit.path), edit.value)) return [];
     const name = edit.path.join('.');
     return [`${path} keeps its own value of "${name}"; ours would be ${JSON.stringify(edit.value)}.`];
   });
-  if (!refusesComments || isPlainJson(text)) return notes;
+  if (!refusesComments || json.parsePlain(text) !== undefined) return notes;
   const ignored = `${path} has comments or trailing commas, and the host ignores such a file as a whole: take them out.`;
   return [...notes, ignored];
 }
 
-/** As `diff -u` prints it; null stands for a file that is not there. Empty: nothing changed. */
+/** As `diff -u` prints it. Null: no file. */
 export function diffTexts(path: string, before: string | null, after: string | null): string[] {
   if (before === after) return [];
   const name = (text: string | null) => (text === null ? '/dev/null' : path);
@@ -278,126 +168,77 @@ export function diffTexts(path: string, before: string | null, after: string | n
   return lines.slice(0, -1).map((line) => line.replace(/\r$/, ''));
 }
 
-/** Null: done. Else a sentence, and every file is as it was. */
+/** Null: done. Else why not, and every file is as it was. */
 export function performChanges(changes: readonly FileChange[], stateDirectory: string): string | null {
   for (const [index, change] of changes.entries()) {
-    const problem = performOne(change, stateDirectory);
+    const problem = perform(change, stateDirectory);
     if (problem === null) continue;
-    for (const done of changes.slice(0, index + 1).reverse()) undo(done, stateDirectory);
+    for (const done of changes.slice(0, index).reverse()) {
+      const { before: after, after: before, recordBefore: recordAfter, recordAfter: recordBefore } = done;
+      perform({ ...done, before, after, recordBefore, recordAfter }, stateDirectory);
+    }
     return `${change.shownPath} ${problem}. Nothing was changed.`;
   }
   return null;
 }
 
-function performOne(change: FileChange, stateDirectory: string): string | null {
+/** Done or not, the record fits the file in the end. */
+function perform(change: FileChange, stateDirectory: string): string | null {
   const { path, before, after, recordBefore, recordAfter } = change;
   try {
-    // Before the file, so that a crash between the two leaves a record that matches nothing, and uninstalling takes out
-    // keys. A record that goes is kept until the file is back as it was.
+    // Before the file: after a crash between them the record fits nothing, and uninstalling goes by keys.
     if (recordAfter !== null) saveRecord(stateDirectory, path, recordAfter);
   } catch (error) {
     // Safe: the file was not touched yet.
     return `cannot be changed, because its backup cannot be written to ${stateDirectory} (${errorCode(error)})`;
   }
-  const problem = after === before ? null : files.replaceFile(change);
-  if (problem !== null) return problem;
-  if (after === null) removeEmptyFolders(recordBefore?.folders ?? []);
-  if (recordAfter === null) saveRecord(stateDirectory, path, null);
-  return null;
+  const problem = after === before ? null : files.replaceSettingsFile(change);
+  const [text, record, old] =
+    problem === null ? [after, recordAfter, recordBefore] : [before, recordBefore, recordAfter];
+  if (text === null) files.removeEmptyFolders(old?.folders ?? []);
+  saveRecord(stateDirectory, path, record);
+  return problem;
 }
 
-function undo(change: FileChange, stateDirectory: string): void {
-  const { path, before, after, recordBefore, recordAfter } = change;
-  // Of the one that failed nothing was written; then the text is not `after`, and this does nothing.
-  if (after !== before) files.replaceFile({ ...change, before: after, after: before });
-  if (before === null) removeEmptyFolders(recordAfter?.folders ?? []);
-  try {
-    saveRecord(stateDirectory, path, recordBefore);
-  } catch {
-    // Safe: a record that does not match its file only means that uninstalling goes by what it recognises.
-  }
-}
+export const backupPath = (stateDirectory: string, path: string) =>
+  join(stateDirectory, 'installs', sha256(path).slice(0, 32), 'original');
 
-/** Outermost first; a folder in which something is left stays. */
-function removeEmptyFolders(folders: readonly string[]): void {
-  try {
-    for (const folder of folders.toReversed()) rmdirSync(folder);
-  } catch {
-    // Safe: somebody put something into it, or took it away first; those above it stay too.
-  }
-}
-
-function isSameInstall(one: InstallIdentity, other: InstallIdentity): boolean {
-  return one.host === other.host && one.scope === other.scope && one.project === other.project;
-}
-
-function recordFolder(stateDirectory: string, path: string): string {
-  return join(stateDirectory, 'installs', sha256(path).slice(0, 32));
-}
-
-/** Beside the record, under a name that a person would look for. */
-export function backupPath(stateDirectory: string, path: string): string {
-  return join(recordFolder(stateDirectory, path), 'original');
-}
-
-export function readRecord(stateDirectory: string, path: string): FileRecord | null {
-  return readRecordFolder(recordFolder(stateDirectory, path));
-}
-
-export function readRecords(stateDirectory: string): FileRecord[] {
-  const root = join(stateDirectory, 'installs');
-  const names = existsSync(root) ? readdirSync(root) : [];
-  return names.flatMap((name) => readRecordFolder(join(root, name)) ?? []);
-}
-
-/** Every install on this machine that is on record, each once. */
-export function recordedInstalls(stateDirectory: string): InstallIdentity[] {
-  const all: InstallIdentity[] = readRecords(stateDirectory).flatMap(({ installs }) => installs);
-  return all.filter((one, index) => all.findIndex((other) => isSameInstall(one, other)) === index);
-}
-
-function readRecordFolder(folder: string): FileRecord | null {
-  try {
+function readRecord(folder: string): FileRecord | null {
+  return files.askOr(null, () => {
     const { format, hasOriginal, ...record } = JSON.parse(readFileSync(join(folder, 'record.json'), 'utf8'));
     if (format !== 1 || !Array.isArray(record.installs)) return null;
     return { ...record, original: hasOriginal ? readFileSync(join(folder, 'original'), 'utf8') : null };
-  } catch {
-    // Safe: without a record only what is recognised as ours is taken out.
-    return null;
-  }
+  });
 }
 
-/** Null: it goes. The original first: a record must never point to a backup that is not there. */
+/** Null: it goes. Original first: no record may name a backup that is not there. */
 function saveRecord(stateDirectory: string, path: string, saved: FileRecord | null): void {
-  const folder = recordFolder(stateDirectory, path);
-  if (saved === null) {
-    rmSync(folder, { recursive: true, force: true });
-    return;
-  }
+  const backup = backupPath(stateDirectory, path);
+  if (saved?.original == null) rmSync(saved ? backup : dirname(backup), { recursive: true, force: true });
+  else files.writeOwn(backup, saved.original);
+  if (saved === null) return;
   const { original, ...record } = saved;
-  if (original === null) rmSync(join(folder, 'original'), { force: true });
-  else files.writeOwn(join(folder, 'original'), original);
-  const text = JSON.stringify({ format: 1, hasOriginal: original !== null, ...record });
-  files.writeOwn(join(folder, 'record.json'), `${text}\n`);
+  const text = JSON.stringify({ format: 1, path, hasOriginal: original !== null, ...record });
+  files.writeOwn(join(dirname(backup), 'record.json'), `${text}\n`);
 }
 
-/**
- * After the store got a layout that older programs refuse: puts those of this version in the place of every copy, which
- * sessions that run already go on calling, and lets the files of recorded installs name the new ones. What it did, in
- * sentences for people; empty: nothing of another version was installed.
- */
-export function renewInstalledPrograms(
-  installers: readonly HostInstaller[],
-  basis: InstallBasis,
-  shipped: string,
-): string[] {
+export function recordedInstalls(stateDirectory: string): InstallIdentity[] {
+  const root = join(stateDirectory, 'installs');
+  const names = files.askOr<string[]>([], () => readdirSync(root));
+  const all = names.flatMap((name) => readRecord(join(root, name))?.installs ?? []);
+  return all.filter((one, index) => all.findIndex((other) => isSameInstall(one, other)) === index);
+}
+
+/** For when the store has a layout that older programs refuse. Returns sentences for people. */
+export function renewInstalledPrograms(installers: HostInstaller[], basis: InstallBasis, shipped: string) {
   const { stateDirectory, version, home } = basis;
   const bin = join(stateDirectory, 'bin');
-  const versions = existsSync(bin) ? readdirSync(bin).filter((name) => /^\d/.test(name)) : [];
+  const versions = files.askOr<string[]>([], () => readdirSync(bin)).filter(json.isPinned);
   if (versions.every((name) => name === version)) return [];
   const programs = [...new Set(installers.flatMap((installer) => installer.programs))];
   const incomplete = files.whyNotShipped(shipped, programs);
   if (incomplete !== null) return [`The programs that hosts start cannot be renewed. ${incomplete}`];
+  // Old copies too: running sessions still call them.
   for (const folder of new Set([...versions, version])) {
     const copied = programs.filter((name) => folder === version || existsSync(join(bin, folder, name)));
     files.copyPrograms(shipped, copied, join(bin, folder));
@@ -407,7 +248,7 @@ export function renewInstalledPrograms(
     const cwd = project ?? home;
     if (installer === undefined || !existsSync(cwd)) return [];
     const plan = planChanges(installer, { ...basis, cwd, scope }, 'install');
-    // Where the host's folders are elsewhere today, what was never installed there is not.
+    // Only where it was installed: the host's folders may be others today.
     const changes = plan.ok ? plan.changes.filter(({ recordBefore }) => recordBefore !== null) : [];
     const problem = plan.ok ? performChanges(changes, stateDirectory) : plan.problems.join(' ');
     if (problem !== null) return [`${installer.title} still names the old ones in ${cwd}: ${problem}`];

@@ -24,18 +24,24 @@ describe('the hook command', () => {
     writeFileSync(join(folder, 'package.json'), '{"type":"commonjs"}');
     const node = join(scratch, name, 'node');
     symlinkSync(process.execPath, node);
-    const command = { kind: 'copied', node, file, version: '1.2.3' } as const;
-    const line = writeHookCommand(command, 'claude-code', ['--tools=mcp__untildone__']);
+    const request = {
+      scope: 'project',
+      node,
+      stateDirectory: join(scratch, name),
+      version: '1.2.3',
+    } as const;
+    const line = writeHookCommand(request, 'claude-code', ['--tools=mcp__untildone__']);
     const output = execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8', cwd: scratch });
     expect(JSON.parse(output)).toEqual([file, 'claude-code', '--tools=mcp__untildone__']);
-    expect(readHookCommand(line, 'claude-code')).toEqual(command);
+    expect(readHookCommand(line, 'claude-code')).toEqual({ node, file, version: '1.2.3' });
     expect(readHookCommand(line, 'codex')).toBeNull();
   });
 
   it('C2: a portable one names its version', () => {
-    const line = writeHookCommand({ kind: 'portable', version: '0.1.0' }, 'codex');
+    const request = { scope: 'shared', node: '/n', stateDirectory: '/s', version: '0.1.0' } as const;
+    const line = writeHookCommand(request, 'codex');
     expect(line).toBe('npx -y --fetch-retries=0 untildone@0.1.0 hook codex');
-    expect(readHookCommand(line, 'codex')).toEqual({ kind: 'portable', version: '0.1.0' });
+    expect(readHookCommand(line, 'codex')).toEqual({ version: '0.1.0' });
   });
 
   it.each([

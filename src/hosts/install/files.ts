@@ -1,272 +1,198 @@
-// Files on this machine: settings of hosts, read whole and replaced in one step, and our own programs, found in the package,
-// copied into the state directory (an npx cache is pruned) and named in the command of a hook. A link stays a link, mode and
-// owner stay, and a file that somebody changed since it was read is left alone. It knows nothing of what is in a file.
-import { randomUUID } from 'node:crypto';
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+// Settings files of hosts, and our programs: copied into the state directory (npx caches are pruned), named in hooks.
+import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorCode, makeFolder } from '../../engine/system.ts';
+import { readTextFile, replaceFile } from '../../engine/text-file.ts';
+import type { FileChange } from './changes.ts';
+import type { InstallRequest } from './installer.ts';
 
-/** Why a file is left as it is; the message goes on after the name of the file: "is not …". */
+/** Why a file is left alone, in words that follow its name: "is not …". */
 export class Refusal extends Error {}
 
-export interface SettingsFile {
-  /** Where it really is, behind links. */
-  readonly path: string;
-  /** Null: there is no such file. */
-  readonly text: string | null;
-  /** Folders that would have to be made, outermost first. */
-  readonly missingFolders: readonly string[];
-}
-
-/** A settings file is small; the largest known, with histories of projects in it, has some megabytes. */
-const mostBytes = 64 * 1024 * 1024;
-
-/** Throws a Refusal. */
-export function readSettingsFile(shown: string): SettingsFile {
+export function unlessRefused<T>(look: () => T, refused: (why: string) => T): T {
   try {
-    if (lstatSync(shown, { throwIfNoEntry: false }) === undefined) return describeMissing(shown);
-    if (!existsSync(shown)) throw new Refusal('is a link to nothing');
-    const path = realpathSync(shown);
-    const stats = statSync(path);
-    if (!stats.isFile()) throw new Refusal('is not a regular file');
-    if (stats.size > mostBytes) throw new Refusal(`is larger than ${mostBytes} bytes`);
-    // Fatal, and with the byte order mark kept: the text must encode to the very bytes it came from.
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
-    return { path, text, missingFolders: [] };
+    return look();
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    const code = errorCode(error);
-    const known: Readonly<Record<string, string>> = {
-      ENOTDIR: 'lies in something that is not a folder',
-      ERR_ENCODING_INVALID_ENCODED_DATA: 'is not text in UTF-8',
-    };
-    throw new Refusal(known[code] ?? `cannot be read (${code})`, { cause: error });
+    // Safe: nothing was changed yet, and whoever asked is told why.
+    if (error instanceof Refusal) return refused(error.message);
+    throw error;
   }
 }
 
-function describeMissing(path: string): SettingsFile {
-  const missing: string[] = [];
-  let folder = dirname(path);
-  for (; lstatSync(folder, { throwIfNoEntry: false }) === undefined; folder = dirname(folder))
-    missing.unshift(basename(folder));
-  const real = realpathSync(folder);
-  const missingFolders = missing.map((_name, index) => join(real, ...missing.slice(0, index + 1)));
-  return { path: join(real, ...missing, basename(path)), text: null, missingFolders };
+export function askOr<T>(otherwise: T, ask: () => T): T {
+  try {
+    return ask();
+  } catch {
+    // Safe: asking changes nothing; what cannot be read or started counts as not there.
+    return otherwise;
+  }
 }
 
-/** As far as that can be known before. Throws a Refusal. */
-export function assertWritable(path: string): void {
-  if (existsSync(path) && (statSync(path).mode & 0o222) === 0) throw new Refusal('is marked read-only');
-  let folder = dirname(path);
-  while (!existsSync(folder)) folder = dirname(folder);
+/** The largest known, which keeps histories, has some megabytes. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** `path`: behind links. `text` null: no file. `missingFolders`: outermost first. Throws a Refusal. */
+export function readSettingsFile(shown: string) {
+  const isThere = (path: string) => fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  const missing: string[] = [];
+  let found = shown;
   try {
-    accessSync(folder, constants.W_OK);
+    for (; !isThere(found); found = dirname(found)) missing.unshift(basename(found));
+    const real = fs.realpathSync(found);
+    const missingFolders = missing.map((_name, index) => join(real, ...missing.slice(0, index + 1)));
+    const path = missingFolders.pop() ?? real;
+    if (found !== shown) return { path, text: null, missingFolders };
+    const read = readTextFile(path, mostBytes);
+    if (read.ok) return { path, text: read.text, missingFolders };
+    throw new Refusal(read.sentence);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    const code = errorCode(error);
+    const known = { ENOTDIR: 'lies in something that is not a folder', ENOENT: 'is a link to nothing' };
+    throw new Refusal(known[code as keyof typeof known] ?? `cannot be read (${code})`, { cause: error });
+  }
+}
+
+export const textNow = (path: string) => askOr(null, () => readSettingsFile(path).text);
+
+export function assertWritable({ path, text, missingFolders }: ReturnType<typeof readSettingsFile>): void {
+  if (text !== null && (fs.statSync(path).mode & 0o222) === 0) throw new Refusal('is marked read-only');
+  try {
+    fs.accessSync(dirname(missingFolders[0] ?? path), fs.constants.W_OK);
   } catch (error) {
     throw new Refusal(`lies in a folder that cannot be written (${errorCode(error)})`, { cause: error });
   }
 }
 
-interface Replacement {
-  readonly path: string;
-  readonly before: string | null;
-  /** Null: the file is taken away. */
-  readonly after: string | null;
-  /** For a new file: only its owner may read it. */
-  readonly isPrivate: boolean;
-}
-
-/** In one step. Null: done. Else a sentence that goes on after the name of the file, and nothing was changed. */
-export function replaceFile({ path, before, after, isPrivate }: Replacement): string | null {
-  const changedMeanwhile = 'was changed by another program in this moment; try again';
-  const temporary = join(dirname(path), `.untildone-${randomUUID()}.tmp`);
+/** Null: done. Else why nothing was changed, in words that follow the name of the file. */
+export function replaceSettingsFile({ path, before, after, isPrivate }: FileChange): string | null {
+  const isWanted = () => textNow(path) === before;
   try {
     if (after !== null) {
       makeFolder(dirname(path), 0o777);
-      writeBeside(temporary, after, before === null ? null : statSync(path), isPrivate);
+      const like = before === null ? null : fs.statSync(path);
+      if (replaceFile(path, after, { like, mode: isPrivate ? 0o600 : 0o666, isWanted })) return null;
+    } else if (isWanted()) {
+      fs.rmSync(path, { force: true });
+      return null;
     }
-    // Between this look and the next line lies the one moment in which another program's write would be lost.
-    if (textNow(path) !== before) return changedMeanwhile;
-    if (after === null) rmSync(path, { force: true });
-    else renameSync(temporary, path);
-    return null;
+    return 'was changed by another program in this moment; try again';
   } catch (error) {
-    // Safe: the old file is still complete, and whoever asked is told why.
+    // Safe: the old file is complete, and whoever asked is told why.
     return `cannot be written (${errorCode(error)})`;
-  } finally {
-    rmSync(temporary, { force: true });
   }
 }
 
-/** What is there now; null: nothing that can be read. */
-export function textNow(path: string): string | null {
-  try {
-    return readSettingsFile(path).text;
-  } catch {
-    // Safe: this is the question that was asked.
-    return null;
-  }
+/** For our eyes only: a backup may hold keys and tokens. */
+export function writeOwn(path: string, text: string): void {
+  makeFolder(dirname(path), 0o700);
+  replaceFile(path, text, { like: null, mode: 0o600 });
 }
 
-function writeBeside(path: string, text: string, like: Stats | null, isPrivate: boolean): void {
-  const descriptor = openSync(path, 'wx', like !== null || isPrivate ? 0o600 : 0o666);
-  try {
-    writeFileSync(descriptor, text, 'utf8');
-    if (like === null) return;
-    const now = fstatSync(descriptor);
-    if (now.uid !== like.uid || now.gid !== like.gid) keepOwner(descriptor, like);
-    fchmodSync(descriptor, like.mode & 0o7777);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function keepOwner(descriptor: number, { uid, gid }: Stats): void {
-  try {
-    fchownSync(descriptor, uid, gid);
-  } catch (error) {
-    // Only root may give files away; for others the file becomes theirs, as with any editor that renames.
-    if (errorCode(error) !== 'EPERM') throw error;
-  }
-}
-
-/** The hook, the commands that hosts start (the MCP server), the plugin that hosts load. */
+/** The hook, the MCP server with its commands, the plugin. */
 export type ProgramName = 'hook.js' | 'host-commands.js' | 'server.js';
 
-/** The folder of the package that this code belongs to, whether it was bundled or runs from source. */
-function packageFolder(): string {
+function packageFolder(...names: readonly string[]): string {
   let folder = dirname(fileURLToPath(import.meta.url));
-  const isRoot = (): boolean => existsSync(join(folder, 'package.json')) && existsSync(join(folder, 'docs'));
+  const isRoot = () => ['package.json', 'docs'].every((name) => fs.existsSync(join(folder, name)));
   while (!isRoot() && dirname(folder) !== folder) folder = dirname(folder);
-  return folder;
+  return join(folder, ...names);
 }
 
-export function shippedFolder(): string {
-  return join(packageFolder(), 'dist', 'plugin', 'programs');
-}
+export const shippedFolder = () => packageFolder('dist', 'plugin', 'programs');
+export const docsFolder = () => packageFolder('docs');
+export const programsFolder = (stateDirectory: string, version: string) =>
+  join(stateDirectory, 'bin', version);
 
-/** The pages that help texts name; they come along in the package. */
-export function docsFolder(): string {
-  return join(packageFolder(), 'docs');
-}
-
-export function programsFolder(stateDirectory: string, version: string): string {
-  return join(stateDirectory, 'bin', version);
-}
-
-export function programPath(stateDirectory: string, version: string, name: ProgramName): string {
-  return join(programsFolder(stateDirectory, version), name);
-}
-
-/** Null: every one of these programs is there. */
 export function whyNotShipped(folder: string, names: readonly ProgramName[]): string | null {
-  const missing = names.find((name) => !existsSync(join(folder, name)));
-  return missing === undefined
-    ? null
-    : `${join(folder, missing)} is missing: this copy of untildone is not complete. Install it again, or run npm run build.`;
+  const missing = names.map((name) => join(folder, name)).find((path) => !fs.existsSync(path));
+  const advice = 'this copy of untildone is not complete. Install it again, or run npm run build.';
+  return missing === undefined ? null : `${missing} is missing: ${advice}`;
 }
 
-/** The files that a program needs: those beside it that it names, and itself, last. */
-function filesOf(folder: string, name: string, known: readonly string[] = []): string[] {
-  const text = readFileSync(join(folder, name), 'utf8');
-  const named = [...text.matchAll(/["']\.\/([\w-]+\.c?js)["']/g)].map(([, file = '']) => file);
-  const files = named.reduce(
-    (found, file) =>
-      found.includes(file) || !existsSync(join(folder, file)) ? found : filesOf(folder, file, found),
-    [...known, name],
-  );
-  return [...files.filter((file) => file !== name), name];
-}
-
-/** Is the copy, with all that it needs, the program that this package ships? */
-export function isCopied(folder: string, copy: string, name: ProgramName): boolean {
-  try {
-    return filesOf(folder, name).every((file) =>
-      readFileSync(join(folder, file)).equals(readFileSync(file === name ? copy : join(dirname(copy), file))),
-    );
-  } catch {
-    // Safe: what cannot be read is not there.
-    return false;
+/** Programs and the files beside them that they name; programs last. */
+function filesOf(folder: string, names: readonly string[]): string[] {
+  const found = new Set(names);
+  // The loop also visits what is added on the way.
+  for (const file of found) {
+    const named = fs.readFileSync(join(folder, file), 'utf8').matchAll(/["']\.\/([\w-]+\.c?js)["']/g);
+    for (const [, beside = ''] of named) if (fs.existsSync(join(folder, beside))) found.add(beside);
   }
+  return [...found].reverse();
 }
 
-/** In one step each: a hook that starts in this moment reads the old file or the new one, with what that one needs. */
+const isSame = (one: string, other: string) =>
+  askOr(false, () => fs.readFileSync(one).equals(fs.readFileSync(other)));
+
+export function isCopied(folder: string, copy: string): boolean {
+  const isSameBeside = (file: string) => isSame(join(folder, file), join(dirname(copy), file));
+  return askOr(false, () => filesOf(folder, [basename(copy)]).every(isSameBeside));
+}
+
+/** A hook that starts meanwhile finds the old file or the new one, with what that one needs. */
 export function copyPrograms(folder: string, names: readonly ProgramName[], target: string): void {
-  for (const file of new Set(names.flatMap((name) => filesOf(folder, name)))) {
-    const [bytes, copy] = [readFileSync(join(folder, file)), join(target, file)];
-    if (existsSync(copy) && readFileSync(copy).equals(bytes)) continue;
-    writeOwn(copy, bytes);
+  for (const file of filesOf(folder, names)) {
+    const [shipped, copy] = [join(folder, file), join(target, file)];
+    if (!isSame(shipped, copy)) writeOwn(copy, fs.readFileSync(shipped, 'utf8'));
   }
 }
 
-/** A file of ours, in one step. It may hold what a person's file holds, keys and tokens: nobody else reads it. */
-export function writeOwn(path: string, content: string | Uint8Array): void {
-  makeFolder(dirname(path), 0o700);
-  const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, content, { mode: 0o600 });
-  renameSync(temporary, path);
-}
-
-/** When nothing is installed any more. The store stays: what happened is the person's. */
+/** The store stays: it is the person's. */
 export function removePrograms(stateDirectory: string): void {
-  rmSync(join(stateDirectory, 'bin'), { recursive: true, force: true });
-  for (const folder of [join(stateDirectory, 'installs'), stateDirectory]) {
-    try {
-      rmdirSync(folder);
-    } catch {
-      // Safe: it holds the store, or is gone.
-      return;
-    }
+  fs.rmSync(join(stateDirectory, 'bin'), { recursive: true, force: true });
+  removeEmptyFolders([stateDirectory, join(stateDirectory, 'installs')]);
+}
+
+/** @param folders outermost first */
+export function removeEmptyFolders(folders: readonly string[]): void {
+  try {
+    for (const folder of folders.toReversed()) fs.rmdirSync(folder);
+  } catch {
+    // Safe: a folder is in use or gone already; those above it stay too.
   }
 }
 
-export type HookCommand =
-  /** Absolute paths of this machine. */
-  | { readonly kind: 'copied'; readonly node: string; readonly file: string; readonly version: string }
-  /** For a file that is committed: `npx` finds or fetches the package. */
-  | { readonly kind: 'portable'; readonly version: string };
+/** No `file`: the package is fetched. No `node`: the host runs it itself. */
+export type InstalledProgram = { readonly version: string; readonly file?: string; readonly node?: string };
+type CallRequest = Pick<InstallRequest, 'scope' | 'node' | 'stateDirectory' | 'version'>;
 
-/** A line for `sh`. @param words what follows the host's name; plain words only */
-export function writeHookCommand(command: HookCommand, host: string, words: readonly string[] = []): string {
-  // In single quotes nothing has a meaning to sh but the quote itself.
-  const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
-  const program =
-    command.kind === 'portable'
-      ? // Without retries: a registry that cannot be reached must not hold up a host for a minute.
-        `npx -y --fetch-retries=0 untildone@${command.version} hook`
-      : `${quote(command.node)} ${quote(command.file)}`;
-  return [program, host, ...words].join(' ');
+/** Committed files (`shared`) get a call that works on every machine. */
+export function programCall({ scope, node, stateDirectory, version }: CallRequest, name: ProgramName) {
+  if (scope !== 'shared') return [node, join(programsFolder(stateDirectory, version), name)];
+  // No retries: an unreachable registry must not hold up a host for a minute.
+  return ['npx', '-y', '--fetch-retries=0', `untildone@${version}`];
+}
+
+/** A line for `sh`. @param words plain ones, after the host's name */
+export function writeHookCommand(request: CallRequest, host: string, words: readonly string[] = []): string {
+  const call = programCall(request, 'hook.js');
+  // Within single quotes only the quote itself means something to sh.
+  const quoted = call.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+  return [...(request.scope === 'shared' ? [...call, 'hook'] : quoted), host, ...words].join(' ');
 }
 
 const quoted = String.raw`'((?:[^']|'\\'')*)'`;
 const copiedPattern = new RegExp(`^${quoted} ${quoted} (\\S+)(?: [\\w=-]+)*$`, 's');
 const portablePattern = /^npx -y (?:--fetch-retries=0 )?untildone@(\S+) hook (\S+)(?: [\w=-]+)*$/;
 
-/** Of this version or an older one. Null: it is not a command of ours for this host. */
-export function readHookCommand(text: string, host: string): HookCommand | null {
+/** Null: not a command of ours for this host, in any version. */
+export function readHookCommand(text: string, host: string): InstalledProgram | null {
   const portable = portablePattern.exec(text);
-  if (portable?.[2] === host) return { kind: 'portable', version: portable[1] ?? '' };
+  if (portable?.[2] === host) return { version: portable[1] ?? '' };
   const copied = copiedPattern.exec(text);
-  if (copied?.[3] !== host) return null;
-  const [node = '', file = ''] = copied.slice(1, 3).map((word) => word.replaceAll("'\\''", "'"));
-  const version = /[\\/]bin[\\/]([^\\/]+)[\\/]hook\.js$/.exec(file)?.[1];
-  return version === undefined ? null : { kind: 'copied', node, file, version };
+  const [node = '', file = ''] = copied?.slice(1, 3).map((word) => word.replaceAll("'\\''", "'")) ?? [];
+  const version = versionOfCopy(file, 'hook.js');
+  return copied?.[3] !== host || version === null ? null : { node, file, version };
+}
+
+export function hookCommandsIn(settings: unknown, host: string): InstalledProgram[] {
+  const textsIn = (value: unknown): string[] =>
+    typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(textsIn);
+  return [...new Set(textsIn(settings))].flatMap((line) => readHookCommand(line, host) ?? []);
+}
+
+export function versionOfCopy(file: string, name: ProgramName): string | null {
+  const [bin, version, program] = file.split(/[\\/]/).slice(-3);
+  return bin === 'bin' && program === name && version ? version : null;
 }

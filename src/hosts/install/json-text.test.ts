@@ -2,14 +2,11 @@ import fc from 'fast-check';
 import { parse } from 'jsonc-parser';
 import { describe, expect, it } from 'vitest';
 import { Refusal, writeHookCommand } from './files.ts';
-import { applyJsonEdits, type JsonEdit, removeJsonEdits } from './json-text.ts';
+import { applyJson, type JsonEdit, removeJson } from './json-text.ts';
 
 const host = 'claude-code';
 const commandOf = (version: string): string =>
-  writeHookCommand(
-    { kind: 'copied', node: '/usr/bin/node', file: `/s/bin/${version}/hook.js`, version },
-    host,
-  );
+  writeHookCommand({ scope: 'user', node: '/usr/bin/node', stateDirectory: '/s', version }, host);
 const hookOf = (version: string): JsonEdit => ({
   kind: 'hook',
   path: ['hooks', 'Stop'],
@@ -19,12 +16,18 @@ const variable: JsonEdit = { kind: 'member', path: ['env', 'SWITCH'], value: '1'
 const grant: JsonEdit = { kind: 'entry', path: ['permissions', 'allow'], value: 'ours' };
 const edits = [variable, grant, hookOf('1.0.0')];
 
-const apply = (text: string, ...some: JsonEdit[]): string => applyJsonEdits(text, some, host).text;
-const remove = (text: string, ...some: JsonEdit[]): string => removeJsonEdits(text, some, host, () => true);
+const apply = (text: string, ...some: JsonEdit[]): string =>
+  some.reduce((before, edit) => applyJson(before, edit, host), text);
+const removeWhere = (
+  text: string,
+  some: readonly JsonEdit[],
+  mayEmpty: (path: readonly string[]) => boolean,
+) => some.reduce((before, edit) => removeJson(before, edit, host, mayEmpty), text);
+const remove = (text: string, ...some: JsonEdit[]): string => removeWhere(text, some, () => true);
 
-function unlessRefused(text: string): ReturnType<typeof applyJsonEdits> | null {
+function unlessRefused(text: string): string | null {
   try {
-    return applyJsonEdits(text, edits, host);
+    return apply(text, ...edits);
   } catch (error) {
     if (error instanceof Refusal) return null;
     throw error;
@@ -90,7 +93,7 @@ describe('adding to a JSON text', () => {
 
   it('C1: a value that a person wrote stays and is told; a key with our name is ours', () => {
     const text = '{ "env": { "SWITCH": "0" } }';
-    expect(applyJsonEdits(text, [variable], host)).toEqual({ text, kept: [variable] });
+    expect(apply(text, variable)).toBe(text);
     expect(apply(text, { ...variable, named: true })).toBe('{ "env": { "SWITCH": "1" } }');
   });
 
@@ -102,12 +105,12 @@ describe('adding to a JSON text', () => {
     ['{"a": 1\n "b": 2}', 'is not valid JSON: line 2, column 2: comma expected'],
     ['{"a": ', 'is not valid JSON: line 1, column 7: value expected'],
   ])('C1: %j is refused with a sentence', (text, sentence) => {
-    expect(() => applyJsonEdits(text, edits, host)).toThrow(new Refusal(sentence));
+    expect(() => apply(text, ...edits)).toThrow(new Refusal(sentence));
   });
 
   it('C1: a text of absurd depth is refused, and the parser’s own failure goes no further', () => {
     const text = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
-    expect(() => applyJsonEdits(text, edits, host)).toThrow(new Refusal('is nested too deeply'));
+    expect(() => apply(text, ...edits)).toThrow(new Refusal('is nested too deeply'));
   });
 
   it('C1: applying twice changes nothing more', () => {
@@ -174,7 +177,7 @@ describe('taking out of a JSON text', () => {
 
   it('C2: an object that was empty before us stays when it may not go', () => {
     const text = apply('{ "env": {} }', variable);
-    expect(parse(removeJsonEdits(text, [variable], host, () => false))).toEqual({ env: {} });
+    expect(parse(removeWhere(text, [variable], () => false))).toEqual({ env: {} });
   });
 
   it('C2: whatever the document, adding and taking out leaves what was there', () => {
@@ -207,15 +210,15 @@ describe('taking out of a JSON text', () => {
         const added = unlessRefused(text);
         if (added === null) return;
         const comments = (some: string): number => some.match(/\/\* c \*\//g)?.length ?? 0;
-        expect(comments(added.text)).toBe(comments(text));
-        expect(applyJsonEdits(added.text, edits, host)).toMatchObject({ text: added.text });
-        const owned = edits.filter((edit) => applyJsonEdits(text, [edit], host).text !== text);
+        expect(comments(added)).toBe(comments(text));
+        expect(apply(added, ...edits)).toBe(added);
+        const owned = edits.filter((edit) => apply(text, edit) !== text);
         const had = (path: readonly string[]): boolean => {
           let node: unknown = value;
           for (const step of path) node = (node as Record<string, unknown> | undefined)?.[step];
           return node !== undefined;
         };
-        const back = removeJsonEdits(added.text, owned, host, (path) => !had(path));
+        const back = removeWhere(added, owned, (path) => !had(path));
         expect(parse(back)).toEqual(parse(text));
         expect(comments(back)).toBe(comments(text));
       }),

@@ -1,379 +1,241 @@
-// Edits in a JSON text, put in and taken out byte by byte: comments, order and layout stay. What a person wrote stays too:
-// another value under a key of the host is kept and told, a list or object of another shape is refused, and a list entry
-// that was there is not ours. jsonc-parser only reads: its own `modify` drops and moves comments. No file is touched here.
+// Edits in a JSON text, byte by byte: comments, order and layout stay (`modify` of jsonc-parser drops and moves comments).
+// What does not fit is a Refusal.
 import { isDeepStrictEqual } from 'node:util';
-import {
-  createScanner,
-  findNodeAtLocation,
-  getNodeValue,
-  type Node,
-  type ParseError,
-  parseTree,
-  printParseErrorCode,
-} from 'jsonc-parser';
-import { Refusal, readHookCommand } from './files.ts';
+import * as jsonc from 'jsonc-parser';
+import { type Fields, recordOf } from '../untrusted.ts';
+import { askOr, Refusal, readHookCommand } from './files.ts';
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+type KeyPath = readonly string[];
+type Node = jsonc.Node;
 
-export type KeyPath = readonly string[];
+/** Records of earlier versions hold them too. All but a `member` go into the list at `path`. */
+export type JsonEdit = { readonly path: KeyPath } & (
+  | { readonly kind: 'entry' | 'hook'; readonly value: Json }
+  /** Pinned: like a `hook` it replaces every other one of ours. */
+  | { readonly kind: 'package'; readonly name: string; readonly version: string }
+  /** A person's value stays, unless the key is `named` for us. */
+  | { readonly kind: 'member'; readonly value: Json; readonly named?: true }
+);
 
-/** Kept as plain values in the record of an install, so that uninstalling knows exactly what was added. */
-export type JsonEdit =
-  /** A key with a value. A value that a person wrote stays, unless the key itself is `named` for us. */
-  | { readonly kind: 'member'; readonly path: KeyPath; readonly value: Json; readonly named?: true }
-  | { readonly kind: 'entry'; readonly path: KeyPath; readonly value: string }
-  /** An element of the list at `path` that carries a hook command of ours; it replaces every other one of ours. */
-  | { readonly kind: 'hook'; readonly path: KeyPath; readonly value: Json }
-  /** Our package in a list of packages, pinned to a version; it replaces every other pinned one. */
-  | { readonly kind: 'package'; readonly path: KeyPath; readonly name: string; readonly version: string };
-
-type ListEdit = Exclude<JsonEdit, { kind: 'member' }>;
-
-/** The mark is no part of the document; it is put back when the text is written. */
-export function withoutMark(text: string): { readonly mark: string; readonly plain: string } {
-  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
-  return { mark, plain: text.slice(mark.length) };
+export function add(kind: 'member' | 'entry' | 'hook', path: KeyPath, value: Json): JsonEdit {
+  return { kind, path, value };
 }
 
-/** Hosts that use JSON.parse ignore a file with comments or trailing commas as a whole. */
-export function isPlainJson(text: string): boolean {
-  try {
-    JSON.parse(withoutMark(text).plain);
-    return true;
-  } catch {
-    // Safe: this is the question that was asked.
-    return false;
-  }
+/** Undefined: it has comments or trailing commas; hosts that use JSON.parse ignore such a file. */
+export const parsePlain = (text: string): unknown =>
+  askOr(undefined, () => JSON.parse(text.replace(/^\uFEFF/, '')));
+
+export function parseJson(text: string, refusesComments: boolean): Fields {
+  const value = refusesComments ? parsePlain(text) : plainValue(parse(text));
+  if (value !== undefined) return recordOf(value);
+  throw new Refusal('is not plain JSON (comments and trailing commas are refused too)');
 }
 
-/** The object that the text holds, comments and trailing commas allowed. Throws a Refusal. */
-export function parseJson(text: string): Readonly<Record<string, unknown>> {
-  return getNodeValue(parseDocument(withoutMark(text).plain));
-}
+/** Undefined: nothing there, or not JSON. */
+export const valueAt = (text: string, path: KeyPath): unknown =>
+  askOr(undefined, () => plainValue(find(text, path)));
 
-/** Is there a value under these keys? A text that is not JSON has none. */
-export function hasJsonPath(text: string, path: KeyPath): boolean {
-  try {
-    return findNodeAtLocation(parseDocument(withoutMark(text).plain), [...path]) !== undefined;
-  } catch {
-    // Safe: what cannot be read holds nothing.
-    return false;
-  }
-}
+/** Cloned: the parser's objects have no prototype and equal nothing else. */
+const plainValue = (node: Node | undefined) => node && structuredClone(jsonc.getNodeValue(node));
 
-function parseDocument(text: string): Node {
-  const errors: ParseError[] = [];
+function parse(text: string): Node {
+  const errors: jsonc.ParseError[] = [];
   let root: Node | undefined;
   try {
-    root = parseTree(text, errors, { allowTrailingComma: true });
+    // A blank for a byte order mark keeps the offsets.
+    root = jsonc.parseTree(text.replace(/^\uFEFF/, ' '), errors, { allowTrailingComma: true });
   } catch (error) {
-    // The parser is recursive, and only a text of absurd depth ends it. Nothing was changed.
+    // The parser is recursive; only absurd depth ends it.
     throw new Refusal('is nested too deeply', { cause: error });
   }
   const [wrong] = errors;
   if (wrong !== undefined) {
-    const before = text.slice(0, wrong.offset).split('\n');
-    const words = printParseErrorCode(wrong.error)
-      .replace(/(?<!^)[A-Z]/g, ' $&')
-      .toLowerCase();
-    const column = (before.at(-1) ?? '').length + 1;
-    throw new Refusal(`is not valid JSON: line ${before.length}, column ${column}: ${words}`);
+    const lines = text.slice(0, wrong.offset).split('\n');
+    const words = jsonc.printParseErrorCode(wrong.error).split(/(?=[A-Z])/);
+    const place = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+    throw new Refusal(`is not valid JSON: ${place}: ${words.join(' ').toLowerCase()}`);
   }
   if (root?.type !== 'object') throw new Refusal('holds something else than a JSON object');
   return root;
 }
 
-export interface Applied {
-  readonly text: string;
-  /** Edits that met another value of a person's, which stays. */
-  readonly kept: readonly JsonEdit[];
-}
+const find = (text: string, path: KeyPath) => jsonc.findNodeAtLocation(parse(text), [...path]);
 
-/** An empty text begins as an empty object. Throws a Refusal. */
-export function applyJsonEdits(original: string, edits: readonly JsonEdit[], host: string): Applied {
-  const { mark, plain } = withoutMark(original);
-  const start = plain.trim() === '' ? '{}\n' : plain;
-  const kept: JsonEdit[] = [];
-  let text = start;
-  for (const edit of edits) {
-    const root = parseDocument(text);
-    assertNoDoubledKey(root, edit.path);
-    const target = findNodeAtLocation(root, [...edit.path]);
-    if (target === undefined)
-      text = create(text, root, edit.path, edit.kind === 'member' ? edit.value : [wantedIn(edit)]);
-    else if (edit.kind !== 'member') {
-      if (target.type !== 'array') throw new Refusal(`has something else than a list at ${shown(edit.path)}`);
-      text = putInList(text, target, edit, host);
-    } else if (!isDeepStrictEqual(getNodeValue(target), edit.value)) {
-      if (edit.named) text = replaceValue(text, target, edit.value);
-      else kept.push(edit);
-    }
+/** An edit that is there already changes nothing. */
+export function applyJson(text: string, edit: JsonEdit, host: string): string {
+  const start = text.trim() === '' ? `${/^\uFEFF/.exec(text) ?? ''}{}\n` : text;
+  const { path, kind } = edit;
+  const value = kind === 'package' ? `${edit.name}@${edit.version}` : edit.value;
+  const { node, depth } = descend(start, path);
+  if (depth < path.length) {
+    const inner = kind === 'member' ? value : [value];
+    const nested = path.slice(depth + 1).reduceRight<Json>((one, key) => ({ [key]: one }), inner);
+    return append(start, node, path[depth] ?? '', nested);
   }
-  const isUntouched = text === start && start !== plain;
-  return { text: isUntouched ? original : mark + text, kept };
+  if (kind === 'member') return edit.named ? replaceValue(text, node, value) : text;
+  if (node.type !== 'array') throw new Refusal(`has something else than a list at "${path.join('.')}"`);
+  const [first, ...others] = oursIn(node, edit, host);
+  if (first === undefined) {
+    // Without a version, or with options, the name is a person's own wish.
+    const isNamed = kind === 'package' && packageVersions(plainValue(node), edit.name).length > 0;
+    return isNamed ? text : append(text, node, null, value);
+  }
+  if (kind === 'entry') return text;
+  // A single one is replaced in place; several, or one beside hooks of others, go first.
+  if (others.length === 0 && first.parent === node) return replaceValue(text, first, value);
+  return applyJson(takeOut(text, edit, host), edit, host);
 }
 
-function create(text: string, root: Node, path: KeyPath, value: Json): string {
-  const isThere = (depth: number) => findNodeAtLocation(root, path.slice(0, depth)) !== undefined;
-  const depth = path.findIndex((_key, index) => !isThere(index + 1));
-  const container = findNodeAtLocation(root, path.slice(0, depth)) ?? root;
-  if (container.type !== 'object')
-    throw new Refusal(`has something else than an object at ${shown(path.slice(0, depth))}`);
-  const nested = path.slice(depth + 1).reduceRight<Json>((inner, key) => ({ [key]: inner }), value);
-  return appendChild(text, container, path[depth] ?? '', nested);
-}
-
-/** Programs read the last of two equal keys, this one the first: an edit would go unseen. */
-function assertNoDoubledKey(root: Node, path: KeyPath): void {
-  let node: Node | undefined = root;
-  for (const key of path) {
-    const named: Node[] = (node?.children ?? []).filter((property) => property.children?.[0]?.value === key);
+function descend(text: string, path: KeyPath) {
+  let node = parse(text);
+  for (const [depth, key] of path.entries()) {
+    if (node.type !== 'object')
+      throw new Refusal(`has something else than an object at "${path.slice(0, depth).join('.')}"`);
+    const named = node.children?.filter(({ children }) => children?.[0]?.value === key) ?? [];
+    // Programs read the last of two equal keys, the parser the first.
     if (named.length > 1) throw new Refusal(`has the key "${key}" twice in one object`);
-    node = named[0]?.children?.[1];
+    const value = named[0]?.children?.[1];
+    if (value === undefined) return { node, depth };
+    node = value;
   }
+  return { node, depth: path.length };
 }
 
-function shown(path: KeyPath): string {
-  return path.length === 0 ? 'its root' : `"${path.join('.')}"`;
-}
-
-/**
- * Takes edits out. `mayEmpty` says of an object or list that our removal left empty whether it may go as well. Hooks are
- * known by their command, so one that a person moved or an older version wrote goes too. Throws a Refusal.
- */
-export function removeJsonEdits(
-  original: string,
-  edits: readonly JsonEdit[],
-  host: string,
-  mayEmpty: (path: KeyPath) => boolean,
-): string {
-  const { mark, plain } = withoutMark(original);
-  if (plain.trim() === '') return original;
-  let text = plain;
-  for (const edit of edits) {
-    const before = text;
-    text = edit.kind === 'member' ? removeMember(text, edit) : removeFromList(text, edit, host);
-    const path = edit.kind === 'member' ? edit.path.slice(0, -1) : edit.path;
-    if (text !== before) text = prune(text, path, mayEmpty);
+/** @param mayEmpty may an object or list go that is empty then? */
+export function removeJson(text: string, edit: JsonEdit, host: string, mayEmpty: (path: KeyPath) => boolean) {
+  let left = text.trim() === '' ? text : takeOut(text, edit, host);
+  if (left === text) return text;
+  for (let length = edit.path.length - (edit.kind === 'member' ? 1 : 0); length > 0; length -= 1) {
+    const place = edit.path.slice(0, length);
+    const container = find(left, place);
+    const isEmpty = container && /^.\s*.$/.test(left.slice(container.offset, endOf(container)));
+    if (!isEmpty || container.parent === undefined || !mayEmpty(place)) return left;
+    left = removeChild(left, container.parent);
   }
-  return mark + text;
+  return left;
 }
 
-function removeMember(text: string, { path, value, named }: Extract<JsonEdit, { kind: 'member' }>): string {
-  const target = findNodeAtLocation(parseDocument(text), [...path]);
-  const isOurs = target && (named === true || isDeepStrictEqual(getNodeValue(target), value));
-  return isOurs && target.parent !== undefined ? removeChild(text, target.parent) : text;
+function takeOut(text: string, edit: JsonEdit, host: string): string {
+  const target = find(text, edit.path);
+  const [ours] = target === undefined ? [] : oursIn(target, edit, host);
+  if (ours === undefined) return text;
+  const left = removeChild(text, ours);
+  return edit.kind === 'hook' || edit.kind === 'package' ? takeOut(left, edit, host) : left;
 }
 
-function prune(start: string, path: KeyPath, mayEmpty: (path: KeyPath) => boolean): string {
-  let text = start;
-  for (let length = path.length; length > 0; length -= 1) {
-    const place = path.slice(0, length);
-    const container = findNodeAtLocation(parseDocument(text), [...place]);
-    const isEmpty =
-      container?.children?.length === 0 &&
-      /^.\s*.$/.test(text.slice(container.offset, container.offset + container.length));
-    if (!isEmpty || container?.parent === undefined || !mayEmpty(place)) return text;
-    text = removeChild(text, container.parent);
+function oursIn(target: Node, edit: JsonEdit, host: string): Node[] {
+  if (edit.kind === 'hook') return hooksIn(target, host);
+  if (edit.kind === 'member') {
+    const isOurs = edit.named || isDeepStrictEqual(plainValue(target), edit.value);
+    return isOurs && target.parent ? [target.parent] : [];
   }
-  return text;
-}
-
-function wantedIn(edit: ListEdit): Json {
-  return edit.kind === 'package' ? `${edit.name}@${edit.version}` : edit.value;
-}
-
-function oursIn(list: Node, edit: ListEdit, host: string): Node[] {
-  if (edit.kind === 'hook') return hooksIn(list, host);
-  const pinned = edit.kind === 'package' ? `${edit.name}@` : '';
-  return (list.children ?? []).filter(({ value }: { value?: unknown }) =>
-    edit.kind === 'entry'
-      ? value === edit.value
-      : typeof value === 'string' && value.startsWith(pinned) && /^\d/.test(value.slice(pinned.length)),
+  return (target.children ?? []).filter(({ value }) =>
+    edit.kind === 'package' ? isPinned(packageVersions([value], edit.name)[0]) : value === edit.value,
   );
 }
 
-/** One element as it should be: any other of ours goes, and one that stands alone lends its place. */
-function putInList(text: string, list: Node, edit: ListEdit, host: string): string {
-  const value = wantedIn(edit);
-  const [first, ...others] = oursIn(list, edit, host);
-  if (first === undefined) {
-    // The name of the package without a version, or with options, is a person's own way to ask for it.
-    const isNamed = edit.kind === 'package' && packageVersions(getNodeValue(list), edit.name).length > 0;
-    return isNamed ? text : appendChild(text, list, null, value);
-  }
-  if (edit.kind === 'entry') return text;
-  const element = elementOf(list, first);
-  if (others.length === 0 && countHooks(element) === 1)
-    return isDeepStrictEqual(getNodeValue(element), value) ? text : replaceValue(text, element, value);
-  const cleared = removeFromList(text, edit, host);
-  const left = findNodeAtLocation(parseDocument(cleared), [...edit.path]);
-  return left === undefined ? text : appendChild(cleared, left, null, value);
-}
+export const isPinned = (version: string | undefined) => /^\d/.test(version ?? '');
 
-function removeFromList(start: string, edit: ListEdit, host: string): string {
-  let text = start;
-  for (;;) {
-    const list = findNodeAtLocation(parseDocument(text), [...edit.path]);
-    const [ours] = list === undefined ? [] : oursIn(list, edit, host);
-    if (list === undefined || ours === undefined) return text;
-    // With the last command of an element the element itself has no meaning any more.
-    const element = elementOf(list, ours);
-    text = removeChild(text, countHooks(element) === 1 ? element : ours);
-    if (edit.kind === 'entry') return text;
-  }
-}
-
-/** What the list says of the package: a version, a tag or a path; `latest` where it says nothing. */
+/** A version, a tag or a path; `latest` where the list says none. */
 export function packageVersions(list: readonly unknown[], name: string): string[] {
   return list.flatMap((element) => {
     const written: unknown = Array.isArray(element) ? element[0] : element;
-    if (typeof written !== 'string') return [];
     if (written === name) return ['latest'];
-    return written.startsWith(`${name}@`) ? [written.slice(name.length + 1)] : [];
+    const isOfName = typeof written === 'string' && written.startsWith(`${name}@`);
+    return isOfName ? [written.slice(name.length + 1)] : [];
   });
 }
 
-/** The hook commands of ours in the lists at `paths`, each once. A text that cannot be read has none. */
-export function findHookLines(text: string, paths: readonly KeyPath[], host: string): string[] {
-  if (!hasJsonPath(text, [])) return [];
-  const root = parseDocument(withoutMark(text).plain);
-  const lines = paths.flatMap((path) => {
-    const list = findNodeAtLocation(root, [...path]);
-    return list === undefined ? [] : hooksIn(list, host).flatMap(stringsIn);
-  });
-  return [...new Set(lines)];
-}
-
-/** Elements that carry a command of ours, of whatever version: hosts nest hooks one or two lists deep. */
+/** By their commands, of any version, wherever a person moved them: hosts nest hooks one or two lists deep. */
 function hooksIn(list: Node, host: string): Node[] {
-  return (list.children ?? []).flatMap((element) => {
-    const deeper = listsIn(element).flatMap((inner) => hooksIn(inner, host));
-    if (deeper.length > 0) return deeper;
-    return stringsIn(element).some((text) => readHookCommand(text, host) !== null) ? [element] : [];
+  const pieces = nodesIn(list).flatMap(({ value, parent }) => {
+    const hook = parent?.type === 'property' && parent.parent;
+    if (!hook || typeof value !== 'string' || readHookCommand(value, host) === null) return [];
+    let element = hook;
+    while (element.parent !== undefined && element.parent !== list) element = element.parent;
+    const inner = nodesIn(element).filter((node) => node !== element && node.parent?.type === 'array');
+    // Without its only hook an element means nothing.
+    return [inner.length > 1 ? hook : element];
   });
+  return [...new Set(pieces)];
 }
 
-function listsIn(element: Node): Node[] {
-  return (element.children ?? []).flatMap((property) => {
-    const value = property.type === 'property' ? property.children?.[1] : property;
-    return value?.type === 'array' ? [value] : [];
-  });
-}
+const nodesIn = (node: Node): Node[] => [node, ...(node.children ?? []).flatMap(nodesIn)];
 
-function stringsIn(element: Node): string[] {
-  return (element.children ?? []).flatMap((property) => {
-    const value: unknown = property.children?.[1]?.value;
-    return typeof value === 'string' ? [value] : [];
-  });
-}
-
-function countHooks(element: Node): number {
-  const lists = listsIn(element);
-  return lists.length === 0 ? 1 : lists.reduce((sum, list) => sum + (list.children?.length ?? 0), 0);
-}
-
-function elementOf(list: Node, inner: Node): Node {
-  let node = inner;
-  while (node.parent !== undefined && node.parent !== list) node = node.parent;
-  return node;
-}
-
-/** Appends to an object (with a key) or an array (without), in the layout of the text. */
-function appendChild(text: string, container: Node, key: string | null, value: Json): string {
-  const open = container.offset;
-  const close = endOf(container) - 1;
-  const inside = text.slice(open + 1, close);
-  const last = container.children?.at(-1);
+/** To an object (with a key) or a list (without), in the layout of the text. */
+function append(before: string, container: Node, key: string | null, value: Json): string {
+  const { offset, children = [] } = container;
+  const [first, last] = [children[0], children.at(-1)];
+  const needsComma = last !== undefined && commaAfter(before, last) === null;
+  const text = needsComma ? splice(before, endOf(last), 0, ',') : before;
+  const close = endOf(container) - (needsComma ? 0 : 1);
+  const inside = text.slice(offset + 1, close);
+  // Behind the last comma or comment.
+  const at = offset + 1 + inside.trimEnd().length;
   const label = key === null ? '' : `${JSON.stringify(key)}: `;
-  const comma = last === undefined ? null : commaBetween(text, endOf(last), close);
-  if (last !== undefined && !inside.includes('\n')) {
-    const at = comma === null ? endOf(last) : comma + 1;
-    return `${text.slice(0, at)}${comma === null ? ',' : ''} ${label}${JSON.stringify(value)}${text.slice(at)}`;
-  }
-  const endOfLine = endOfLineIn(text);
-  const outer = lineIndentation(text, open);
-  const first = container.children?.[0];
+  if (first && !inside.includes('\n')) return splice(text, at, 0, ` ${label}${JSON.stringify(value)}`);
+  const outer = indentationOf(text, offset);
   const inner = (first && indentationBefore(text, first.offset)) ?? outer + indentationUnit(text);
-  const written = `${endOfLine}${inner}${label}${render(text, value, inner)}`;
-  // Behind the last thing that is no blank, be it a value, a comma or a comment.
-  const at = open + 1 + inside.trimEnd().length;
-  const needsClosingLine = !text.slice(at, close).includes('\n');
-  const tail = needsClosingLine ? `${endOfLine}${outer}${text.slice(close)}` : text.slice(at);
-  const end = last === undefined ? at : endOf(last);
-  const added = last !== undefined && comma === null ? ',' : '';
-  return `${text.slice(0, end)}${added}${text.slice(end, at)}${written}${tail}`;
+  const [endOfLine, blanks] = [endOfLineIn(text), text.slice(at, close)];
+  const closing = blanks.includes('\n') ? blanks : endOfLine + outer;
+  return splice(text, at, blanks.length, endOfLine + inner + label + render(text, value, inner) + closing);
 }
 
-function replaceValue(text: string, node: Node, value: Json): string {
-  const isOneLine = !text.slice(node.offset, endOf(node)).includes('\n');
-  const written = isOneLine ? JSON.stringify(value) : render(text, value, lineIndentation(text, node.offset));
-  return `${text.slice(0, node.offset)}${written}${text.slice(endOf(node))}`;
+function replaceValue(text: string, old: Node, value: Json): string {
+  if (isDeepStrictEqual(plainValue(old), value)) return text;
+  const { offset, length } = old;
+  const isOneLine = !text.slice(offset, offset + length).includes('\n');
+  const written = isOneLine ? JSON.stringify(value) : render(text, value, indentationOf(text, offset));
+  return splice(text, offset, length, written);
 }
 
-/** `child` is an element of an array, or a property of an object. */
 function removeChild(text: string, child: Node): string {
-  const container = child.parent;
-  const siblings = container?.children ?? [];
-  const index = siblings.indexOf(child);
-  const close = container === undefined ? text.length : endOf(container) - 1;
-  const commaAfter = commaBetween(text, endOf(child), siblings[index + 1]?.offset ?? close);
-  if (commaAfter !== null) return cut(text, child.offset, commaAfter + 1);
-  const previous = siblings[index - 1];
-  const commaBefore = previous === undefined ? null : commaBetween(text, endOf(previous), child.offset);
-  if (commaBefore !== null && /^[ \t]*$/.test(text.slice(commaBefore + 1, child.offset)))
-    return `${text.slice(0, commaBefore)}${text.slice(endOf(child))}`;
-  const rest = cut(text, child.offset, endOf(child));
-  return commaBefore === null ? rest : `${rest.slice(0, commaBefore)}${rest.slice(commaBefore + 1)}`;
+  const [start, end, siblings] = [child.offset, endOf(child), child.parent?.children ?? []];
+  const after = commaAfter(text, child);
+  if (after !== null) return cut(text, start, after + 1);
+  const before = commaAfter(text, siblings[siblings.indexOf(child) - 1]);
+  if (before === null) return cut(text, start, end);
+  const isBeside = text.slice(before + 1, start).trim() === '' && !text.slice(before, start).includes('\n');
+  return isBeside ? cut(text, before, end) : splice(cut(text, start, end), before, 1);
 }
 
-/** Takes the whole line with it where nothing else stands in it. */
+/** With its whole line, where nothing else stands in it. */
 function cut(text: string, start: number, end: number): string {
-  const own = indentationBefore(text, start);
-  const after = /^[ \t]*(\r?\n)?/.exec(text.slice(end))?.[0] ?? '';
-  if (own !== null && after.endsWith('\n'))
-    return `${text.slice(0, start - own.length)}${text.slice(end + after.length)}`;
-  // `{ "a": 1, "b": 2 }`: one of the two blanks around it goes too.
-  const blanks = /[ \t]$/.test(text.slice(0, start)) ? (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0) : 0;
-  const closes = /^[}\]]/.test(text.slice(end + blanks));
-  return `${text.slice(0, start)}${text.slice(closes ? end : end + blanks)}`;
+  const [before, after] = [text.slice(0, start), text.slice(end)];
+  const isLine = indentationBefore(text, start) !== null && /^[ \t]*\r?\n/.test(after);
+  if (isLine) return before.replace(/[ \t]*$/, '') + after.replace(/^[ \t]*\r?\n/, '');
+  // `{ "a": 1, "b": 2 }`: one of the blanks around it goes too.
+  return before + (/[ \t]$/.test(before) ? after.replace(/^[ \t]+(?![ \t}\]])/, '') : after);
 }
 
-function commaBetween(text: string, start: number, end: number): number | null {
-  const scanner = createScanner(text, true);
-  scanner.setPosition(start);
+const splice = (text: string, start: number, length: number, written = '') =>
+  text.slice(0, start) + written + text.slice(start + length);
+
+function commaAfter(text: string, node: Node | undefined): number | null {
+  const scanner = jsonc.createScanner(text, true);
+  scanner.setPosition(node === undefined ? text.length : endOf(node));
   scanner.scan();
-  const token = scanner.getTokenOffset();
-  return token < end && text[token] === ',' ? token : null;
+  return text[scanner.getTokenOffset()] === ',' ? scanner.getTokenOffset() : null;
 }
 
-function endOf(node: Node): number {
-  return node.offset + node.length;
-}
+const endOf = ({ offset, length }: Node) => offset + length;
 
 function render(text: string, value: Json, indentation: string): string {
   const lines = JSON.stringify(value, null, indentationUnit(text));
-  return lines.replaceAll('\n', `${endOfLineIn(text)}${indentation}`);
+  return lines.replaceAll('\n', endOfLineIn(text) + indentation);
 }
 
-function endOfLineIn(text: string): string {
-  return /\r?\n/.exec(text)?.[0] ?? '\n';
-}
+export const endOfLineIn = (text: string) => /\r?\n/.exec(text)?.[0] ?? '\n';
 
-/** One level of indentation, as the first member of the document has it. */
+/** As the first member has it. */
 function indentationUnit(text: string): string {
-  const first = parseDocument(text).children?.[0];
+  const first = parse(text).children?.[0];
   return (first && indentationBefore(text, first.offset)) || '  ';
 }
 
-/** What stands before `offset` in its line; null: something else than blanks. */
-function indentationBefore(text: string, offset: number): string | null {
-  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
-  const before = text.slice(lineStart, offset);
-  return lineStart > 0 && /^[ \t]*$/.test(before) ? before : null;
-}
-
-function lineIndentation(text: string, offset: number): string {
-  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
-  return /^[ \t]*/.exec(text.slice(lineStart, offset))?.[0] ?? '';
-}
+/** Null: in the first line, or behind something else. */
+const indentationBefore = (text: string, offset: number) =>
+  /(?<=\n)[ \t]*$/.exec(text.slice(0, offset))?.[0] ?? null;
+const indentationOf = (text: string, offset: number) =>
+  /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset))?.[0] ?? '';

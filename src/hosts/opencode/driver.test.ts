@@ -1,43 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../../test/support/memory-store.ts';
-import {
-  type CaseOptions,
-  createPluginCase,
-  createWaitingPlugin,
-  type PluginCase,
-  sessionId,
-  todo,
-} from '../../../test/support/opencode-case.ts';
+import { createWaitingPlugin, sessionId, todo } from '../../../test/support/opencode-case.ts';
+import { startPlugin, stoppedPlugin } from '../../../test/support/opencode-stage.ts';
 import { createDriver } from './driver.ts';
 import { hostId } from './host.ts';
 
-let open: PluginCase[] = [];
-afterEach(async () => {
-  for (const one of open) await one.close();
-  open = [];
-});
-
-async function start(options: CaseOptions = {}): Promise<PluginCase> {
-  const created = await createPluginCase(options);
-  open.push(created);
-  return created;
-}
-
-/** A human asked, the agent planned two todos and says that it is done. */
-async function stopped(options: CaseOptions = {}): Promise<PluginCase> {
-  const created = await start(options);
-  const { host } = created;
-  await host.says(sessionId, 'Do both.');
-  await host.writesTodos(sessionId, [todo('first'), todo('second')]);
-  await host.answers(sessionId, 'All done!');
-  await host.idles(sessionId);
-  await created.settle();
-  return created;
-}
-
 describe('idle with open todos', () => {
   it('E1: a toast counts down, then the next todo is named', async () => {
-    const { host, rest } = await stopped();
+    const { host, rest } = await stoppedPlugin();
     expect(host.toasts).toMatchObject([
       { title: 'Todos remain', message: 'Resuming in 2 s, 2 todos remaining' },
     ]);
@@ -47,7 +17,7 @@ describe('idle with open todos', () => {
   });
 
   it('P26: agent and model of the human are sent with it', async () => {
-    const { host, rest } = await stopped();
+    const { host, rest } = await stoppedPlugin();
     await rest();
     const sent = host.messages(sessionId).findLast(({ info }) => info['role'] === 'user');
     expect(sent?.info).toMatchObject({ agent: 'build', id: expect.stringMatching(/^msg_/) });
@@ -57,7 +27,7 @@ describe('idle with open todos', () => {
   });
 
   it('V5: a continuation has arrived when the model answers it, and not before', async () => {
-    const { host, rest, settle, store, session } = await stopped();
+    const { host, rest, settle, store, session } = await stoppedPlugin();
     await rest();
     const row = async () => {
       const { epoch } = await session();
@@ -80,7 +50,7 @@ describe('idle with open todos', () => {
   });
 
   it('G7: the workspace is looked at only where something could have changed it', async () => {
-    const { host, rest, store } = await stopped();
+    const { host, rest, store } = await stoppedPlugin();
     await rest();
     await host.calls(sessionId, 'read');
     await host.answers(sessionId, 'Looked.');
@@ -94,7 +64,7 @@ describe('idle with open todos', () => {
   });
 
   it('trap 2, C3: an idle without anything before it, in a countdown, is a human who stops it', async () => {
-    const { host, clock, rest, session } = await stopped();
+    const { host, clock, rest, session } = await stoppedPlugin();
     await clock.advance(1000);
     await host.idles(sessionId);
     await rest();
@@ -103,14 +73,14 @@ describe('idle with open todos', () => {
   });
 
   it('E4: the same idle in two words is one stop', async () => {
-    const { host, rest } = await stopped();
+    const { host, rest } = await stoppedPlugin();
     await host.tells('session.status', { sessionID: sessionId, status: { type: 'idle' } });
     await rest();
     expect(host.injected(sessionId)).toHaveLength(1);
   });
 
   it('trap 2: outside a countdown such an idle means nothing', async () => {
-    const { host, clock, rest, session } = await stopped();
+    const { host, clock, rest, session } = await stoppedPlugin();
     await rest();
     await host.answers(sessionId, 'Still done!');
     await host.tells('session.idle', { sessionID: sessionId });
@@ -120,7 +90,7 @@ describe('idle with open todos', () => {
   });
 
   it('C3: taking messages back stops it', async () => {
-    const { host, rest, session, directory } = await stopped();
+    const { host, rest, session, directory } = await stoppedPlugin();
     const info = { id: sessionId, directory, revert: { messageID: 'msg_1' } };
     await host.tells('session.updated', { sessionID: sessionId, info });
     await rest();
@@ -129,7 +99,7 @@ describe('idle with open todos', () => {
   });
 
   it('E2: a command that the human runs in the chat ends the countdown, and their plan is not resumed', async () => {
-    const { host, rest, decisions } = await stopped();
+    const { host, rest, decisions } = await stoppedPlugin();
     const part = {
       type: 'text',
       messageID: 'msg_z',
@@ -150,7 +120,7 @@ describe('idle with open todos', () => {
 
 describe('an abort right after the countdown', () => {
   it('P19: while the host has taken our text and not begun with it is a latch, and what it may begin is ended', async () => {
-    const { host, clock, settle, rest, session } = await stopped();
+    const { host, clock, settle, rest, session } = await stoppedPlugin();
     host.hesitates();
     await clock.advance(2100);
     await settle();
@@ -169,7 +139,7 @@ describe('an abort right after the countdown', () => {
 
 describe('broken turns', () => {
   it('trap 1: an abort whose error comes after the idle is a latch, and no countdown survives it', async () => {
-    const { host, rest, session } = await start();
+    const { host, rest, session } = await startPlugin();
     await host.says(sessionId, 'Do it.');
     await host.writesTodos(sessionId, [todo('first')]);
     await host.aborts(sessionId);
@@ -179,7 +149,7 @@ describe('broken turns', () => {
   });
 
   it('P19: an abort between two steps is told with the step alone, and told late it is no second one', async () => {
-    const { host, clock, rest, session } = await start();
+    const { host, clock, rest, session } = await startPlugin();
     await host.says(sessionId, 'Do it.');
     await host.writesTodos(sessionId, [todo('first')]);
     const error = { name: 'MessageAbortedError', data: { message: 'Aborted' } };
@@ -201,7 +171,7 @@ describe('broken turns', () => {
   });
 
   it('trap 1, G2: an error of the provider is not taken for an abort', async () => {
-    const { host, clock, rest, session, decisions } = await start();
+    const { host, clock, rest, session, decisions } = await startPlugin();
     await host.says(sessionId, 'Do it.');
     await host.writesTodos(sessionId, [todo('first')]);
     await host.idles(sessionId);
@@ -217,7 +187,7 @@ describe('broken turns', () => {
   });
 
   it('trap 8: an overflow after which the host compacts and goes on is over', async () => {
-    const { host, rest, decisions } = await start();
+    const { host, rest, decisions } = await startPlugin();
     await host.says(sessionId, 'Do it.');
     await host.writesTodos(sessionId, [todo('first')]);
     const error = { name: 'ContextOverflowError', data: { message: 'The context is too long.' } };
@@ -232,7 +202,7 @@ describe('broken turns', () => {
   });
 
   it('trap 7: a rejected permission is the human’s will', async () => {
-    const { host, rest, session } = await start();
+    const { host, rest, session } = await startPlugin();
     await host.says(sessionId, 'Do it.');
     await host.writesTodos(sessionId, [todo('first')]);
     await host.tells('permission.asked', { id: 'per_1', sessionID: sessionId, permission: 'bash' });
@@ -246,7 +216,7 @@ describe('broken turns', () => {
 
 describe('other sessions', () => {
   it('trap 10: a subagent is not held, and its parent waits until it idles', async () => {
-    const { host, rest, settle, decisions } = await start();
+    const { host, rest, settle, decisions } = await startPlugin();
     await host.says(sessionId, 'Do it.');
     await host.writesTodos(sessionId, [todo('first')]);
     await host.open('ses_child', sessionId, 'build');
@@ -266,7 +236,7 @@ describe('other sessions', () => {
   });
 
   it('design: a deleted session is forgotten', async () => {
-    const { host, rest, session } = await stopped();
+    const { host, rest, session } = await stoppedPlugin();
     await host.tells('session.deleted', { sessionID: sessionId, info: { id: sessionId } });
     await rest();
     expect(host.injected(sessionId)).toEqual([]);
@@ -275,19 +245,22 @@ describe('other sessions', () => {
 });
 
 describe('what is known at once', () => {
-  const at = { sessionId, eventId: 'evt_1' };
+  const failing = (error: object) => ({
+    ...{ id: 'evt_1', type: 'session.error' },
+    properties: { sessionID: sessionId, error },
+  });
 
   it('P19: an abort is, before the record could be asked, and so is the word that lifts it', () => {
     const plugin = createWaitingPlugin();
     const driver = createDriver(plugin);
     const isStopped = () => plugin.told.of(sessionId).holds.size > 0;
     const aborted = { name: 'MessageAbortedError', data: { message: 'Aborted' } };
-    driver.hear({ ...at, type: 'error', error: aborted });
+    driver.hear(failing(aborted));
     expect(isStopped()).toBe(true);
     const agent = { name: 'build', model: null, variant: null };
     driver.hearHuman(sessionId, { id: 'msg_1', text: 'go', agent });
     expect(isStopped()).toBe(false);
-    driver.hear({ ...at, type: 'error', error: { name: 'APIError' } });
+    driver.hear(failing({ name: 'APIError' }));
     expect(isStopped()).toBe(false);
   });
 

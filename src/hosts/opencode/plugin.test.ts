@@ -1,49 +1,24 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  type CaseOptions,
-  createPluginCase,
-  type PluginCase,
-  sessionId,
-  todo,
-} from '../../../test/support/opencode-case.ts';
-
-let open: PluginCase[] = [];
-afterEach(async () => {
-  for (const one of open) await one.close();
-  open = [];
-});
-
-async function start(options: CaseOptions = {}): Promise<PluginCase> {
-  const created = await createPluginCase(options);
-  open.push(created);
-  return created;
-}
-
-async function stopped(options: CaseOptions = {}): Promise<PluginCase> {
-  const created = await start(options);
-  await created.host.says(sessionId, 'Do both.');
-  await created.host.writesTodos(sessionId, [todo('first'), todo('second')]);
-  await created.host.answers(sessionId, 'All done!');
-  await created.host.idles(sessionId);
-  await created.settle();
-  return created;
-}
+import { describe, expect, it, vi } from 'vitest';
+import { type PluginCase, sessionId, todo } from '../../../test/support/opencode-case.ts';
+import { startPlugin, stoppedPlugin } from '../../../test/support/opencode-stage.ts';
 
 describe('what the host is given', () => {
   it('C2: nothing at all where it is switched off', async () => {
     for (const settings of [{ mode: 'off' }, { enabled: false }]) {
-      const { host } = await start({ settings });
+      const { host } = await startPlugin({ settings });
       expect(host.hooks).toEqual({});
     }
   });
 
   it('C2: where only one agent is on, it is there', async () => {
-    const { host } = await start({ settings: { enabled: false, agents: { build: { enabled: true } } } });
+    const { host } = await startPlugin({
+      settings: { enabled: false, agents: { build: { enabled: true } } },
+    });
     expect(host.hooks.event).toBeDefined();
   });
 
   it('C2: an observer adds no tool, sends nothing, and records what it would have done', async () => {
-    const { host, rest, decisions } = await stopped({ settings: { mode: 'observe' } });
+    const { host, rest, decisions } = await stoppedPlugin({ settings: { mode: 'observe' } });
     await rest();
     expect(host.hooks.tool).toEqual({});
     expect(host.injected(sessionId)).toEqual([]);
@@ -62,14 +37,14 @@ describe('what the host is given', () => {
   });
 
   it('M6, P17: the way out and the waiting always, all tools where the host’s own are taken away', async () => {
-    const { host } = await start();
+    const { host } = await startPlugin();
     expect(Object.keys(host.hooks.tool ?? {})).toEqual(['todo_pause', 'todo_verify']);
     await host.hooks.config?.({ tools: { todowrite: false } } as object);
     expect(Object.keys(host.hooks.tool ?? {})).toContain('create_todo');
   });
 
   it('M8: the model is shown which arguments it may leave out', async () => {
-    const { host } = await start();
+    const { host } = await startPlugin();
     const output: { jsonSchema?: { required: string[] } } = {};
     await host.hooks['tool.definition']?.({ toolID: 'todo_verify' }, output);
     expect(output.jsonSchema?.required).toEqual([]);
@@ -81,7 +56,7 @@ describe('what the host is given', () => {
 
 describe('failing open', () => {
   it('C1: a broken configuration is told once, and nothing is continued', async () => {
-    const { host, rest } = await stopped({ settings: { maxStagnant: 'many' } });
+    const { host, rest } = await stoppedPlugin({ settings: { maxStagnant: 'many' } });
     await host.says(sessionId, 'And now?');
     await rest();
     expect(host.injected(sessionId)).toEqual([]);
@@ -91,7 +66,7 @@ describe('failing open', () => {
 
   it('design: a store that cannot be opened is told once, and no hook throws', async () => {
     const openStore = vi.fn(async () => Promise.reject(new Error('The disk is gone.')));
-    const { host } = await stopped({ openStore });
+    const { host } = await stoppedPlugin({ openStore });
     await host.says(sessionId, 'Again.');
     await host.flush(sessionId);
     expect(host.toasts).toMatchObject([{ message: expect.stringContaining('The disk is gone.') }]);
@@ -99,18 +74,15 @@ describe('failing open', () => {
   });
 
   it('design: a tool whose store fails says so to the model and throws nothing at the host', async () => {
-    const { host, store } = await stopped();
+    const { host, store } = await stoppedPlugin();
     await store.close();
-    const called = host.hooks.tool?.['todo_verify']?.execute(
-      {},
-      { sessionID: sessionId, abort: { aborted: false } },
-    );
+    const called = host.hooks.tool?.['todo_verify']?.execute({}, { sessionID: sessionId });
     await expect(called).resolves.toBe('todo_verify could not be carried out and nothing changed.');
   });
 
   it('design: the second of two copies in one process does nothing', async () => {
-    const { host, directory } = await start();
-    const second = await createPluginCase({ directory });
+    const { host, directory } = await startPlugin();
+    const second = await startPlugin({ directory });
     expect(host.hooks.event).toBeDefined();
     expect(second.host.hooks).toEqual({});
     await vi.waitFor(() =>
@@ -119,20 +91,20 @@ describe('failing open', () => {
   });
 
   it('E2: a clean end cancels the countdown and frees the folder', async () => {
-    const { host, clock, directory } = await stopped();
+    const { host, clock, directory } = await stoppedPlugin();
     await host.hooks.dispose?.();
     await clock.advance(10_000);
     expect(host.injected(sessionId)).toEqual([]);
     await host.says(sessionId, 'Too late.');
     expect(host.toasts).toHaveLength(1);
-    const next = await start({ directory });
+    const next = await startPlugin({ directory });
     expect(next.host.hooks.event).toBeDefined();
   });
 });
 
 describe('the agent', () => {
   it('P4: a list written twice is answered with the todo that is active', async () => {
-    const { host } = await start();
+    const { host } = await startPlugin();
     await host.says(sessionId, 'Do both.');
     await host.writesTodos(sessionId, [todo('first')]);
     const output = { output: '[]' };
@@ -145,11 +117,11 @@ describe('the agent', () => {
   });
 
   it('M6: todo_pause ends the continuations, and a subagent may not call it', async () => {
-    const { host, rest, settle, session } = await start();
+    const { host, rest, settle, session } = await startPlugin();
     await host.says(sessionId, 'Do both.');
     await host.writesTodos(sessionId, [todo('first')]);
     const call = (id: string, name = 'todo_pause', input: object = { reason: 'I need a key' }) =>
-      host.hooks.tool?.[name]?.execute(input, { sessionID: id, abort: { aborted: false } });
+      host.hooks.tool?.[name]?.execute(input, { sessionID: id });
     await host.open('ses_child', sessionId, 'build');
     expect(await call('ses_child')).toContain('Workers do not change the plan');
     expect(await call(sessionId, 'todo_pause', {})).toContain('"reason" is missing');
@@ -164,7 +136,7 @@ describe('the agent', () => {
   });
 
   it('P23: the plan is given to the summary, and again afterwards', async () => {
-    const { host, rest } = await stopped();
+    const { host, rest } = await stoppedPlugin();
     const output: { context: string[] } = { context: [] };
     await host.hooks['experimental.session.compacting']?.({ sessionID: sessionId }, output);
     expect(output.context.join()).toContain('“first”');
@@ -174,7 +146,7 @@ describe('the agent', () => {
   });
 
   it('P23: a compaction that never ends does not hold the next stop up', async () => {
-    const { host, rest } = await start();
+    const { host, rest } = await startPlugin();
     await host.says(sessionId, 'Do both.');
     await host.writesTodos(sessionId, [todo('first')]);
     await host.hooks['experimental.session.compacting']?.({ sessionID: sessionId }, { context: [] });
@@ -195,7 +167,7 @@ describe('commands of the human', () => {
       .join('\n');
 
   it('C3: they are offered, and a command of the human’s own keeps its name', async () => {
-    const { host } = await start();
+    const { host } = await startPlugin();
     const config: { command: Record<string, { template: string }> } = { command: {} };
     config.command['untildone-why'] = { template: 'mine' };
     await host.hooks.config?.(config);
@@ -206,7 +178,7 @@ describe('commands of the human', () => {
   });
 
   it('C3: pause ends the countdown, status shows it, resume goes on, and no model is asked', async () => {
-    const { host, rest } = await stopped();
+    const { host, rest } = await stoppedPlugin();
     await expect(type(host, 'untildone-pause', 'lunch')).rejects.toThrow('no model is asked');
     await rest();
     expect(host.injected(sessionId)).toEqual([]);
@@ -221,7 +193,7 @@ describe('commands of the human', () => {
   });
 
   it('P19: resume lifts an abort, and what it shows is no word of a human', async () => {
-    const { host, rest, session } = await start();
+    const { host, rest, session } = await startPlugin();
     await host.says(sessionId, 'Do both.');
     await host.writesTodos(sessionId, [todo('first')]);
     await host.aborts(sessionId);
@@ -234,7 +206,7 @@ describe('commands of the human', () => {
   });
 
   it('C3: while the agent works the answer is a toast, because a message would be answered', async () => {
-    const { host } = await start();
+    const { host } = await startPlugin();
     await host.says(sessionId, 'Do both.');
     await expect(type(host, 'untildone-status')).rejects.toThrow();
     expect(shown(host)).toBe('');
@@ -244,7 +216,7 @@ describe('commands of the human', () => {
   });
 
   it('design: other commands are left to the host', async () => {
-    const { host } = await start();
+    const { host } = await startPlugin();
     await expect(type(host, 'init')).resolves.toBeUndefined();
   });
 });

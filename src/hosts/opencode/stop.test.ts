@@ -1,20 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type CaseOptions,
-  createPluginCase,
   createWaitingPlugin,
   type PluginCase,
   sessionId,
   todo,
 } from '../../../test/support/opencode-case.ts';
+import { startPlugin } from '../../../test/support/opencode-stage.ts';
 import { isNews } from '../told.ts';
+import { createDriver, factsOf, leavesOnIdle } from './driver.ts';
 import type { SessionMemory } from './host.ts';
-import { createStops, factsOf, leavesOnIdle } from './stop.ts';
 
-let open: PluginCase[] = [];
-afterEach(async () => {
-  for (const one of open) await one.close();
-  open = [];
+afterEach(() => {
   read = null;
 });
 
@@ -82,8 +79,7 @@ function words(messages: readonly Message[]): readonly string[] {
 }
 
 async function planned(options: CaseOptions = {}): Promise<PluginCase> {
-  const created = await createPluginCase({ command: 'run', ...options });
-  open.push(created);
+  const created = await startPlugin({ command: 'run', ...options });
   await created.host.says(sessionId, 'Do both.');
   await created.host.writesTodos(sessionId, [todo('first'), todo('second')]);
   return created;
@@ -247,8 +243,7 @@ describe('checks under `opencode run`', () => {
   });
 
   it('M8: work without a plan is told to wait for them, and the next text waits itself', async () => {
-    const running = await createPluginCase({ command: 'run', settings: { ...checks, goal: ['there'] } });
-    open.push(running);
+    const running = await startPlugin({ command: 'run', settings: { ...checks, goal: ['there'] } });
     await running.host.says(sessionId, 'Write it.');
     await running.host.calls(sessionId, 'write');
     await step(running, { text: 'Done.' });
@@ -297,18 +292,11 @@ describe('how the host was started', () => {
 function stopOf(step: Partial<NonNullable<SessionMemory['lastStep']>> | null, text = '', failed = false) {
   const plugin = createWaitingPlugin();
   const memory = plugin.told.of('ses_1');
-  const base = {
-    type: 'assistant',
-    sessionId: 'ses_1',
-    eventId: 'evt_1',
-    parentId: null,
-    error: null,
-  } as const;
-  const whole = { ...base, messageId: 'msg_2', finish: 'stop', summary: false };
+  const whole = { messageId: 'msg_2', parentId: null, finish: 'stop', error: null, summary: false };
   memory.lastStep = step === null ? null : { ...whole, ...step };
   memory.lastText = { messageId: 'msg_2', text };
   memory.failedSinceBusy = failed;
-  return createStops(plugin).stopOf(memory, factsOf(memory), null);
+  return createDriver(plugin).stopOf(memory, factsOf(memory), null);
 }
 
 describe('how a step ended', () => {
@@ -337,7 +325,7 @@ describe('how a step ended', () => {
     ] as const)
       Object.assign(plugin.told.of(id), { busy, info: { id, parentId: 'ses_1', reverted: false } });
     const memory = plugin.told.of('ses_1');
-    expect(createStops(plugin).stopOf(memory, factsOf(memory), null)).toMatchObject({
+    expect(createDriver(plugin).stopOf(memory, factsOf(memory), null)).toMatchObject({
       background: [{ id: 'ses_2', kind: 'subagent' }],
     });
   });

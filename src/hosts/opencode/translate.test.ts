@@ -1,128 +1,145 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { canEdit, readMessage, splitModel, translate } from './translate.ts';
+import { createWaitingPlugin, sessionId } from '../../../test/support/opencode-case.ts';
+import { recordOf } from '../untrusted.ts';
+import { createDriver } from './driver.ts';
+import type { Plugin, SessionMemory } from './host.ts';
+import { canEdit, readMessage, splitModel } from './translate.ts';
 
 const recorded = JSON.parse(
   readFileSync(new URL('./fixtures/events.json', import.meta.url), 'utf8'),
-) as Record<string, { properties: Record<string, unknown> }>;
-const signal = (name: string) => translate(recorded[name]);
+) as Record<string, { type: string; properties: Record<string, unknown> }>;
+
+/** What the driver tells the engine of events, and what it notes of their session. */
+function heard(events: readonly unknown[], known: Partial<SessionMemory> = {}, headless = false) {
+  const plugin = createWaitingPlugin();
+  const tells: unknown[] = [];
+  const told: Plugin['told'] = {
+    ...plugin.told,
+    async later(_id, happening) {
+      tells.push(happening);
+      return null;
+    },
+    tell: async (_memory, happening) => tells.push(happening) as never,
+    // Safe: what needs a store is not looked at here.
+    after: async (id, work) => work(told.of(id)).catch(() => null),
+  };
+  const memory = Object.assign(told.of(sessionId), known);
+  const driver = createDriver({ ...plugin, told, headless });
+  for (const event of events) driver.hear(event);
+  return { tells, memory, sessions: told.all().length };
+}
+
+const named = (name: string) => ({
+  ...recorded[name],
+  properties: { ...recorded[name]?.properties, sessionID: sessionId },
+});
+const signal = (name: string, known: Partial<SessionMemory> = {}, headless = false) =>
+  heard([named(name)], known, headless);
+const whole = { finish: null, error: null, summary: false };
+const nothing = { tells: [], memory: { lastStep: null, lastText: null, info: null, busy: false } };
 
 describe("OpenCode's recorded events", () => {
   it('design: each one is the signal that it stands for', () => {
-    expect(signal('sessionCreated')).toMatchObject({
-      type: 'session',
-      info: { parentId: null, reverted: false },
-    });
-    expect(signal('childCreated')).toMatchObject({
-      type: 'session',
-      info: { parentId: expect.stringMatching(/^ses_/) },
-    });
-    expect(signal('sessionDeleted')).toMatchObject({ happening: { type: 'session-deleted' } });
-    expect(signal('statusBusy')).toMatchObject({ type: 'busy' });
-    expect(signal('idle')).toMatchObject({ type: 'idle' });
-    expect(signal('compacted')).toMatchObject({
-      happening: { type: 'wait-ended', wait: { kind: 'compaction', shrunk: true } },
-    });
-    expect(signal('textEnded')).toMatchObject({ type: 'text', text: expect.stringContaining(' ') });
-    expect(signal('toolRunning')).toMatchObject({
-      type: 'tool',
-      call: { tool: 'bash' },
-      state: 'running',
-      error: null,
-    });
-    expect(signal('toolCompleted')).toMatchObject({ type: 'tool', state: 'completed' });
-    expect(signal('stepStarted')).toMatchObject({ type: 'step-started' });
-    expect(signal('stepStopped')).toMatchObject({ type: 'step-ended', reason: 'stop' });
-    expect(signal('stepCalledTools')).toMatchObject({ type: 'step-ended', reason: 'tool-calls' });
-    expect(signal('assistantBegan')).toMatchObject({
-      type: 'assistant',
-      finish: null,
-      error: null,
-      summary: false,
-    });
-    expect(signal('assistantFinished')).toMatchObject({ type: 'assistant', finish: 'stop' });
+    expect(signal('sessionCreated').memory.info).toMatchObject({ parentId: null, reverted: false });
+    expect(signal('childCreated').memory.info).toMatchObject({ parentId: expect.stringMatching(/^ses_/) });
+    expect(signal('sessionDeleted').tells).toMatchObject([{ type: 'session-deleted' }]);
+    expect(signal('statusBusy').memory.busy).toBe(true);
+    expect(signal('idle', { busy: true }).memory.busy).toBe(false);
+    expect(signal('compacted').tells).toMatchObject([
+      { type: 'wait-ended', wait: { kind: 'compaction', shrunk: true } },
+    ]);
+    expect(signal('textEnded').memory.lastText?.text).toContain(' ');
+    expect(signal('toolRunning').tells).toMatchObject([{ type: 'tool-started', tool: 'bash' }]);
+    expect(signal('toolRunning').memory.toolError).toBeNull();
+    expect(signal('toolCompleted').tells).toMatchObject([{ type: 'tool-started' }, { type: 'tool-ended' }]);
+    const { messageID } = recordOf(recorded['stepStarted']?.properties['part']);
+    const lastStep = { messageId: String(messageID), parentId: 'msg_1', ...whole };
+    const sent = { messageId: 'msg_1', epoch: 1 };
+    expect(signal('stepStarted', { lastStep, sent }).tells).toEqual([{ type: 'activity-seen' }]);
+    expect(signal('stepStopped', {}, true).memory.answeredSinceBusy).toBe(true);
+    expect(signal('stepCalledTools', {}, true).memory.answeredSinceBusy).toBe(false);
+    expect(signal('assistantBegan').memory.lastStep).toMatchObject(whole);
+    expect(signal('assistantFinished').memory.lastStep).toMatchObject({ finish: 'stop' });
   });
 
   it('trap 3: a message of a user is no signal, however late it is told: the hook tells of new ones', () => {
-    expect(signal('userMessage')).toBeNull();
-    expect(signal('humanText')).toBeNull();
+    expect(signal('userMessage')).toMatchObject(nothing);
+    expect(signal('humanText')).toMatchObject(nothing);
   });
 
   it('trap 7: a rejection is known by its request', () => {
-    const { happening } = signal('permissionAsked') as { happening: { wait: { requestId: string } } };
-    const { requestId } = happening.wait;
-    expect(signal('permissionRejected')).toMatchObject({
-      happening: { type: 'wait-ended', wait: { kind: 'permission', requestId, granted: false } },
-    });
-    expect(signal('questionRejected')).toMatchObject({
-      happening: { type: 'wait-ended', wait: { kind: 'question', rejected: true } },
-    });
-    expect(signal('toolFailed')).toMatchObject({
-      state: 'error',
-      error: expect.stringContaining('rejected'),
-    });
+    const [asked] = signal('permissionAsked').tells as { wait: { requestId: string } }[];
+    const requestId = asked?.wait.requestId ?? '';
+    expect(requestId).not.toBe('');
+    expect(signal('permissionRejected').tells).toMatchObject([
+      { type: 'wait-ended', wait: { kind: 'permission', requestId, granted: false } },
+    ]);
+    expect(signal('questionRejected').tells).toMatchObject([
+      { type: 'wait-ended', wait: { kind: 'question', rejected: true } },
+    ]);
+    expect(signal('toolFailed').memory.toolError).toContain('rejected');
   });
 
   it('trap 8: the summary of a compaction is known as one', () => {
-    expect(signal('summaryMessage')).toMatchObject({ type: 'assistant', summary: true });
+    expect(signal('summaryMessage').memory.lastStep).toMatchObject({ summary: true });
   });
 
   it('trap 9: a retry is busy, and an idle comes as its own event', () => {
-    expect(signal('statusRetry')).toMatchObject({ type: 'busy' });
-    expect(signal('statusIdle')).toBeNull();
+    expect(signal('statusRetry').memory.busy).toBe(true);
+    expect(signal('statusIdle', { busy: true }).memory.busy).toBe(true);
   });
 
   it('G9: an error is given on as it is', () => {
-    expect(signal('badRequest')).toMatchObject({ type: 'error', error: { name: 'APIError' } });
-    expect(signal('failedMessage')).toMatchObject({ type: 'assistant', error: { name: 'APIError' } });
+    expect(signal('badRequest').tells).toMatchObject([
+      { type: 'error-occurred', signature: expect.stringContaining('APIError') },
+    ]);
+    expect(signal('failedMessage').memory.lastStep?.error).toMatchObject({ name: 'APIError' });
   });
 
   it('C3: a command that the human ran in the chat is known', () => {
-    expect(signal('shellText')).toMatchObject({ type: 'shell', messageId: expect.stringMatching(/^msg_/) });
+    const { holds } = signal('shellText', { holds: new Set([{ why: 'stopped' }]) }).memory;
+    expect(holds.size, 'a word of the human lifts a stop').toBe(0);
   });
 
   it('M5: the list of todos comes whole and without ids', () => {
-    expect(signal('todosWritten')).toMatchObject({
-      type: 'todos',
-      todos: [{ title: 'Write parser', status: 'pending', priority: 'medium' }, { title: 'Write tests' }],
-    });
+    expect(signal('todosWritten').tells).toMatchObject([
+      {
+        type: 'plan-written',
+        items: [
+          { content: 'Write parser', status: 'pending', priority: 'medium' },
+          { content: 'Write tests' },
+        ],
+      },
+    ]);
   });
 
   it('G8: tokens that were read from a cache are spent too', () => {
-    const step = structuredClone(recorded['stepStopped']) as {
-      properties: { part: Record<string, unknown> };
-    };
-    step.properties.part['tokens'] = { input: 10, output: 5, reasoning: 2, cache: { read: 30, write: 1 } };
-    expect(translate(step)).toMatchObject({ usage: { inputTokens: 41, outputTokens: 7 } });
+    const { properties, ...step } = named('stepStopped');
+    const tokens = { input: 10, output: 5, reasoning: 2, cache: { read: 30, write: 1 } };
+    const part = { ...recordOf(recordOf(properties)['part']), tokens };
+    expect(heard([{ ...step, properties: { ...properties, part } }]).tells).toMatchObject([
+      { inputTokens: 41, outputTokens: 7 },
+    ]);
   });
 });
 
 describe('hostile events', () => {
   it('T6: what has no shape is no signal and throws nothing', () => {
-    const values = [
-      null,
-      undefined,
-      1,
-      'x',
-      [],
-      {},
-      { type: 'session.idle' },
-      { type: '__proto__', id: 'e' },
-    ];
-    for (const value of values) expect(translate(value)).toBeNull();
-    for (const type of Object.values(recorded).map((event) => (event as unknown as { type: string }).type))
-      expect(() =>
-        translate({ id: 'e', type, properties: { sessionID: 's', part: [], info: 7 } }),
-      ).not.toThrow();
+    const prototype = { type: '__proto__', id: 'e' };
+    const values = [null, undefined, 1, 'x', [], {}, { type: 'session.idle' }, prototype];
+    const placed = { ...prototype, properties: { sessionID: 'other' } };
+    expect(heard([...values, placed])).toMatchObject({ ...nothing, sessions: 1 });
+    const properties = { sessionID: sessionId, part: [], info: 7 };
+    for (const { type } of Object.values(recorded))
+      expect(() => heard([{ id: 'e', type, properties }])).not.toThrow();
   });
 
   it('T6: a todo that is no object keeps its place and has no title', () => {
-    const event = {
-      id: 'e',
-      type: 'todo.updated',
-      properties: { sessionID: 's', todos: [7, { content: 'a' }] },
-    };
-    expect(translate(event)).toMatchObject({ todos: [{ title: '' }, { title: 'a' }] });
+    const properties = { sessionID: sessionId, todos: [7, { content: 'a' }] };
+    expect(heard([{ id: 'e', type: 'todo.updated', properties }]).tells).toMatchObject([
+      { items: [{ content: '' }, { content: 'a' }] },
+    ]);
   });
 });
 

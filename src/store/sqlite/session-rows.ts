@@ -1,6 +1,5 @@
-// One session in the database: its row, its plan and what a step needs and writes. Inside a transaction that is open
-// already. Plans are kept in memory under a revision, which every load compares with the database: what another
-// process wrote is always seen. Nothing here is ever deleted but a timer.
+// One session in the database, inside an open transaction: its row, its plan, what a step needs and writes. Plans are
+// kept in memory and compared with the database once another connection wrote. Only timers are ever deleted.
 import { UntildoneError } from '../../core/error.ts';
 import type { Event } from '../../core/events.ts';
 import type { LedgerEntry } from '../../core/ledger.ts';
@@ -10,43 +9,38 @@ import type { Loaded, Need, OutboxRow, Saved } from '../../engine/store.ts';
 import { restoreSession } from './archive.ts';
 import type { Connection } from './open-database.ts';
 
-/** Sessions whose plans are kept: more than anyone works in at once, few enough for a process with 100,000. */
+/** More sessions than anyone works in at once; a process may see 100,000. */
 const mostKept = 64;
 
 interface Kept {
-  /** The session's JSON and the revision of its plan, as they are in the database. */
+  /** As in the database. */
   readonly body: string;
   readonly revision: number;
   readonly state: State;
   readonly head: Loaded['head'];
 }
 
-export interface SessionRows {
-  find(id: string): State | null;
-  load(id: string, need: Need): Loaded;
-  save<T>(id: string, loaded: Loaded, saved: Saved<T>): void;
-  /** After a transaction that failed: what was kept may not be what is there. */
-  forget(): void;
-}
-
-export function createSessionRows(db: Connection): SessionRows {
+export function createSessionRows(db: Connection) {
   const keptSessions = new Map<string, Kept>();
+  /** Those that nobody else can have written since. */
+  let current = new WeakSet<Kept>();
 
   function keep(id: string, kept: Kept): Kept {
     keptSessions.delete(id);
     keptSessions.set(id, kept);
+    current.add(kept);
     const [oldest] = keptSessions.keys();
     if (keptSessions.size > mostKept && oldest !== undefined) keptSessions.delete(oldest);
     return kept;
   }
 
-  /** `fresh` reads the plan in any case. */
   function find(id: string, fresh: boolean): Kept | null {
+    const kept = fresh ? undefined : keptSessions.get(id);
+    if (kept !== undefined && current.has(kept)) return kept;
     const row = db.get('SELECT body, revision FROM sessions WHERE id = ?', id);
     if (row === null) return null;
     const { body, revision } = row as { body: string; revision: number };
-    const kept = fresh ? undefined : keptSessions.get(id);
-    if (kept !== undefined && kept.body === body && kept.revision === revision) return kept;
+    if (kept !== undefined && kept.body === body && kept.revision === revision) return keep(id, kept);
     const session = JSON.parse(body) as Session;
     const isSame = kept !== undefined && kept.revision === revision && kept.state.planId === session.planId;
     const plan = isSame ? kept.state.plan : planOf(db, session.planId);
@@ -62,15 +56,14 @@ export function createSessionRows(db: Connection): SessionRows {
     const fingerprints = inbox.map((waiting) => ('fingerprint' in waiting ? waiting.fingerprint : null));
     const isSeen = (one?: string | null): one is string => typeof one === 'string' && wasSeen(db, id, one);
     const outbox = 'outbox WHERE session_id = ? AND epoch = ?';
+    const rowOf = (epoch: number) => db.bodies<OutboxRow>(outbox, id, epoch)[0] ?? null;
     return {
       state: found?.state ?? null,
       head: found?.head ?? null,
       inbox,
       known: event !== null && event['applied'] !== null,
       seen: new Set([need.fingerprint, ...fingerprints].filter(isSeen)),
-      outbox: new Map(
-        (need.epochs ?? []).map((epoch) => [epoch, db.bodies<OutboxRow>(outbox, id, epoch)[0] ?? null]),
-      ),
+      outbox: new Map((need.epochs ?? []).map((epoch) => [epoch, rowOf(epoch)])),
       policies: new Map((need.policies ?? []).map((hash) => [hash, policyOf(db, hash)])),
       record: fresh ? ledgerOf(db, found?.state.planId ?? id) : null,
     };
@@ -78,14 +71,11 @@ export function createSessionRows(db: Connection): SessionRows {
 
   function save<T>(sessionId: string, loaded: Loaded, saved: Saved<T>): void {
     const { applied = [], decisions = [], ledger = [], outbox = [], timer } = saved;
-    let order = applied.length === 0 ? 0 : nextNumber(db, 'events', 'applied', sessionId);
-    const ifWaiting = 'WHERE events.applied IS NULL';
+    let order = applied.length === 0 ? 0 : nextIn(db, 'events', 'applied', sessionId);
     for (const event of applied)
-      db.insert('events', { ...eventRow(event), applied: order++ }, 'id', ifWaiting);
-    for (const body of decisions) {
-      const sequence = nextNumber(db, 'decisions', 'sequence', sessionId);
-      db.insert('decisions', { sessionId, sequence, body });
-    }
+      db.insert('events', { ...eventRow(event), applied: order++ }, 'id', 'WHERE events.applied IS NULL');
+    for (const body of decisions)
+      db.insert('decisions', { sessionId, sequence: nextIn(db, 'decisions', 'sequence', sessionId), body });
     for (const body of ledger) {
       const { planId, sequence } = body;
       if (db.insert('ledger', { planId, sequence, body }) === 0)
@@ -115,7 +105,7 @@ export function createSessionRows(db: Connection): SessionRows {
       if (savePlan(db, index === 0 ? (before?.plan ?? []) : [], plan)) revision = known + 1;
     const body = JSON.stringify({ ...state, plan: undefined });
     const stays = before === null || before.planId === planId;
-    // SQLite rewrites the entry of every index on a column that is set, changed or not: usually only these change.
+    // SQLite rewrites the indexes of every column that is set, changed or not: usually only these change.
     const usual = 'UPDATE sessions SET updated_at = ?, body = ?, revision = ? WHERE id = ?';
     if (before !== null && stays && before.descriptor === descriptor)
       db.run(usual, updatedAt, body, revision, id);
@@ -128,57 +118,58 @@ export function createSessionRows(db: Connection): SessionRows {
   }
 
   return {
-    find: (id) => find(id, false)?.state ?? null,
+    find: (id: string): State | null => find(id, false)?.state ?? null,
     load,
     save,
-    forget: () => keptSessions.clear(),
+    forget: (): void => keptSessions.clear(),
+    /** What is kept is compared with the database before it is used. */
+    doubt(): void {
+      current = new WeakSet();
+    },
   };
 }
 
 /** Writes the todos that are other objects than before, and numbers them from the array; says if any changed. */
 function savePlan(db: Connection, before: readonly Todo[], after: readonly Todo[]): boolean {
   const changed: number[] = [];
-  for (let position = 0; position < after.length; position += 1)
-    if (after[position] !== before[position]) changed.push(position);
-  if (changed.length === 0 && after.length >= before.length) return false;
-  // Usually each is where it was, or behind the others: then nobody has to be looked for, however long the plan is.
-  const isInPlace = (position: number): boolean =>
-    position >= before.length || before[position]?.id === after[position]?.id;
-  const places = changed.every(isInPlace) ? null : new Map(before.map(({ id }, position) => [id, position]));
+  /** Where the todos that changed or moved stood; a new one stood nowhere. */
+  const places = new Map<string, number>();
+  const length = Math.max(before.length, after.length);
+  for (let position = 0; position < length; position += 1) {
+    const old = before[position];
+    if (after[position] === old) continue;
+    changed.push(position);
+    if (old !== undefined) places.set(old.id, position);
+  }
   for (const position of changed) {
-    const todo = after[position] as Todo;
+    const todo = after[position];
+    if (todo === undefined) break;
     const { id, planId, sessionId, turnId, status } = todo;
     const body = slim(todo);
-    const from = places === null ? position : places.get(id);
-    places?.delete(id);
-    if (from === undefined || from >= before.length) {
+    const from = places.get(id);
+    places.delete(id);
+    if (from === undefined) {
       if (db.insert('todos', { id, planId, sessionId, turnId, position, status, body }) === 0)
         throw refused(`a todo with the id ${JSON.stringify(id)} exists already`);
       continue;
     }
     const stays = from === position && before[from]?.turnId === turnId;
+    const moved = 'UPDATE todos SET turn_id = ?, position = ?, status = ?, body = ? WHERE id = ?';
     const rows = stays
       ? db.run('UPDATE todos SET status = ?, body = ? WHERE id = ?', status, body, id)
-      : db.run(
-          'UPDATE todos SET turn_id = ?, position = ?, status = ?, body = ? WHERE id = ?',
-          ...[turnId, position, status, body, id],
-        );
+      : db.run(moved, turnId, position, status, body, id);
     if (rows === 0) throw refused(`there is no todo with the id ${JSON.stringify(id)} to update`);
   }
-  const left = [...(places?.values() ?? [])].filter((position) => after[position] !== before[position]);
-  if (left.length > 0 || after.length < before.length)
-    throw refused('a todo is missing from its plan, and nothing is ever deleted');
-  return true;
+  if (places.size > 0) throw refused('a todo is missing from its plan, and nothing is ever deleted');
+  return changed.length > 0;
 }
 
-/** As one text: thousands of rows are read and parsed several times faster than one by one. */
+/** As one text, which is several times faster than row by row. */
 export function planOf(db: Connection, planId: string): readonly Todo[] {
-  const row = db.get(
-    `SELECT '[' || coalesce(group_concat(body, ','), '') || ']' AS plan
-      FROM (SELECT body FROM todos WHERE plan_id = ? ORDER BY position)`,
-    planId,
-  );
-  return (JSON.parse(row?.['plan'] as string) as Partial<Todo>[]).map(whole);
+  const joined = `SELECT '[' || coalesce(group_concat(body, ','), '') || ']' AS plan
+    FROM (SELECT body FROM todos WHERE plan_id = ? ORDER BY position)`;
+  const text = db.get(joined, planId)?.['plan'] as string;
+  return (JSON.parse(text) as Partial<Todo>[]).map(whole);
 }
 
 export function ledgerOf(db: Connection, planId: string, last = Number.MAX_SAFE_INTEGER): LedgerEntry[] {
@@ -190,9 +181,9 @@ export function policyOf(db: Connection, hash: string): string | null {
   return db.rows<{ body: string }>('SELECT body FROM policies WHERE hash = ?', hash)[0]?.body ?? null;
 }
 
-export function nextNumber(db: Connection, table: string, column: string, sessionId: string): number {
-  const sql = `SELECT coalesce(max(${column}), 0) + 1 AS next FROM ${table} WHERE session_id = ?`;
-  return db.get(sql, sessionId)?.['next'] as number;
+export function nextIn(db: Connection, table: string, column: string, sessionId: string): number {
+  const sql = `SELECT ${column} AS last FROM ${table} WHERE session_id = ? ORDER BY ${column} DESC LIMIT 1`;
+  return Number(db.get(sql, sessionId)?.['last'] ?? 0) + 1;
 }
 
 function wasSeen(db: Connection, sessionId: string, fingerprint: string): boolean {
@@ -204,11 +195,15 @@ export function eventRow(event: Event) {
   return { id: event.id, sessionId: event.sessionId, type: event.type, at: event.at, body: event };
 }
 
-/** Without what every todo is at first: most of a long plan says little, and loads twice as fast for it. */
+/** Without what every todo is at first: a long plan loads twice as fast. */
 function slim(todo: Todo): object {
-  const isSaid = ([key, value]: [string, unknown]) =>
-    value !== plainTodo[key as keyof typeof plainTodo] && !(Array.isArray(value) && value.length === 0);
-  return Object.fromEntries(Object.entries(todo).filter(isSaid));
+  const said: Record<string, unknown> = {};
+  for (const key of Object.keys(todo) as (keyof Todo)[]) {
+    const value = todo[key];
+    const isEmpty = Array.isArray(value) && value.length === 0;
+    if (!isEmpty && value !== (plainTodo as Partial<Todo>)[key]) said[key] = value;
+  }
+  return said;
 }
 
 export function whole(said: Partial<Todo>): Todo {

@@ -1,28 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { save } from '../../../test/contracts/dump.ts';
-import {
-  aLedger,
-  aLedgerDraft,
-  anEvent,
-  anOutboxRow,
-  aSession,
-  aStoredDecision,
-  aTodo,
-  aUsageRow,
-} from '../../../test/support/builders.ts';
+import { oneOfEverything, save } from '../../../test/contracts/dump.ts';
+import { anEvent, aSession, aTodo } from '../../../test/support/builders.ts';
 import type { Store } from '../../engine/store.ts';
 import { migrate, migrations } from './migrate.ts';
 import { Connection, type Database, openDatabase } from './open-database.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
-const patience = { totalMs: 100, path: ':memory:' };
 const seen = new Set<string>();
 let database: Database;
 
 /** Uses every method of the store once over a database that notes what it is asked. */
 beforeAll(async () => {
   database = await openDatabase(':memory:');
-  await migrate(new Connection(database), migrations, 0, patience);
+  await migrate(new Connection(database, ':memory:', 100), migrations, 0);
   const noting: Database = {
     exec: (sql) => database.exec(sql),
     close: () => {},
@@ -31,7 +21,9 @@ beforeAll(async () => {
       return database.prepare(sql);
     },
   };
-  const store = createSqliteStore(new Connection(noting), migrations.length, patience, { now: () => 0 });
+  const store = createSqliteStore(new Connection(noting, ':memory:', 100), migrations.length, {
+    now: () => 0,
+  });
   await useAll(store);
 });
 afterAll(() => database.close());
@@ -39,19 +31,8 @@ afterAll(() => database.close());
 async function useAll(store: Store): Promise<void> {
   const plan = Array.from({ length: 200 }, () => aTodo());
   const state = { ...aSession(), plan };
-  const hash = (text: string) => `hash of ${text}`;
   await store.append([anEvent.activitySeen()]);
-  await save(store, {
-    state,
-    applied: [anEvent.stopAttempted()],
-    decisions: [aStoredDecision()],
-    ledger: aLedger([aLedgerDraft()], hash),
-    fingerprints: [{ fingerprint: 'tree', at: 1 }],
-    outbox: [anOutboxRow()],
-    usage: [aUsageRow()],
-    policies: new Map([['hash', 'policy']]),
-    timer: { purpose: 'due', dueAt: 5, epoch: 1 },
-  });
+  await save(store, { ...oneOfEverything(), state, policies: new Map([['hash', 'policy']]) });
   await store.step('session-1', { event: 'one', epochs: [1], policies: ['hash'], record: true }, (loaded) => {
     const [first = aTodo(), ...rest] = loaded.state?.plan ?? [];
     const moved = [...rest, { ...first, turnId: 'turn-2' }];

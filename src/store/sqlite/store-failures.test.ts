@@ -137,11 +137,9 @@ describe('a full disk', () => {
 
   it('V5: a migration that finds no room leaves no half-made store behind', async () => {
     writeFileSync(path, '');
-    const connection = new Connection(await openDatabase(path));
+    const connection = new Connection(await openDatabase(path), path, 100);
     connection.exec('PRAGMA max_page_count = 10');
-    const failed = migrate(connection, migrations, 0, { totalMs: 100, path }).catch((error: unknown) =>
-      toStoreError(error, path),
-    );
+    const failed = migrate(connection, migrations, 0).catch((error: unknown) => toStoreError(error, path));
     expect(await failed).toMatchObject({ code: 'store-full' });
     expect(connection.all('SELECT name FROM sqlite_schema')).toEqual([]);
     connection.close();
@@ -150,10 +148,10 @@ describe('a full disk', () => {
 
   /** The limit belongs to the connection, so that the store is put on one that has it. */
   async function openWithRoomFor(spare: number): Promise<Store> {
-    const connection = new Connection(await openDatabase(path));
+    const connection = new Connection(await openDatabase(path), path, 100);
     const pages = Number(connection.get('PRAGMA page_count')?.['page_count']);
     connection.exec(`PRAGMA max_page_count = ${pages + spare}`);
-    return createSqliteStore(connection, migrations.length, { path, totalMs: 100 }, clock);
+    return createSqliteStore(connection, migrations.length, clock);
   }
 });
 

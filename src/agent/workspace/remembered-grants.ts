@@ -1,31 +1,22 @@
-// Permissions that the human gave for good, by directory: one file in the user's state directory, never in a workspace.
-// Each entry names the answer on record that gave it; one without such an answer grants nothing.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+// Permissions given for good, by directory, in the user's state directory. One without its answer on record is void.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UntildoneError } from '../../core/error.ts';
-import { type Infer, list, number, object, read, text } from '../../core/schema.ts';
+import { type Infer, list, number, object, ownValue, read, text } from '../../core/schema.ts';
 import type { Store } from '../../engine/store.ts';
 import { errorCode, makeFolder } from '../../engine/system.ts';
+import { replaceFile } from '../../engine/text-file.ts';
 
-/** `answerId`: the event by which the human said it. */
+/** `answerId`: the event of the human's answer. */
 const grants = list(object({ tool: text(), pattern: text(), answerId: text(), at: number(0) }));
 export type RememberedGrant = Infer<typeof grants>[number];
+export type GrantPlace = Readonly<Record<'stateDirectory' | 'directory', string>>;
 
-export interface GrantPlace {
-  readonly stateDirectory: string;
-  readonly directory: string;
-}
+export const readGrants = (place: GrantPlace): readonly RememberedGrant[] =>
+  ownValue(readDirectories(place), place.directory) ?? [];
 
-export function readGrants(place: GrantPlace): readonly RememberedGrant[] {
-  const all = readDirectories(place);
-  return Object.hasOwn(all, place.directory) ? (all[place.directory] ?? []) : [];
-}
-
-/** Those that a human really gave, and how many entries say so without an answer on record. */
-export async function provenGrants(
-  store: Store,
-  place: GrantPlace,
-): Promise<{ readonly grants: readonly RememberedGrant[]; readonly unproven: number }> {
+/** `unproven`: how many have no answer on record. */
+export async function provenGrants(store: Store, place: GrantPlace) {
   const all = readGrants(place);
   const events = await store.events({ ids: all.map(({ answerId }) => answerId) });
   const answers = new Set(events.map(({ event }) => event.id));
@@ -33,7 +24,7 @@ export async function provenGrants(
   return { grants: proven, unproven: all.length - proven.length };
 }
 
-export function addGrant(place: GrantPlace, grant: RememberedGrant): void {
+export function addGrant(place: GrantPlace, grant: RememberedGrant) {
   const isOther = ({ tool, pattern }: RememberedGrant) => tool !== grant.tool || pattern !== grant.pattern;
   writeGrants(place, [...readGrants(place).filter(isOther), grant]);
 }
@@ -45,17 +36,14 @@ export function removeGrants(place: GrantPlace, fits: (grant: RememberedGrant) =
   return all.length - kept.length;
 }
 
-function pathIn({ stateDirectory }: GrantPlace): string {
-  return join(stateDirectory, 'grants.json');
-}
+const pathIn = ({ stateDirectory }: GrantPlace) => join(stateDirectory, 'grants.json');
 
-function writeGrants(place: GrantPlace, kept: readonly RememberedGrant[]): void {
+function writeGrants(place: GrantPlace, kept: readonly RememberedGrant[]) {
   const { [place.directory]: _before, ...others } = readDirectories(place);
   const directories = kept.length === 0 ? others : { ...others, [place.directory]: kept };
   makeFolder(place.stateDirectory, 0o700);
-  const draft = `${pathIn(place)}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify({ version: 1, directories }, null, 2)}\n`, { mode: 0o600 });
-  renameSync(draft, pathIn(place));
+  const text = `${JSON.stringify({ version: 1, directories }, null, 2)}\n`;
+  replaceFile(pathIn(place), text, { like: null, mode: 0o600 });
 }
 
 function readDirectories(place: GrantPlace): Record<string, readonly RememberedGrant[]> {
@@ -64,7 +52,7 @@ function readDirectories(place: GrantPlace): Record<string, readonly RememberedG
     const { directories } = JSON.parse(readFileSync(path, 'utf8'));
     if (Object.values(directories).every((value) => read(grants, value, 1).ok)) return directories;
   } catch (error) {
-    // Not there: nothing was ever remembered. Anything else is told, since granting less is safe but surprising.
+    // Not there: nothing was remembered. Else it is told: granting less is safe but surprising.
     if (errorCode(error) === 'ENOENT') return {};
     if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
   }

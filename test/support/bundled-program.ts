@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { bundledPackages } from '../../scripts/bundled-packages.ts';
+
+/** The program as it is shipped, from the sources as they are now: it starts three times as fast as those. */
+export async function bundleProgram(outdir: string): Promise<string> {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['src/cli/bin.ts'],
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22.13',
+    external: ['bun:sqlite'],
+    ...bundledPackages(root),
+    logLevel: 'error',
+  });
+  return join(outdir, 'bin.mjs');
+}
