@@ -1,7 +1,7 @@
 // The policy that a human wants: found in files and other sources (C1), frozen at each human message by its hash (V2).
 // A broken configuration is a value and never applied in part, so that a host can fail open.
 import { isUtf8 } from 'node:buffer';
-import { existsSync, type Stats } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { type ConfigResult, mergeSettings, validateConfig, withoutGrants } from '../core/config.ts';
@@ -11,7 +11,7 @@ import { canonicalPolicy, createPolicy, type Policy } from '../core/policy.ts';
 import { type Problem, printable, problemSentence } from '../core/problem.ts';
 import { parseEnvironment } from '../core/sources.ts';
 import type { Session } from '../core/state.ts';
-import { readBytes, sha256 } from './system.ts';
+import { type FileStats, readBytes, sha256 } from './system.ts';
 
 /** Must not throw: the engine asks within a transaction. */
 export type CurrentPolicy = (session: Session) => Policy;
@@ -162,7 +162,7 @@ export function digestFile(path: string, kind?: 'plan'): string | null {
   if (!file.ok) return null;
   if (kind !== 'plan') return sha256(file.bytes);
   // One character for each byte: text that is no UTF-8 must not look like other such text.
-  const text = file.bytes.toString('latin1').replace(box, '$1 ]');
+  const text = Buffer.from(file.bytes).toString('latin1').replace(box, '$1 ]');
   return sha256(Buffer.from(text, 'latin1'));
 }
 
@@ -170,7 +170,7 @@ export function digestFile(path: string, kind?: 'plan'): string | null {
 const box = /^((?:\xef\xbb\xbf)?[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+\[)[ \txX]\]/gm;
 
 /** It names commands that run as the user. Some file systems show all files of a repository as writable by anyone. */
-function distrust(stats: Stats, directory: string, owners: Owners): string | null {
+function distrust(stats: FileStats, directory: string, owners: Owners): string | null {
   if (!stats.isFile()) return 'must be a regular file';
   if (owners === null) return null;
   if (!owners.includes(stats.uid))

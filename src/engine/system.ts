@@ -1,5 +1,5 @@
 // The system that we run on. The engine gets clock, identifiers and hash handed in, so that tests can simulate them.
-import fs, { type Stats } from 'node:fs';
+import fs from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { HashFunction } from '../core/ledger.ts';
@@ -106,8 +106,15 @@ export function makeFolder(path: string, mode: number): void {
   }
 }
 
+/** As far as it is looked at: whoever uses our types need not have Node's. */
+export type FileStats = { readonly uid: number; readonly mode: number; isFile(): boolean };
+
 /** A regular file, whole. Sentences go on after its name; `refuse` says one of its own. */
-export function readBytes(path: string, most: number, refuse: (stats: Stats) => string | null = () => null) {
+export function readBytes(
+  path: string,
+  most: number,
+  refuse: (stats: FileStats) => string | null = () => null,
+) {
   const fail = (sentence: string, isMissing = false) => ({ ok: false, sentence, isMissing }) as const;
   let descriptor: number | null = null;
   try {
@@ -117,7 +124,8 @@ export function readBytes(path: string, most: number, refuse: (stats: Stats) => 
     const reason = refuse(stats) ?? (stats.isFile() ? null : 'is not a regular file');
     if (reason !== null) return fail(reason);
     if (stats.size > most) return fail(`is larger than ${most} bytes`);
-    return { ok: true, bytes: fs.readFileSync(descriptor) } as const;
+    const bytes: Uint8Array = fs.readFileSync(descriptor);
+    return { ok: true, bytes } as const;
   } catch (error) {
     // Safe: nothing was read, and whoever asked is told why.
     const code = errorCode(error);

@@ -3,14 +3,14 @@ import { UntildoneError } from '../../core/error.ts';
 import { access, type SessionKind, stopEnd, type ToolAccess } from '../../core/events.ts';
 import { type Kind, optional, read, taken, type Variant, variant } from '../../core/schema.ts';
 import type { PartialSettings } from '../../core/settings.ts';
-import type { Checker, Clock } from '../../engine/host.ts';
+import type { Checker, Clock, ToldHost } from '../../engine/host.ts';
+import type { Environment } from '../../engine/policy.ts';
 import type { OutboxRow, Store } from '../../engine/store.ts';
-import type { Notice, ToldOptions } from '../told.ts';
 import { recordOf, textOf, withinTime } from '../untrusted.ts';
 
 type Answer<T> = T | PromiseLike<T>;
 type Ask<T> = (sessionId: string) => Answer<T>;
-export type Toast = Readonly<Required<Notice>>;
+export type Toast = Readonly<Required<Parameters<ToldHost['notify']>[1]>>;
 type Some<Names extends string> = { readonly [Name in Names]?: string | undefined };
 
 /** Unknown words cost the todo, not the list. */
@@ -36,8 +36,10 @@ export interface InjectOptions extends Readonly<Record<'agent' | 'model' | 'vari
 }
 
 /** See docs/enforcer.md. */
-export interface EnforcerOptions
-  extends Partial<Pick<ToldOptions<never>, 'clock' | 'environment' | 'onError'>> {
+export interface EnforcerOptions {
+  readonly clock?: Clock;
+  readonly environment?: Environment;
+  readonly onError?: (error: unknown) => void;
   readonly getTodos: Ask<readonly EnforcerTodo[]>;
   /** Oldest first; the last few dozen are enough. */
   readonly getMessages: Ask<readonly EnforcerMessage[]>;

@@ -3,11 +3,14 @@ import { allowedProposal } from '../../core/check-specs.ts';
 import { settingsForAgent } from '../../core/settings.ts';
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
+import type { Clock, Identifiers } from '../../engine/host.ts';
+import type { Environment } from '../../engine/policy.ts';
+import type { Store } from '../../engine/store.ts';
 import { createIdentifiers, systemClock } from '../../engine/system.ts';
 import { type Configuration, createConfiguration } from '../../open.ts';
 import { type TodoTool, todoToolsFor } from '../../tools/todo-tools.ts';
 import { describeFailure, openPlanText } from '../shared.ts';
-import { createTold, type ToldOptions, waitStarted } from '../told.ts';
+import { createTold, waitStarted } from '../told.ts';
 import { recordOf } from '../untrusted.ts';
 import { addCommands, answerCommand, isOurCommand } from './commands.ts';
 import { createDriver, leavesOnIdle } from './driver.ts';
@@ -17,8 +20,11 @@ import { hostTodoTool, readMessage } from './translate.ts';
 
 export type { ClientLike, HooksLike, PluginInputLike, PluginLike } from './translate.ts';
 
-export interface OpenCodePluginOptions
-  extends Partial<Pick<ToldOptions<never>, 'environment' | 'clock' | 'identifiers' | 'openStore'>> {
+export interface OpenCodePluginOptions {
+  readonly environment?: Environment;
+  readonly clock?: Clock;
+  readonly identifiers?: Identifiers;
+  readonly openStore?: () => Promise<Store>;
   readonly argv?: readonly string[];
 }
 
