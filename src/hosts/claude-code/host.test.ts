@@ -1,4 +1,5 @@
 // The host's own list, read from its folder: whole or not at all.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,6 +64,12 @@ describe('the list of Claude Code', () => {
       expect(read()).toBeNull();
     },
   );
+
+  it('a named pipe among the files makes it unreadable, and nobody waits for a writer', () => {
+    writeTask(sessionId, '1.json', task('1', 'First'));
+    execFileSync('mkfifo', [join(home, '.claude', 'tasks', sessionId, '2.json')]);
+    expect(read()).toBeNull();
+  });
 
   it('a name that leaves the folder is refused', () => {
     writeTask('other', '1.json', task('1', 'Theirs'));

@@ -1,10 +1,11 @@
 // How our answers look to Claude Code, and its own list of tasks, read whole or not at all: half a list would look like
 // deleted todos.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { ListedTodo } from '../../core/reconcile.ts';
 import type { Environment } from '../../engine/policy.ts';
+import { readBytes } from '../../engine/system.ts';
 import type { AskedHost, HookAnswer } from '../asked-call.ts';
 import { recordOf } from '../untrusted.ts';
 import { plainName, textOf, todoKeyOf, translate } from './translate.ts';
@@ -51,8 +52,8 @@ export function readTaskList(sessionId: string, environment: Environment): reado
 }
 
 function readTask(path: string): ListedTodo {
-  if (statSync(path).size > mostBytes) throw new Error('not a task');
-  const task = recordOf(JSON.parse(readFileSync(path, 'utf8')));
+  const file = readBytes(path, mostBytes);
+  const task = recordOf(file.ok && JSON.parse(file.bytes.toString()));
   const key = todoKeyOf(task['id']);
   const [title, status, description] = ['subject', 'status', 'description'].map((name) => textOf(task[name]));
   if (key === null || !title || !status) throw new Error('not a task');

@@ -51,6 +51,18 @@ describe('carrying out changes', () => {
     expect(recordedInstalls(state)).toEqual([]);
   });
 
+  it('V5: what was written goes back, though its old record cannot be written any more', () => {
+    expect(performChanges([plan('first.json')], state)).toBeNull();
+    const [first, second] = [plan('first.json', 'uninstall'), plan('second.json')];
+    writeFileSync(second.path, 'somebody else');
+    const toJSON = () => {
+      throw new Error('the disk is full');
+    };
+    const recordBefore = { ...first.recordBefore!, installs: [{ toJSON } as never] };
+    expect(performChanges([{ ...first, recordBefore }, second], state)).toContain('second.json was changed');
+    expect(JSON.parse(readFileSync(first.path, 'utf8'))).toEqual({ a: 1 });
+  });
+
   it('V5: a folder that somebody put something into stays', () => {
     expect(performChanges([plan('made/here/x.json')], state)).toBeNull();
     mkdirSync(join(root, 'made/other'));

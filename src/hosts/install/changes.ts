@@ -173,16 +173,12 @@ export function performChanges(changes: readonly FileChange[], stateDirectory: s
   for (const [index, change] of changes.entries()) {
     const problem = perform(change, stateDirectory);
     if (problem === null) continue;
-    for (const done of changes.slice(0, index).reverse()) {
-      const { before: after, after: before, recordBefore: recordAfter, recordAfter: recordBefore } = done;
-      perform({ ...done, before, after, recordBefore, recordAfter }, stateDirectory);
-    }
+    for (const done of changes.slice(0, index + 1).reverse()) undo(done, stateDirectory);
     return `${change.shownPath} ${problem}. Nothing was changed.`;
   }
   return null;
 }
 
-/** Done or not, the record fits the file in the end. */
 function perform(change: FileChange, stateDirectory: string): string | null {
   const { path, before, after, recordBefore, recordAfter } = change;
   try {
@@ -193,11 +189,19 @@ function perform(change: FileChange, stateDirectory: string): string | null {
     return `cannot be changed, because its backup cannot be written to ${stateDirectory} (${errorCode(error)})`;
   }
   const problem = after === before ? null : files.replaceSettingsFile(change);
-  const [text, record, old] =
-    problem === null ? [after, recordAfter, recordBefore] : [before, recordBefore, recordAfter];
-  if (text === null) files.removeEmptyFolders(old?.folders ?? []);
-  saveRecord(stateDirectory, path, record);
-  return problem;
+  if (problem !== null) return problem;
+  if (after === null) files.removeEmptyFolders(recordBefore?.folders ?? []);
+  if (recordAfter === null) saveRecord(stateDirectory, path, null);
+  return null;
+}
+
+/** Of the one that failed only the record: its file does not hold what we wanted to write. */
+function undo(change: FileChange, stateDirectory: string): void {
+  const { path, before, after, recordBefore, recordAfter } = change;
+  if (after !== before) files.replaceSettingsFile({ ...change, before: after, after: before });
+  if (before === null) files.removeEmptyFolders(recordAfter?.folders ?? []);
+  // Without it uninstalling goes by keys.
+  files.askOr(undefined, () => saveRecord(stateDirectory, path, recordBefore));
 }
 
 export const backupPath = (stateDirectory: string, path: string) =>
@@ -211,14 +215,14 @@ function readRecord(folder: string): FileRecord | null {
   });
 }
 
-/** Null: it goes. Original first: no record may name a backup that is not there. */
-function saveRecord(stateDirectory: string, path: string, saved: FileRecord | null): void {
+function saveRecord(stateDirectory: string, path: string, record: FileRecord | null): void {
   const backup = backupPath(stateDirectory, path);
-  if (saved?.original == null) rmSync(saved ? backup : dirname(backup), { recursive: true, force: true });
-  else files.writeOwn(backup, saved.original);
-  if (saved === null) return;
-  const { original, ...record } = saved;
-  const text = JSON.stringify({ format: 1, path, hasOriginal: original !== null, ...record });
+  if (record === null) return void rmSync(dirname(backup), { recursive: true, force: true });
+  const { original, ...rest } = record;
+  // First: no record may name a backup that is not there.
+  if (original === null) rmSync(backup, { force: true });
+  else files.writeOwn(backup, original);
+  const text = JSON.stringify({ format: 1, path, hasOriginal: original !== null, ...rest });
   files.writeOwn(join(dirname(backup), 'record.json'), `${text}\n`);
 }
 
