@@ -175,6 +175,11 @@ describe('taking out of a JSON text', () => {
     expect(left).toEqual({ env: { SWITCH: '2' }, hooks: { Stop: [{ hooks: [{ command: 'beep' }] }] } });
   });
 
+  it('C2: where a person put our command into no list, nothing is taken out', () => {
+    const text = JSON.stringify({ model: 'x', hooks: { Stop: { command: commandOf('1.0.0') } } });
+    expect(remove(text, hookOf('1.0.0'))).toBe(text);
+  });
+
   it('C2: an object that was empty before us stays when it may not go', () => {
     const text = apply('{ "env": {} }', variable);
     expect(parse(removeWhere(text, [variable], () => false))).toEqual({ env: {} });

@@ -10,13 +10,13 @@ type KeyPath = readonly string[];
 type Node = jsonc.Node;
 
 /** Records of earlier versions hold them too. All but a `member` go into the list at `path`. */
-export type JsonEdit = { readonly path: KeyPath } & (
-  | { readonly kind: 'entry' | 'hook'; readonly value: Json }
+export type JsonEdit = Readonly<
+  | { kind: 'entry' | 'hook'; path: KeyPath; value: Json }
   /** Pinned: like a `hook` it replaces every other one of ours. */
-  | { readonly kind: 'package'; readonly name: string; readonly version: string }
+  | { kind: 'package'; path: KeyPath; name: string; version: string }
   /** A person's value stays, unless the key is `named` for us. */
-  | { readonly kind: 'member'; readonly value: Json; readonly named?: true }
-);
+  | { kind: 'member'; path: KeyPath; value: Json; named?: true }
+>;
 
 export function add(kind: 'member' | 'entry' | 'hook', path: KeyPath, value: Json): JsonEdit {
   return { kind, path, value };
@@ -149,16 +149,14 @@ export function packageVersions(list: readonly unknown[], name: string): string[
 
 /** By their commands, of any version, wherever a person moved them: hosts nest hooks one or two lists deep. */
 function hooksIn(list: Node, host: string): Node[] {
-  const pieces = nodesIn(list).flatMap(({ value, parent }) => {
-    const hook = parent?.type === 'property' && parent.parent;
-    if (!hook || typeof value !== 'string' || readHookCommand(value, host) === null) return [];
-    let element = hook;
-    while (element.parent !== undefined && element.parent !== list) element = element.parent;
-    const inner = nodesIn(element).filter((node) => node !== element && node.parent?.type === 'array');
+  const isCommand = ({ children = [] }: Node) => readHookCommand(String(children[1]?.value), host) !== null;
+  return (list.children ?? []).flatMap((element) => {
+    const nodes = nodesIn(element);
+    const ours = nodes.filter(({ type, children }) => type === 'object' && children?.some(isCommand));
+    const inner = nodes.filter((node) => node !== element && node.parent?.type === 'array');
     // Without its only hook an element means nothing.
-    return [inner.length > 1 ? hook : element];
+    return ours.length === 0 || inner.length > 1 ? ours : [element];
   });
-  return [...new Set(pieces)];
 }
 
 const nodesIn = (node: Node): Node[] => [node, ...(node.children ?? []).flatMap(nodesIn)];
