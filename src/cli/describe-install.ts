@@ -1,6 +1,6 @@
 // What `init` says of what it did or would do: one line per file, the difference on request, and what a person has to
 // know besides. Paths pass through `shown`: a folder may be called anything.
-import { backupPath, diffTexts, type FileChange, type InstallIdentity } from '../hosts/install/changes.ts';
+import { diffTexts, type FileChange, type InstallIdentity } from '../hosts/install/changes.ts';
 import { type HostInstaller, type InstallRequest, scopeFlags } from '../hosts/install/installer.ts';
 import type { Io } from './io.ts';
 import { complain, printLines, shown } from './print.ts';
@@ -50,7 +50,7 @@ export function reportInstall(
   else {
     printLines(io, [
       `${installer.title} is installed ${where}:`,
-      ...changed.map((change) => describeChange(change, request)),
+      ...changed.map(describeChange),
       installer.afterInstall,
     ]);
   }
@@ -84,12 +84,10 @@ function placeName({ scope }: InstallRequest, project: string | null): string {
   return scope === 'user' ? 'for this user' : `for ${shown(project ?? 'this project', 300)}`;
 }
 
-function describeChange({ shownPath, path, before }: FileChange, { stateDirectory }: InstallRequest): string {
+function describeChange({ shownPath, path, before, backup }: FileChange): string {
   // A link may lead out of the project: the person sees where it was written.
   const place = path === shownPath ? shown(shownPath, 300) : `${shown(shownPath, 300)} → ${shown(path, 300)}`;
-  return before === null
-    ? `  made     ${place}`
-    : `  changed  ${place} (backup: ${shown(backupPath(stateDirectory, path), 300)})`;
+  return before === null ? `  made     ${place}` : `  changed  ${place} (backup: ${shown(backup, 300)})`;
 }
 
 function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {

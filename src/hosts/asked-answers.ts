@@ -8,6 +8,7 @@ import type { Todo } from '../core/todo.ts';
 import { mayHaveMoved } from '../core/work.ts';
 import type { Handled } from '../engine/engine.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
+import type { Store } from '../engine/store.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
 import { eventBase, hookTimeouts, shortHash, todoIdOf } from './asked-call.ts';
@@ -16,13 +17,8 @@ import { withinTime } from './untrusted.ts';
 
 export { appendFailure } from './shared.ts';
 
-interface Context extends Pick<Parts, 'store' | 'clock' | 'identifiers' | 'configuration' | 'checker'> {
-  readonly host: AskedHost;
-  readonly call: HookCall;
-  readonly hook: HookProcess;
-  readonly runtime: Runtime;
-}
-type Question = Pick<Context, 'host' | 'call' | 'hook' | 'store'>;
+type Question = Readonly<{ host: AskedHost; call: HookCall; hook: HookProcess; store: Store }>;
+type Context = Question & Omit<Parts, 'host'> & { readonly runtime: Runtime };
 
 export function answerCall(question: Question, terminated: Promise<unknown>): Promise<HookAnswer> {
   const { hook, call, store } = question;
@@ -67,9 +63,9 @@ export function createAnswers(context: Context) {
     return nothing;
   }
 
-  async function record({ events, decided, receipt }: Asks<'record'>): Promise<HookAnswer> {
+  async function record({ events, receipt }: Asks<'record'>): Promise<HookAnswer> {
     // What waits in the inbox must be in the plan before a receipt is bound.
-    for (const event of events) await runtime[decided ? 'handle' : 'append'](event);
+    for (const event of events) await runtime.handle(event);
     if (receipt !== null) await hook.bindReceipt(store, runtime, { receipt, sessionId, at: call.at });
     return nothing;
   }

@@ -4,6 +4,7 @@ import type { ListedTodo } from '../core/reconcile.ts';
 import type { Environment } from '../engine/policy.ts';
 import type { Runtime } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
+import { sha256 } from '../engine/system.ts';
 import { recordOf } from './untrusted.ts';
 
 export interface AskedHost {
@@ -13,17 +14,18 @@ export interface AskedHost {
   render(answer: HookAnswer, hook: string): object;
 }
 
-export interface HookProcess {
-  /** When it was started. */
-  readonly at: number;
-  readonly environment: Environment;
+export type HookMoment = Readonly<{
+  /** When the process was started. */
+  at: number;
+  environment: Environment;
   /** Before the names of our own tools; null: the model cannot call them. */
-  readonly toolPrefix: string | null;
+  toolPrefix: string | null;
+}>;
+export interface HookProcess extends HookMoment {
   /** In seconds; null: what `init` writes. */
   readonly timeout: number | null;
-  bindReceipt(store: Store, engine: Pick<Runtime, 'handle'>, seen: SeenReceipt): Promise<void>;
+  bindReceipt(store: Store, engine: Runtime, seen: SeenReceipt): Promise<void>;
 }
-export type HookMoment = Pick<HookProcess, 'at' | 'environment' | 'toolPrefix'>;
 type SeenReceipt = Readonly<{ receipt: string; sessionId: string; at: number }>;
 
 export type HookCall = Readonly<{
@@ -83,12 +85,7 @@ export function eventBase(call: Omit<HookCall, 'asks'>, kind: SourceKind, detail
   return { id, sessionId, at, source: { kind, promptId } };
 }
 
-export function shortHash(text: string): string {
-  // Late: most calls need no hash, and the module costs a tenth of a hook's time.
-  const { createHash } = process.getBuiltinModule('node:crypto');
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
+export const shortHash = (text: string) => sha256(text).slice(0, 32);
 export const todoIdOf = (sessionId: string, todoKey: string) => `${sessionId}/${todoKey}`;
 
 /** Only the last line of a result: what stands before it quotes strangers. */

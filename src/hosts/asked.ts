@@ -14,24 +14,24 @@ import { hostOf, hosts } from './hosts.ts';
 const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000 } as const;
 
 /** Ends the process: a check that still runs must not hold the host. */
-export async function runHook(argv: readonly string[], bindReceipt: HookProcess['bindReceipt']) {
-  const { env: environment } = process;
-  const [name = '', ...options] = argv;
+export async function runHook(
+  [name = '', ...options]: readonly string[],
+  bindReceipt: HookProcess['bindReceipt'],
+) {
   // A value without sense is left aside: a hook has nobody to complain to.
   const option = (shape: RegExp) => options.map((one) => shape.exec(one)?.[1]).find(Boolean) ?? null;
-  const timeout = option(/^--timeout=(\d{1,6})$/u);
   // Nothing else keeps the process alive while it waits.
   setInterval(() => {}, 60_000);
   const line = await answerLine(name, {
     // Not `performance.timeOrigin`: its module takes longer to load than this file.
     at: Math.round(Date.now() - process.uptime() * 1000),
-    environment,
+    environment: process.env,
     toolPrefix: option(/^--tools=(\w{1,120})$/u),
-    timeout: timeout === null ? null : Number(timeout),
+    timeout: Number(option(/^--timeout=(\d{1,6})$/u)) || null,
     bindReceipt,
   });
   await print(`${line}\n`);
-  await keepLogShort(environment);
+  await keepLogShort(process.env);
   process.exit(0);
 }
 
@@ -54,16 +54,13 @@ async function answerLine(name: string, hook: HookProcess): Promise<string> {
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
     const message = error instanceof Error ? error.message : String(error);
-    const { code } = Object(error) as { readonly code?: unknown };
     try {
       const { appendFailure } = await loadAnswers();
-      appendFailure(hook.environment, {
+      appendFailure(hook.environment, error, {
         at: Date.now(),
         host: host === undefined ? 'unknown' : name,
         hook: call?.hook ?? null,
         sessionId: call?.sessionId ?? null,
-        code: typeof code === 'string' ? code : 'unexpected',
-        message,
       });
     } catch {
       // Safe: our own files are gone, and there is no place left to say so.
@@ -152,11 +149,11 @@ async function retryWhenBusy(move: () => number, ends: readonly string[] | null)
     try {
       return move();
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? '';
-      if (code !== 'EAGAIN' && (ends === null || ends.includes(code))) return 0;
-      if (code !== 'EAGAIN') throw error;
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (code === 'EAGAIN') await new Promise((resolve) => setTimeout(resolve, 1));
+      else if (ends?.includes(code) !== false) return 0;
+      else throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
 

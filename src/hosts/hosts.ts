@@ -3,31 +3,31 @@ import type { HostMode } from '../core/events.ts';
 import type { AskedHost } from './asked-call.ts';
 import type { HostInstaller } from './install/installer.ts';
 
-export interface HostCapabilities {
-  readonly name: string;
-  readonly title: string;
+export type HostCapabilities = Readonly<{
+  name: string;
+  title: string;
   /** Asked: it waits for our answer at a stop. Told: it says that it is idle, and we send a text. */
-  readonly mode: HostMode;
-  readonly seesBackground: readonly ('subagents' | 'shell jobs')[];
-  readonly seesAborts: 'at once' | 'with what the host does next';
+  mode: HostMode;
+  seesBackground: readonly ('subagents' | 'shell jobs')[];
+  seesAborts: 'at once' | 'with what the host does next';
   /** Else it must not stop while one waits for the human (P9). */
-  readonly seesQuestions: boolean;
-  readonly repeatsStops: boolean;
+  seesQuestions: boolean;
+  repeatsStops: boolean;
   /** Continuations in a row after which it ends the turn; null: never. */
-  readonly blockCap: number | null;
+  blockCap: number | null;
   /** Before the host's own list shows it (V1). */
-  readonly canVetoCompletion: boolean;
-  readonly hasTodoTools: boolean;
-  readonly canHideText: boolean;
-  readonly recognisesOurMessages: 'by metadata' | 'by what was sent';
+  canVetoCompletion: boolean;
+  hasTodoTools: boolean;
+  canHideText: boolean;
+  recognisesOurMessages: 'by metadata' | 'by what was sent';
   /** Of a continuation, if the host dies in between (V5). */
-  readonly delivery: 'exactly once' | 'at most once';
-}
+  delivery: 'exactly once' | 'at most once';
+}>;
 
-export interface HostRow extends HostCapabilities {
+export type HostRow = HostCapabilities & {
   installer(): Promise<HostInstaller>;
   asked?(): Promise<AskedHost>;
-}
+};
 
 /** Of the pinned versions; the conformance suite holds the adapters to it. */
 export const hosts: readonly HostRow[] = [

@@ -8,6 +8,7 @@ import type { Todo } from '../core/todo.ts';
 import type { Environment } from '../engine/policy.ts';
 import { makeFolder } from '../engine/system.ts';
 import { stateDirectory } from '../store/state-directory.ts';
+import { recordOf, textOf } from './untrusted.ts';
 
 /** For a host that works on, or is gone, without saying how its compaction ended. */
 export const compactionFailed = { type: 'wait-ended', wait: { kind: 'compaction', shrunk: false } } as const;
@@ -39,16 +40,18 @@ const mostLogBytes = 1_048_576;
 /** Beside the store, which may be what is broken. Never environment values or payloads. */
 export function appendFailure(
   environment: Environment,
-  failure: Record<'host' | 'code' | 'message', string> &
-    Record<'hook' | 'sessionId', string | null> & { readonly at: number },
+  error: unknown,
+  place: Readonly<{ at: number; host: string; hook: string | null; sessionId: string | null }>,
 ): void {
   const directory = stateDirectory(environment);
   const path = join(directory, 'hook.log');
   try {
     makeFolder(directory, 0o700);
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes) renameSync(path, `${path}.1`);
-    const line = JSON.stringify({ ...failure, message: oneLine(failure.message, 500) });
-    appendFileSync(path, `${escapeJsonLine(line)}\n`, { mode: 0o600 });
+    const code = textOf(recordOf(error)['code']) ?? 'unexpected';
+    const message = oneLine(error instanceof Error ? error.message : String(error), 500);
+    const line = escapeJsonLine(JSON.stringify({ ...place, code, message }));
+    appendFileSync(path, `${line}\n`, { mode: 0o600 });
   } catch {
     // Safe: there is no place left to say so.
   }

@@ -43,6 +43,11 @@ export function createHookCase(options: HookCaseOptions = {}) {
     const translation = host.translate(payload, { at: clock.now(), environment, toolPrefix: null });
     if (!translation.ok) return {};
     const { call } = translation;
+    const { asks } = call;
+    if (asks.type === 'record' && !asks.decided) {
+      await store.append(asks.events);
+      return host.render({ type: 'nothing' }, call.hook);
+    }
     const own = { UNTILDONE_HOME: stateDirectory, ...environment };
     const parts = partsOver({ store, clock, identifiers, checker, environment: own });
     const bindReceipt: HookProcess['bindReceipt'] = async (_store, _engine, { receipt }) => {

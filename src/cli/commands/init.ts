@@ -145,7 +145,7 @@ function install(
       `The programs cannot be copied to ${request.stateDirectory} (${errorCode(error)}). Nothing was changed.`,
     );
   }
-  const problem = performChanges(changes, request.stateDirectory);
+  const problem = performChanges(changes);
   if (problem !== null) return refuse(io, problem);
   for (const one of planned) reportInstall(one, request, io);
   printLines(io, ['`untildone doctor` says whether it works.']);
@@ -165,10 +165,7 @@ function uninstall(
     showDifference(planned, io);
     return 0;
   }
-  const problem = performChanges(
-    planned.flatMap(({ changes }) => changes),
-    request.stateDirectory,
-  );
+  const problem = performChanges(planned.flatMap(({ changes }) => changes));
   if (problem !== null) return refuse(io, problem);
   for (const one of planned) reportUninstall(one, request, io);
   const left = recordedInstalls(request.stateDirectory);

@@ -27,7 +27,6 @@ export const claudeCodeInstaller: installer.HostInstaller = {
   howToGet: 'npm install --global @anthropic-ai/claude-code',
   afterInstall: 'Sessions of Claude Code that run already keep their old settings: start them anew.',
   howToRemovePlugin: `claude plugin uninstall ${pluginName}`,
-  actsOnce: false,
   survey,
 };
 

@@ -24,9 +24,9 @@ const hookRows = new Map(
     TaskCompleted: completion,
     UserPromptSubmit: prompted,
     SessionStart: sessionStarted,
-    SessionEnd: (payload) => record(payload, 'open', { type: 'session-closed' }),
-    PreCompact: (payload) => record(payload, 'side', { type: 'wait-started', wait: { kind: 'compaction' } }),
-    Notification: (payload) => record(payload, 'side', { type: 'activity-seen' }),
+    SessionEnd: recorded('open', { type: 'session-closed' }),
+    PreCompact: recorded('side', { type: 'wait-started', wait: { kind: 'compaction' } }),
+    Notification: recorded('side', { type: 'activity-seen' }),
     StopFailure: stopFailed,
   }),
 );
@@ -87,9 +87,11 @@ const momentBase = (payload: Payload, kind: SourceKind, name: string) =>
   eventBase(payload, kind, `${name}:${Math.floor(payload.at / 1000)}`);
 
 type Plain = { type: 'session-closed' | 'activity-seen' } | Pick<EventOf<'wait-started'>, 'type' | 'wait'>;
-function record(payload: Payload, kind: SourceKind, plain: Plain): HookAsks {
-  const event = { ...momentBase(payload, kind, plain.type), ...plain };
-  return { type: 'record', events: [event], decided: false, receipt: null };
+function recorded(kind: SourceKind, plain: Plain) {
+  return (payload: Payload): HookAsks => {
+    const event = { ...momentBase(payload, kind, plain.type), ...plain };
+    return { type: 'record', events: [event], decided: false, receipt: null };
+  };
 }
 
 function completion({ fields }: Payload): HookAsks | null {

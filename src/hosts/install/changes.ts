@@ -43,44 +43,38 @@ function takesPlaceOf(edit: Edit, old: Edit): boolean {
   return isDeepStrictEqual(edit, old) || (isMark(edit) && isDeepStrictEqual(place, oldPlace));
 }
 
-export interface FileTarget {
-  readonly path: string;
+export type FileTarget = Readonly<{
+  path: string;
   /** Removed when nothing of ours is left in it. */
-  readonly isOurs?: true;
-  readonly refusesComments?: true;
-  readonly isPrivate?: boolean;
-  readonly edits: readonly Edit[];
-}
+  isOurs?: true;
+  refusesComments?: true;
+  isPrivate?: boolean;
+  edits: readonly Edit[];
+}>;
 
-export interface InstallIdentity {
-  readonly host: string;
-  readonly scope: Scope;
-  /** Its real path; null: for the user. */
-  readonly project: string | null;
-}
-
+/** `project`: its real path; null: for the user. */
+export type InstallIdentity = Readonly<{ host: string; scope: Scope; project: string | null }>;
+type Install = InstallIdentity & { readonly edits: readonly Edit[] };
 type Action = 'install' | 'uninstall';
-type Owner = InstallIdentity & { readonly version: string };
-type Install = Owner & { readonly edits: readonly Edit[] };
 
 /** One per file, in the state directory. A damaged one counts as none. */
-interface FileRecord {
+type FileRecord = Readonly<{
   /** Without anything of ours; null: there was no file. */
-  readonly original: string | null;
-  readonly writtenHash: string;
+  original: string | null;
+  writtenHash: string;
   /** That we made, outermost first. */
-  readonly folders: readonly string[];
-  readonly installs: readonly Install[];
-}
+  folders: readonly string[];
+  installs: readonly Install[];
+}>;
 
 export function planChanges(installer: HostInstaller, request: InstallRequest, action: Action) {
-  const { scope, version, stateDirectory } = request;
+  const { scope, stateDirectory } = request;
   const survey = installer.survey(request);
   const { targets, notes = [] } = survey.layout(scope);
   const project = scope === 'user' ? null : survey.project;
-  const owner = { host: installer.name, scope, project, version };
+  const owner = { host: installer.name, scope, project };
   const plans = targets.map((target) => {
-    const plan = (): FileChange | string => planChange(target, owner, stateDirectory, action);
+    const plan = () => planChange(target, owner, stateDirectory, action);
     return files.unlessRefused(plan, (why) => `${target.path} ${why}.`);
   });
   const problems = plans.filter((plan) => typeof plan === 'string');
@@ -91,10 +85,16 @@ export function planChanges(installer: HostInstaller, request: InstallRequest, a
 
 export type FileChange = ReturnType<typeof planChange>;
 /** With the edits of all installs in the file. Throws a Refusal. */
-export function planChange(target: FileTarget, owner: Owner, stateDirectory: string, action: Action) {
+export function planChange(
+  target: FileTarget,
+  owner: InstallIdentity,
+  stateDirectory: string,
+  action: Action,
+) {
   const file = files.readSettingsFile(target.path);
   const { path, text: before } = file;
-  const recordBefore = readRecord(dirname(backupPath(stateDirectory, path)));
+  const backup = join(recordsFolder(stateDirectory), sha256(path).slice(0, 32), 'original');
+  const recordBefore = readRecord(dirname(backup));
   // What was in a file that is gone is not put back.
   const record = before === null ? null : recordBefore;
   const recorded = record?.installs ?? [];
@@ -136,7 +136,12 @@ export function planChange(target: FileTarget, owner: Owner, stateDirectory: str
   return {
     /** As the target names it; `path` is behind links. */
     shownPath: target.path,
-    ...{ path, before, after, recordBefore },
+    path,
+    before,
+    after,
+    /** Where the file without us is kept, with the record beside it. */
+    backup,
+    recordBefore,
     isPrivate: target.isPrivate === true,
     recordAfter: installs.length === 0 ? null : recordAfter,
     notes: action === 'install' ? notesOn(target, text) : [],
@@ -169,43 +174,42 @@ export function diffTexts(path: string, before: string | null, after: string | n
 }
 
 /** Null: done. Else why not, and every file is as it was. */
-export function performChanges(changes: readonly FileChange[], stateDirectory: string): string | null {
+export function performChanges(changes: readonly FileChange[]): string | null {
   for (const [index, change] of changes.entries()) {
-    const problem = perform(change, stateDirectory);
+    const problem = perform(change);
     if (problem === null) continue;
-    for (const done of changes.slice(0, index + 1).reverse()) undo(done, stateDirectory);
+    for (const done of changes.slice(0, index + 1).reverse()) undo(done);
     return `${change.shownPath} ${problem}. Nothing was changed.`;
   }
   return null;
 }
 
-function perform(change: FileChange, stateDirectory: string): string | null {
-  const { path, before, after, recordBefore, recordAfter } = change;
+function perform(change: FileChange): string | null {
+  const { before, after, backup, recordBefore, recordAfter } = change;
   try {
     // Before the file: after a crash between them the record fits nothing, and uninstalling goes by keys.
-    if (recordAfter !== null) saveRecord(stateDirectory, path, recordAfter);
+    if (recordAfter !== null) saveRecord(change, recordAfter);
   } catch (error) {
     // Safe: the file was not touched yet.
-    return `cannot be changed, because its backup cannot be written to ${stateDirectory} (${errorCode(error)})`;
+    return `cannot be changed, because its backup cannot be written to ${backup} (${errorCode(error)})`;
   }
   const problem = after === before ? null : files.replaceSettingsFile(change);
   if (problem !== null) return problem;
   if (after === null) files.removeEmptyFolders(recordBefore?.folders ?? []);
-  if (recordAfter === null) saveRecord(stateDirectory, path, null);
+  if (recordAfter === null) saveRecord(change, null);
   return null;
 }
 
 /** Of the one that failed only the record: its file does not hold what we wanted to write. */
-function undo(change: FileChange, stateDirectory: string): void {
-  const { path, before, after, recordBefore, recordAfter } = change;
+function undo(change: FileChange) {
+  const { before, after, recordBefore, recordAfter } = change;
   if (after !== before) files.replaceSettingsFile({ ...change, before: after, after: before });
   if (before === null) files.removeEmptyFolders(recordAfter?.folders ?? []);
   // Without it uninstalling goes by keys.
-  files.askOr(undefined, () => saveRecord(stateDirectory, path, recordBefore));
+  files.askOr(undefined, () => saveRecord(change, recordBefore));
 }
 
-export const backupPath = (stateDirectory: string, path: string) =>
-  join(stateDirectory, 'installs', sha256(path).slice(0, 32), 'original');
+const recordsFolder = (stateDirectory: string) => join(stateDirectory, 'installs');
 
 function readRecord(folder: string): FileRecord | null {
   return files.askOr(null, () => {
@@ -215,19 +219,19 @@ function readRecord(folder: string): FileRecord | null {
   });
 }
 
-function saveRecord(stateDirectory: string, path: string, record: FileRecord | null): void {
-  const backup = backupPath(stateDirectory, path);
-  if (record === null) return void rmSync(dirname(backup), { recursive: true, force: true });
+function saveRecord({ path, backup }: FileChange, record: FileRecord | null) {
+  const folder = dirname(backup);
+  if (record === null) return rmSync(folder, { recursive: true, force: true });
   const { original, ...rest } = record;
   // First: no record may name a backup that is not there.
   if (original === null) rmSync(backup, { force: true });
   else files.writeOwn(backup, original);
   const text = JSON.stringify({ format: 1, path, hasOriginal: original !== null, ...rest });
-  files.writeOwn(join(dirname(backup), 'record.json'), `${text}\n`);
+  files.writeOwn(join(folder, 'record.json'), `${text}\n`);
 }
 
 export function recordedInstalls(stateDirectory: string): InstallIdentity[] {
-  const root = join(stateDirectory, 'installs');
+  const root = recordsFolder(stateDirectory);
   const names = files.askOr<string[]>([], () => readdirSync(root));
   const all = names.flatMap((name) => readRecord(join(root, name))?.installs ?? []);
   return all.filter((one, index) => all.findIndex((other) => isSameInstall(one, other)) === index);
@@ -254,7 +258,7 @@ export function renewInstalledPrograms(installers: HostInstaller[], basis: Insta
     const plan = planChanges(installer, { ...basis, cwd, scope }, 'install');
     // Only where it was installed: the host's folders may be others today.
     const changes = plan.ok ? plan.changes.filter(({ recordBefore }) => recordBefore !== null) : [];
-    const problem = plan.ok ? performChanges(changes, stateDirectory) : plan.problems.join(' ');
+    const problem = plan.ok ? performChanges(changes) : plan.problems.join(' ');
     if (problem !== null) return [`${installer.title} still names the old ones in ${cwd}: ${problem}`];
     const changed = changes.filter(({ before, after }) => before !== after);
     return changed.map(({ shownPath }) => `${shownPath} names them.`);

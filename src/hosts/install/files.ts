@@ -10,7 +10,7 @@ import type { InstallRequest } from './installer.ts';
 /** Why a file is left alone, in words that follow its name: "is not …". */
 export class Refusal extends Error {}
 
-export function unlessRefused<T>(look: () => T, refused: (why: string) => T): T {
+export function unlessRefused<T, R>(look: () => T, refused: (why: string) => R): T | R {
   try {
     return look();
   } catch (error) {

@@ -4,7 +4,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { isExecutable } from '../../checks/process.ts';
 import type { Environment } from '../../engine/policy.ts';
-import type { Fields } from '../untrusted.ts';
+import { recordOf } from '../untrusted.ts';
 import { applyEdit, type Edit, type FileTarget } from './changes.ts';
 import * as files from './files.ts';
 import { parseJson } from './json-text.ts';
@@ -17,46 +17,50 @@ const scopeNames = {
 export const scopeFlags = { project: '', shared: ' --shared', user: ' --user' };
 export type Scope = keyof typeof scopeNames;
 
-type InstallPlaces = Readonly<Record<'cwd' | 'home' | 'stateDirectory' | 'version' | 'node', string>>;
-export type InstallBasis = InstallPlaces & { readonly env: Environment };
+export type InstallBasis = Readonly<{
+  cwd: string;
+  home: string;
+  stateDirectory: string;
+  version: string;
+  node: string;
+  env: Environment;
+}>;
 export type InstallRequest = InstallBasis & { readonly scope: Scope };
 
-export interface HostInstaller {
-  readonly name: string;
-  readonly title: string;
-  readonly program: string;
-  readonly programs: readonly files.ProgramName[];
-  readonly pieces: 'hooks' | 'plugin';
+export type HostInstaller = Readonly<{
+  name: string;
+  title: string;
+  program: string;
+  programs: readonly files.ProgramName[];
+  pieces: 'hooks' | 'plugin';
   /** Older ones cannot work with us; null: none is known. */
-  readonly oldestVersion: string | null;
-  readonly knownVersions: readonly string[];
-  readonly howToGet: string;
-  readonly afterInstall: string;
-  readonly howToRemovePlugin: string;
-  /** Of two copies only one acts: being installed twice is merely untidy. */
-  readonly actsOnce: boolean;
+  oldestVersion: string | null;
+  knownVersions: readonly string[];
+  howToGet: string;
+  afterInstall: string;
+  howToRemovePlugin: string;
   survey(basis: InstallBasis): HostSurvey;
-}
+}>;
 
-export interface HostSurvey {
-  readonly project: string;
+export type HostSurvey = Readonly<{
+  project: string;
   /** The file that switches on a plugin of ours. */
-  readonly plugin: string | null;
+  plugin: string | null;
   layout(scope: Scope): Readonly<{ targets: FileTarget[]; notes?: string[]; summary: string }>;
   /** By `init`, in any version. */
   installed(scope: Scope): readonly files.InstalledProgram[];
   /** What only this host knows. @param scopes installed by `init`; empty: only as a plugin */
   examine(scopes: readonly Scope[]): Examination;
-}
+}>;
 
-export interface Finding {
+export type Finding = Readonly<{
   /** Stable, for programs. */
-  readonly name: string;
+  name: string;
   /** `note`: works, but worth knowing. `broken`: does not work as promised. */
-  readonly level: 'ok' | 'note' | 'broken';
-  readonly sentence: string;
-  readonly mend: string | null;
-}
+  level: 'ok' | 'note' | 'broken';
+  sentence: string;
+  mend: string | null;
+}>;
 
 /** Of each row the first that applies is told. */
 export type Examination = readonly (readonly (Finding | false | '' | null | undefined)[])[];
@@ -83,8 +87,8 @@ export function examineHost(installer: HostInstaller, basis: InstallBasis, shipp
   const there = `${title} ${hostVersion} at ${program}`;
   const isTooOld =
     oldestVersion && (hostVersion ?? '').localeCompare(oldestVersion, 'en', { numeric: true }) < 0;
-  // If both act, a stop counts twice.
-  const twice = installer.actsOnce ? note : broken;
+  // Of two plugins one acts; two hooks count a stop twice.
+  const twice = pieces === 'plugin' ? note : broken;
   const both = `Installed twice: by init, and as a plugin (${plugin}).`;
   const rows: Examination = [
     [
@@ -147,14 +151,13 @@ function nameOf(edit: Edit): string {
 
 /** Those that exist, as the host reads them; a `problem` follows the name of the file. */
 export function readSources(paths: readonly string[], refusesComments = false) {
-  type Source = { readonly path: string; readonly problem: string | null; readonly value: Fields };
   return paths.flatMap((path) => {
-    const read = (): Source[] => {
+    const read = () => {
       const { text } = files.readSettingsFile(path);
       if (text === null || (text.trim() === '' && !refusesComments)) return [];
-      return [{ path, problem: null, value: parseJson(text, refusesComments) }];
+      return { path, problem: null, value: parseJson(text, refusesComments) };
     };
-    return files.unlessRefused(read, (problem) => [{ path, problem, value: {} }]);
+    return files.unlessRefused(read, (problem) => ({ path, problem, value: recordOf(null) }));
   });
 }
 

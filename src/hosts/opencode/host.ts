@@ -201,9 +201,8 @@ export function createVoice(calls: HostCalls, clock: Clock, headless: boolean, e
 
   function onError(error: unknown) {
     const message = error instanceof Error ? error.message : String(error);
-    const code = textOf(recordOf(error)['code']) ?? 'unexpected';
     const place = { at: clock.now(), host: 'opencode', hook: 'plugin', sessionId: null };
-    appendFailure(environment, { ...place, code, message });
+    appendFailure(environment, error, place);
     warnOnce(`could not follow what happened, so the agent is left alone. ${oneLine(message, 300)}`);
   }
 

@@ -26,7 +26,6 @@ export const opencodeInstaller: installer.HostInstaller = {
   howToGet: 'npm install --global opencode-ai@latest',
   afterInstall: 'OpenCode loads plugins when it starts: start it anew where it runs already.',
   howToRemovePlugin: `take "${packageName}" out of "plugin" in that file`,
-  actsOnce: true,
   survey,
 };
 
