@@ -4,7 +4,6 @@ import { followHost, hostListChanges } from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
 import { createState, type Session, type State } from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
-import type { Todo } from '../core/todo.ts';
 import { mayHaveMoved } from '../core/work.ts';
 import type { Handled } from '../engine/engine.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
@@ -37,7 +36,7 @@ const sleptWaitMs = 2000;
 const lastBlockMessage =
   'the agent is continued once more; unless it calls a tool, the host then ends the turn by itself, and its report of success says nothing about the todos.';
 
-const nothing: HookAnswer = { type: 'nothing' };
+const nothing: HookAnswer = {};
 const interrupted = { type: 'human-aborted', how: 'interrupted' } as const;
 type Asks<Type extends HookAsks['type']> = Extract<HookAsks, { type: Type }>;
 
@@ -66,7 +65,7 @@ export function createAnswers(context: Context) {
   async function record({ events, receipt }: Asks<'record'>): Promise<HookAnswer> {
     // What waits in the inbox must be in the plan before a receipt is bound.
     for (const event of events) await runtime.handle(event);
-    if (receipt !== null) await hook.bindReceipt(store, runtime, { receipt, sessionId, at: call.at });
+    if (receipt) await hook.bindReceipt(store, runtime, { receipt, sessionId, at: call.at });
     return nothing;
   }
 
@@ -76,8 +75,7 @@ export function createAnswers(context: Context) {
     await store.append(givesPlan ? events : [...events, opening]);
     if (!givesPlan) return nothing;
     await runtime.handle(opening);
-    const text = openPlanText(await store.state(sessionId));
-    return text === null ? nothing : { type: 'tell', text };
+    return { text: openPlanText(await store.state(sessionId)) };
   }
 
   function openingEvent(kind: SourceKind): Event {
@@ -106,9 +104,8 @@ export function createAnswers(context: Context) {
   /** Where the host says something else of itself, or works on after a compaction that was broken off. */
   function catchUpEvents(state: State, pending: readonly Event[]): Event[] {
     const known = pending.findLast((event) => event.type === 'session-opened') ?? state;
-    const said = ({ descriptor, agent }: Pick<EventOf<'session-opened'>, 'descriptor' | 'agent'>) =>
-      JSON.stringify([descriptor, agent]);
-    const opening = said(known) === said(call) ? [] : [openingEvent('side')];
+    const isSame = JSON.stringify([known.descriptor, known.agent]) === JSON.stringify([descriptor, agent]);
+    const opening = isSame ? [] : [openingEvent('side')];
     const wait = pending.findLast((event) => 'wait' in event && event.wait.kind === 'compaction');
     const compacting = wait === undefined ? state.waits.compacting : wait.type === 'wait-started';
     return compacting ? [...opening, { ...base('side', identifiers.next()), ...compactionFailed }] : opening;
@@ -123,23 +120,20 @@ export function createAnswers(context: Context) {
     await store.append(catchUp);
     const made = base(isOurs ? 'side' : 'prompt', `${shortHash(text)}:${decisions}`);
     const { id } = made;
-    const events: Event[] = [];
     if (speaks) {
       const turn = { messageId: id, turnId: id, fingerprint: null, policyHash: null };
-      events.push({ ...made, type: 'human-spoke', text, agent, ...turn });
-    } else {
-      if (!isOurs && wasBrokenOff(told.trail, mayStop))
-        events.push({ ...made, id: `${id}:aborted`, ...interrupted });
-      for (const jobId of speaker.type === 'notice' && !isOurs ? speaker.jobIds : []) {
-        const wait = { kind: 'background', jobId } as const;
-        events.push({ ...made, id: `${id}:${shortHash(jobId)}`, type: 'wait-ended', wait });
-      }
-      events.push({ ...made, type: 'activity-seen' });
+      await runtime.append({ ...made, type: 'human-spoke', text, agent, ...turn });
+      const problem = configuration.problem();
+      return { message: problem && `off for this message, because the configuration is broken: ${problem}` };
     }
-    for (const event of events) await runtime.append(event);
-    const problem = speaks ? configuration.problem() : null;
-    const message = `off for this message, because the configuration is broken: ${problem}`;
-    return problem === null ? nothing : { type: 'let-go', message };
+    if (!isOurs && wasBrokenOff(told.trail, mayStop))
+      await runtime.append({ ...made, id: `${id}:aborted`, ...interrupted });
+    for (const jobId of speaker.type === 'notice' && !isOurs ? speaker.jobIds : []) {
+      const wait = { kind: 'background', jobId } as const;
+      await runtime.append({ ...made, id: `${id}:${shortHash(jobId)}`, type: 'wait-ended', wait });
+    }
+    await runtime.append({ ...made, type: 'activity-seen' });
+    return nothing;
   }
 
   /** By what the record says was sent; the marker only saves the look (E6). */
@@ -160,7 +154,7 @@ export function createAnswers(context: Context) {
   /** A todo with checks is completed only when they pass (V1). What takes too long is let through: the stop waits. */
   async function complete(todoKey: string): Promise<HookAnswer> {
     const gate = () => base('gate', identifiers.next());
-    const findTodo = async (): Promise<Todo | undefined> => {
+    const findTodo = async () => {
       const { plan = [] } = (await store.state(sessionId)) ?? {};
       return plan.find(({ id, hostKey }) => id === todoKey || hostKey === todoKey);
     };
@@ -174,7 +168,7 @@ export function createAnswers(context: Context) {
     if (!waited.answered && !waited.late) throw waited.error;
     const after = await findTodo();
     if (after?.verification !== 'failed' || after.status !== 'in_progress') return nothing;
-    return { type: 'refuse', reason: describeFailure(after) };
+    return { refusal: describeFailure(after) };
   }
 
   async function stop({ end, lastText, background, blockCap }: Asks<'stop'>): Promise<HookAnswer> {
@@ -231,13 +225,13 @@ export function createAnswers(context: Context) {
     if (answer === null) return nothing;
     if (answer.answer !== 'continue' || answer.text === null)
       // The host wakes the agent itself when background work ends.
-      return { type: 'let-go', message: decision?.reason === 'background' ? null : messageOf(handled) };
+      return { message: decision?.reason === 'background' ? null : messageOf(handled) };
     const message = stops + 1 === cap ? lastBlockMessage : null;
-    if (cap === null || stops < cap) return { type: 'continue', text: answer.text, message };
+    if (cap === null || stops < cap) return { text: answer.text, message };
     // The host would ignore the answer and report success: the record says what became of the turn.
     const id = `${sessionId}:host-cap:${state.epoch}`;
     const reached = { type: 'host-cap-reached', id, sessionId, at: clock.now(), cap } as const;
-    return { type: 'let-go', message: messageOf(await runtime.handle(reached)) };
+    return { message: messageOf(await runtime.handle(reached)) };
   }
 
   return { perform, breakOff };

@@ -41,7 +41,7 @@ export type HookCall = Readonly<{
 
 export type HookAsks = Readonly<
   /** `decided`: now, not with a later call. */
-  | { type: 'record'; events: readonly Event[]; decided: boolean; receipt: string | null }
+  | { type: 'record'; events: readonly Event[]; decided?: boolean; receipt?: string | null }
   /** `begins`: a new process of the host, so that whatever ran before has ended. */
   | { type: 'open'; begins: boolean; events: readonly Event[]; givesPlan: boolean }
   | { type: 'prompt'; text: string; speaker: Speaker }
@@ -64,13 +64,15 @@ export type StopAsked = Readonly<{
 /** The sentence goes into the log; null: nothing is asked for. */
 export type Translation = Readonly<{ ok: true; call: HookCall } | { ok: false; sentence: string | null }>;
 
-export type HookAnswer = Readonly<
-  | { type: 'nothing' }
-  | { type: 'continue'; text: string; message: string | null }
-  | { type: 'let-go'; message: string | null }
-  | { type: 'refuse'; reason: string }
-  | { type: 'tell'; text: string }
->;
+/** Empty: the host goes on as if we were not there. */
+export type HookAnswer = Readonly<{
+  /** For the model; at a stop it continues the agent. */
+  text?: string | null;
+  /** For the human. */
+  message?: string | null;
+  /** For the model: why its completion does not count. */
+  refusal?: string;
+}>;
 
 /** In seconds, as `init` writes them. What a completion has no time for is gated at the stop. */
 export const hookTimeouts = { stop: 900, completion: 120, other: 10 } as const;

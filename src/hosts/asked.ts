@@ -66,7 +66,7 @@ async function answerLine(name: string, hook: HookProcess): Promise<string> {
       // Safe: our own files are gone, and there is no place left to say so.
     }
     if (host === undefined || call?.asks.type !== 'stop') return '{}';
-    const told = { type: 'let-go', message: `could not decide, so the agent may stop. ${message}` } as const;
+    const told = { message: `could not decide, so the agent may stop. ${message}` };
     return JSON.stringify(host.render(told, call.hook));
   }
 }
@@ -84,10 +84,10 @@ async function answer(host: AskedHost, hook: HookProcess, call: HookCall): Promi
   const store = await openUserStore(hook.environment, options);
   const [session] = await store.sessions({ id: sessionId, limit: 1 });
   // Our own agent has no hooks: who calls one in its session's name may be the agent.
-  if (session?.descriptor.host === 'untildone') return { type: 'nothing' };
+  if (session?.descriptor.host === 'untildone') return {};
   if (onlyRecords) await store.append(asks.events);
   const isUngated = asks.type === 'complete' && !(await hasChecks(store, sessionId, session?.policyHash));
-  if (onlyRecords || isUngated) return { type: 'nothing' };
+  if (onlyRecords || isUngated) return {};
   const answers = await loadAnswers();
   return answers.answerCall({ host, hook, call, store }, answers.terminated);
 }

@@ -46,7 +46,7 @@ export function createHookCase(options: HookCaseOptions = {}) {
     const { asks } = call;
     if (asks.type === 'record' && !asks.decided) {
       await store.append(asks.events);
-      return host.render({ type: 'nothing' }, call.hook);
+      return host.render({}, call.hook);
     }
     const own = { UNTILDONE_HOME: stateDirectory, ...environment };
     const parts = partsOver({ store, clock, identifiers, checker, environment: own });

@@ -18,14 +18,11 @@ export const claudeCode: AskedHost = {
 };
 
 /** With `decision: "block"` the model would get two copies of a continuation, one headed "blocking error". */
-function render(answer: HookAnswer, hook: string): object {
-  if (answer.type === 'nothing') return {};
-  if (answer.type === 'refuse') return { decision: 'block', reason: answer.reason };
-  const text = answer.type === 'let-go' ? null : answer.text;
-  const message = answer.type === 'tell' ? null : answer.message;
+function render({ text, message, refusal }: HookAnswer, hook: string): object {
+  if (refusal) return { decision: 'block', reason: refusal };
   return {
-    ...(message === null ? {} : { systemMessage: `untildone: ${message}` }),
-    ...(text === null ? {} : { hookSpecificOutput: { hookEventName: hook, additionalContext: text } }),
+    ...(message && { systemMessage: `untildone: ${message}` }),
+    ...(text && { hookSpecificOutput: { hookEventName: hook, additionalContext: text } }),
   };
 }
 

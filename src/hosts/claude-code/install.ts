@@ -5,11 +5,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultSettings } from '../../core/settings.ts';
 import { type HookTimeout, hookTimeouts } from '../asked-call.ts';
-import type { FileTarget } from '../install/changes.ts';
+import type { Edit, FileTarget } from '../install/changes.ts';
 import { hookCommandsIn, programCall, writeHookCommand } from '../install/files.ts';
 import * as installer from '../install/installer.ts';
 import { broken, note, ok, readSources } from '../install/installer.ts';
-import { add, type Json } from '../install/json-text.ts';
+import type { Json } from '../install/json-text.ts';
 import { listOf, recordOf } from '../untrusted.ts';
 import { claudeCodeHooks, hostName } from './translate.ts';
 
@@ -80,6 +80,7 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
     const words = isShared || isTrackedHere ? [] : [`--tools=${toolPrefix}`];
     const command = writeHookCommand(request, hostName, words);
     const variables = Object.entries({ ...switches, ...moved });
+    const add = (kind: 'member' | 'entry' | 'hook', path: string[], value: Json) => ({ kind, path, value });
     const edits = [
       ...variables.map(([name, value]) => add('member', ['env', name], value)),
       ...grantedTools.map((tool) => add('entry', ['permissions', 'allow'], toolPrefix + tool)),
@@ -88,17 +89,20 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
       ),
     ];
     const [program = '', ...args] = programCall(request, 'host-commands.js');
-    const server = {
-      ...{ type: 'stdio', command: program, args: [...args, 'mcp', '--tools', offeredTools.join(',')] },
+    const value = {
+      type: 'stdio',
+      command: program,
+      args: [...args, 'mcp', '--tools', offeredTools.join(',')],
       ...(isShared ? {} : { env: moved }),
       // In the prompt from the start: nobody searches for an escape hatch.
       alwaysLoad: true,
     };
     const path = [...(scope === 'project' ? ['projects', project] : []), 'mcpServers', serverName];
+    const server: Edit = { kind: 'member', path, value, named: true };
     const servers = isShared ? { path: sharedServers } : { path: stateFile, isPrivate: true };
     const targets: FileTarget[] = [
       { path: settings[scope], refusesComments: true, edits },
-      { ...servers, refusesComments: true, edits: [{ kind: 'member', path, value: server, named: true }] },
+      { ...servers, refusesComments: true, edits: [server] },
     ];
     if (scope === 'project' && excludeFile !== null)
       targets.push({ path: excludeFile, edits: [{ kind: 'line', text: `/${localSettings}` }] });

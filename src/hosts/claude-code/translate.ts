@@ -90,7 +90,7 @@ type Plain = { type: 'session-closed' | 'activity-seen' } | Pick<EventOf<'wait-s
 function recorded(kind: SourceKind, plain: Plain) {
   return (payload: Payload): HookAsks => {
     const event = { ...momentBase(payload, kind, plain.type), ...plain };
-    return { type: 'record', events: [event], decided: false, receipt: null };
+    return { type: 'record', events: [event] };
   };
 }
 
@@ -166,7 +166,7 @@ function stopFailed(payload: Payload): HookAsks {
     { ...momentBase(payload, 'failure', 'error'), type: 'error-occurred', kind, ...words, retryAt: null },
     { ...momentBase(payload, 'failure', 'stop'), type: 'stop-attempted', end: 'error', ...seen },
   ];
-  return { type: 'record', events, decided: true, receipt: null };
+  return { type: 'record', events, decided: true };
 }
 
 /** `mcp__untildone__todo_pause`, or `mcp__plugin_<plugin>_untildone__todo_pause` in a plugin. */

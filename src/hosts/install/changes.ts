@@ -142,7 +142,7 @@ export function planChange(
     /** Where the file without us is kept, with the record beside it. */
     backup,
     recordBefore,
-    isPrivate: target.isPrivate === true,
+    isPrivate: target.isPrivate,
     recordAfter: installs.length === 0 ? null : recordAfter,
     notes: action === 'install' ? notesOn(target, text) : [],
   };

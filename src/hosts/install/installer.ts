@@ -1,5 +1,5 @@
 // What a host says to be installed and examined, and what `doctor` says of all alike. Nothing is changed here.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { isExecutable } from '../../checks/process.ts';
@@ -191,8 +191,7 @@ export function findProject({ cwd, env }: InstallBasis) {
 }
 
 /** Without a shell; null: missing, failed, or slower than the cold start of any host. */
-function outputOf(program: string, args: readonly string[], env: Environment): string | null {
-  const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'ignore'];
-  const run = () => execFileSync(program, args, { env, encoding: 'utf8', timeout: 10_000, stdio });
-  return files.askOr(null, run);
+function outputOf(program: string, args: readonly string[], env: Environment) {
+  const { status, stdout } = spawnSync(program, args, { env, encoding: 'utf8', timeout: 10_000 });
+  return status === 0 ? stdout : null;
 }

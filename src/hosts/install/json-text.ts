@@ -18,10 +18,6 @@ export type JsonEdit = Readonly<
   | { kind: 'member'; path: KeyPath; value: Json; named?: true }
 >;
 
-export function add(kind: 'member' | 'entry' | 'hook', path: KeyPath, value: Json): JsonEdit {
-  return { kind, path, value };
-}
-
 /** Undefined: it has comments or trailing commas; hosts that use JSON.parse ignore such a file. */
 export const parsePlain = (text: string): unknown =>
   askOr(undefined, () => JSON.parse(text.replace(/^\uFEFF/, '')));
