@@ -2,12 +2,11 @@
 import type { Event, EventOf, SourceKind } from '../core/events.ts';
 import { followHost, hostListChanges } from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
-import { createState, type Session, type State } from '../core/state.ts';
+import { createState, type State } from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
 import { mayHaveMoved } from '../core/work.ts';
 import type { Handled } from '../engine/engine.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
-import type { Store } from '../engine/store.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
 import { eventBase, hookTimeouts, shortHash, todoIdOf } from './asked-call.ts';
@@ -16,7 +15,7 @@ import { withinTime } from './untrusted.ts';
 
 export { appendFailure } from './shared.ts';
 
-type Question = Readonly<{ host: AskedHost; call: HookCall; hook: HookProcess; store: Store }>;
+type Question = Readonly<{ host: AskedHost; call: HookCall; hook: HookProcess }> & Pick<Parts, 'store'>;
 type Context = Question & Omit<Parts, 'host'> & { readonly runtime: Runtime };
 
 export function answerCall(question: Question, terminated: Promise<unknown>): Promise<HookAnswer> {
@@ -145,7 +144,7 @@ export function createAnswers(context: Context) {
   }
 
   /** The host tells of no interrupt: a turn without a failure or a stop that we let through was broken off (P19). */
-  function wasBrokenOff(trail: Session['trail'], mayStop: boolean): boolean {
+  function wasBrokenOff(trail: State['trail'], mayStop: boolean): boolean {
     const { promptId: before = null, last = null } = trail ?? {};
     if (call.promptId === null || before === null || before === call.promptId) return false;
     return last === 'stop' ? !mayStop : last === 'work' || last === 'prompt';

@@ -2,7 +2,6 @@
 // what went wrong goes into hook.log. Holds only what a call needs that merely records: every call loads this file.
 import { readSync, statSync, writeSync } from 'node:fs';
 import type { Policy } from '../core/policy.ts';
-import type { Environment } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
@@ -161,7 +160,7 @@ async function retryWhenBusy(move: () => number, ends: readonly string[] | null)
 const mostLogBytes = 1_048_576;
 
 /** Each call leaves the store as after a crash: nobody else copies SQLite's log. While others write, the next call does. */
-export async function keepLogShort(environment: Environment): Promise<void> {
+export async function keepLogShort(environment: HookProcess['environment']): Promise<void> {
   const path = storePath(environment);
   try {
     const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;

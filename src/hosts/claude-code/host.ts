@@ -4,9 +4,8 @@ import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { ListedTodo } from '../../core/reconcile.ts';
-import type { Environment } from '../../engine/policy.ts';
 import { readBytes } from '../../engine/system.ts';
-import type { AskedHost, HookAnswer } from '../asked-call.ts';
+import type { AskedHost, HookAnswer, HookMoment } from '../asked-call.ts';
 import { recordOf } from '../untrusted.ts';
 import { plainName, textOf, todoKeyOf, translate } from './translate.ts';
 
@@ -30,7 +29,7 @@ function render({ text, message, refusal }: HookAnswer, hook: string): object {
 const mostTasks = 5000;
 const mostBytes = 1_048_576;
 
-export function readTaskList(sessionId: string, environment: Environment): readonly ListedTodo[] | null {
+export function readTaskList(sessionId: string, environment: HookMoment['environment']) {
   const configured = environment['CLAUDE_CONFIG_DIR'] ?? '';
   const own = join(environment['HOME'] || homedir(), '.claude');
   const home = isAbsolute(configured) ? configured : own;

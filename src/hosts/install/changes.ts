@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { errorCode, sha256 } from '../../engine/system.ts';
 import * as files from './files.ts';
-import { Refusal } from './files.ts';
 import type { HostInstaller, InstallBasis, InstallRequest, Scope } from './installer.ts';
 import * as json from './json-text.ts';
 
@@ -25,7 +24,7 @@ export function applyEdit(text: string, edit: Edit, host: string): string {
     return `${text}${/[^\n]$/.test(text) ? endOfLine : ''}${edit.text}${endOfLine}`;
   }
   if (text === '' || text.startsWith(wholeFileMark)) return edit.text;
-  throw new Refusal('is there already, and untildone did not write it');
+  throw new files.Refusal('is there already, and untildone did not write it');
 }
 
 function removeEdit(text: string, edit: Edit, host: string, mayEmpty: (path: readonly string[]) => boolean) {
