@@ -43,7 +43,7 @@ export function createAnswers(context: Context) {
   const { host, call, hook, store, runtime, clock, identifiers, configuration, checker } = context;
   const { sessionId, descriptor, agent } = call;
   const deadlineAt = hook.at + (hook.timeout ?? hookTimeouts[call.timeout]) * 1000 - marginMs;
-  const base = (kind: SourceKind, detail: string) => eventBase(call, kind, detail);
+  const base = (kind: SourceKind, detail = identifiers.next()) => eventBase(call, kind, detail);
 
   async function perform(): Promise<HookAnswer> {
     const { asks } = call;
@@ -78,7 +78,7 @@ export function createAnswers(context: Context) {
   }
 
   function openingEvent(kind: SourceKind): Event {
-    return { ...base(kind, identifiers.next()), type: 'session-opened', descriptor, agent };
+    return { ...base(kind), type: 'session-opened', descriptor, agent };
   }
 
   async function lookUp() {
@@ -107,7 +107,7 @@ export function createAnswers(context: Context) {
     const opening = isSame ? [] : [openingEvent('side')];
     const wait = pending.findLast((event) => 'wait' in event && event.wait.kind === 'compaction');
     const compacting = wait === undefined ? state.waits.compacting : wait.type === 'wait-started';
-    return compacting ? [...opening, { ...base('side', identifiers.next()), ...compactionFailed }] : opening;
+    return compacting ? [...opening, { ...base('side'), ...compactionFailed }] : opening;
   }
 
   /** Only a human's message starts or joins a turn. Any other that finds one unfinished tells of an abort (G4). */
@@ -152,17 +152,16 @@ export function createAnswers(context: Context) {
 
   /** A todo with checks is completed only when they pass (V1). What takes too long is let through: the stop waits. */
   async function complete(todoKey: string): Promise<HookAnswer> {
-    const gate = () => base('gate', identifiers.next());
     const findTodo = async () => {
       const { plan = [] } = (await store.state(sessionId)) ?? {};
       return plan.find(({ id, hostKey }) => id === todoKey || hostKey === todoKey);
     };
     // It may still wait in the inbox.
-    if ((await pendingEvents()).length > 0) await runtime.handle({ ...gate(), type: 'activity-seen' });
+    if ((await pendingEvents()).length > 0) await runtime.handle({ ...base('gate'), type: 'activity-seen' });
     const todo = await findTodo();
     if (todo === undefined || todo.checks.length === 0 || todo.verification === 'passed') return nothing;
     const claim = { actor: 'agent', todoId: todoKey, changes: { status: 'completed' } } as const;
-    const { checks } = await runtime.handle({ ...gate(), type: 'todo-updated', ...claim });
+    const { checks } = await runtime.handle({ ...base('gate'), type: 'todo-updated', ...claim });
     const waited = await withinTime(clock, deadlineAt - clock.now(), () => checks);
     if (!waited.answered && !waited.late) throw waited.error;
     const after = await findTodo();

@@ -18,11 +18,19 @@ interface Payload extends Omit<HookCall, 'asks'>, Pick<HookMoment, 'environment'
 const hookRows = new Map(
   Object.entries<(payload: Payload) => HookAsks | null>({
     Stop: stopped,
-    SubagentStop: subagentStopped,
+    // Compaction ends like a subagent without a type: that is nobody's stop.
+    SubagentStop: (payload) =>
+      payload.agent.name === null ? null : { ...stopped(payload), background: null },
     PostToolUse: toolEnded,
     PostToolUseFailure: toolEnded,
-    TaskCompleted: completion,
-    UserPromptSubmit: prompted,
+    TaskCompleted({ fields }) {
+      const todoKey = todoKeyOf(fields['task_id']);
+      return todoKey === null ? null : { type: 'complete', todoKey };
+    },
+    UserPromptSubmit({ fields }) {
+      const text = textOf(fields['prompt']);
+      return text === null ? null : { type: 'prompt', text, speaker: speakerOf(text.trim()) };
+    },
     SessionStart: sessionStarted,
     SessionEnd: recorded('open', { type: 'session-closed' }),
     PreCompact: recorded('side', { type: 'wait-started', wait: { kind: 'compaction' } }),
@@ -94,11 +102,6 @@ function recorded(kind: SourceKind, plain: Plain) {
   };
 }
 
-function completion({ fields }: Payload): HookAsks | null {
-  const todoKey = todoKeyOf(fields['task_id']);
-  return todoKey === null ? null : { type: 'complete', todoKey };
-}
-
 function sessionStarted(payload: Payload): HookAsks {
   const { source } = payload.fields;
   const isCompacted = source === 'compact';
@@ -106,11 +109,6 @@ function sessionStarted(payload: Payload): HookAsks {
   const ended: Event = { ...momentBase(payload, 'side', 'compaction-ended'), type: 'wait-ended', wait };
   const givesPlan = isCompacted || source === 'resume';
   return { type: 'open', begins: !isCompacted, events: isCompacted ? [ended] : [], givesPlan };
-}
-
-function prompted({ fields }: Payload): HookAsks | null {
-  const text = textOf(fields['prompt']);
-  return text === null ? null : { type: 'prompt', text, speaker: speakerOf(text.trim()) };
 }
 
 const notice = /<task-notification>([\s\S]*?)<\/task-notification>/gu;
@@ -123,11 +121,6 @@ function speakerOf(text: string): Speaker {
     return { type: 'human' };
   const jobIds = Array.from(text.matchAll(notice), ([, body = '']) => noticeId.exec(body)?.[1]);
   return { type: 'notice', jobIds: jobIds.filter((id) => id !== undefined) };
-}
-
-/** Compaction ends like a subagent without a type: that is nobody's stop. */
-function subagentStopped(payload: Payload): HookAsks | null {
-  return payload.agent.name === null ? null : { ...stopped(payload), background: null };
 }
 
 function stopped({ fields, environment }: Payload): StopAsked {

@@ -1,7 +1,6 @@
 // Settings files of hosts, and our programs: copied into the state directory (npx caches are pruned), named in hooks.
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { errorCode, makeFolder } from '../../engine/system.ts';
 import { readTextFile, replaceFile } from '../../engine/text-file.ts';
 import type { FileChange } from './changes.ts';
@@ -34,24 +33,24 @@ const mostBytes = 64 * 1024 * 1024;
 
 /** `path`: behind links. `text` null: no file. `missingFolders`: outermost first. Throws a Refusal. */
 export function readSettingsFile(shown: string) {
-  const isThere = (path: string) => fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   const missing: string[] = [];
   let found = shown;
+  let real: string;
   try {
-    for (; !isThere(found); found = dirname(found)) missing.unshift(basename(found));
-    const real = fs.realpathSync(found);
-    const missingFolders = missing.map((_name, index) => join(real, ...missing.slice(0, index + 1)));
-    const path = missingFolders.pop() ?? real;
-    if (found !== shown) return { path, text: null, missingFolders };
-    const read = readTextFile(path, mostBytes);
-    if (read.ok) return { path, text: read.text, missingFolders };
-    throw new Refusal(read.sentence);
+    for (; !fs.lstatSync(found, { throwIfNoEntry: false }); found = dirname(found))
+      missing.unshift(basename(found));
+    real = fs.realpathSync(found);
   } catch (error) {
-    if (error instanceof Refusal) throw error;
     const code = errorCode(error);
     const known = { ENOTDIR: 'lies in something that is not a folder', ENOENT: 'is a link to nothing' };
     throw new Refusal(known[code as keyof typeof known] ?? `cannot be read (${code})`, { cause: error });
   }
+  const missingFolders = missing.map((_name, index) => join(real, ...missing.slice(0, index + 1)));
+  const path = missingFolders.pop() ?? real;
+  if (found !== shown) return { path, text: null, missingFolders };
+  const read = readTextFile(path, mostBytes);
+  if (read.ok) return { path, text: read.text, missingFolders };
+  throw new Refusal(read.sentence);
 }
 
 export const textNow = (path: string) => askOr(null, () => readSettingsFile(path).text);
@@ -94,7 +93,7 @@ export function writeOwn(path: string, text: string): void {
 export type ProgramName = 'hook.js' | 'host-commands.js' | 'server.js';
 
 function packageFolder(...names: readonly string[]): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
+  let folder = import.meta.dirname;
   const isRoot = () => ['package.json', 'docs'].every((name) => fs.existsSync(join(folder, name)));
   while (!isRoot() && dirname(folder) !== folder) folder = dirname(folder);
   return join(folder, ...names);

@@ -190,7 +190,7 @@ function removeChild(text: string, child: Node): string {
   if (after !== null) return cut(text, start, after + 1);
   const before = commaAfter(text, siblings[siblings.indexOf(child) - 1]);
   if (before === null) return cut(text, start, end);
-  const isBeside = text.slice(before + 1, start).trim() === '' && !text.slice(before, start).includes('\n');
+  const isBeside = /^,[^\S\n]*$/.test(text.slice(before, start));
   return isBeside ? cut(text, before, end) : splice(cut(text, start, end), before, 1);
 }
 
