@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openJobs } from '../../src/agent/workspace/shell.ts';
-import type { ToolContext, ToolOutcome } from '../../src/agent/workspace/tool.ts';
+import type { Answer, ToolContext } from '../../src/agent/workspace/tool.ts';
 import { defaultLimits, type WorkspaceLimits } from '../../src/agent/workspace/tool.ts';
 import { workspaceTools } from '../../src/agent/workspace/workspace-tools.ts';
 import { commandEnvironment } from '../../src/checks/process.ts';
@@ -16,7 +16,7 @@ export interface TemporaryWorkspace {
   readonly context: ToolContext;
   /** Writes a file of the workspace without any tool. */
   put(path: string, content: string | Uint8Array): string;
-  call(tool: string, input: unknown): Promise<ToolOutcome>;
+  call(tool: string, input: unknown): Promise<Answer>;
 }
 
 export function createTemporaryWorkspace(
@@ -55,12 +55,12 @@ export function createTemporaryWorkspace(
   };
 }
 
-export function outputOf(outcome: ToolOutcome): string {
-  if (!outcome.ok) throw new Error(`The tool refused: ${outcome.error}`);
-  return outcome.output;
+export function outputOf(answer: Answer): string {
+  if (typeof answer !== 'string') throw new Error(`The tool refused: ${answer.error}`);
+  return answer;
 }
 
-export function errorOf(outcome: ToolOutcome): string {
-  if (outcome.ok) throw new Error(`The tool did not refuse: ${outcome.output}`);
-  return outcome.error;
+export function errorOf(answer: Answer): string {
+  if (typeof answer === 'string') throw new Error(`The tool did not refuse: ${answer}`);
+  return answer.error;
 }

@@ -14,7 +14,7 @@ function brokenTool(access: WorkspaceTool['access'], failures: number) {
     async call() {
       calls += 1;
       if (calls <= failures) throw new Error('it broke');
-      return { ok: true, output: 'fine' };
+      return 'fine';
     },
   };
   const context = { limits: defaultLimits } as Omit<ToolContext, 'signal'>;

@@ -73,8 +73,8 @@ export function fromWorkspaceTool(
   };
   const call = async (input: unknown, signal: AbortSignal, isAgain = false): Promise<ToolCallResult> => {
     try {
-      const outcome = await tool.call(input, { ...context, signal });
-      return outcome.ok ? outcome : failedCall(outcome.error);
+      const answer = await tool.call(input, { ...context, signal });
+      return typeof answer === 'string' ? { ok: true, output: answer } : failedCall(answer.error);
     } catch (error) {
       // Only what reads is called again (S6): others may have done half their work.
       if (isReading && !isAgain && !signal.aborted) return call(input, signal, true);

@@ -1,5 +1,6 @@
 // A failed call to a model (G9): its kind, what the human is told, when it is made again. Errors come wrapped and are
 // read by shape. Nothing that could be a key leaves it.
+import { parseJsonText } from '../../core/json-text.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import type { ModelFacts } from './resolve-model.ts';
 
@@ -23,47 +24,39 @@ export function classifyError(error: unknown, { now, about }: { now: number; abo
 type Fields = Readonly<Record<string, unknown>>;
 
 const networkCodes =
-  /^(?:E[A-Z]+|EAI_\w+|UND_ERR_\w+|CERT_\w+|\w*(?:CERT|SIGNATURE)\w*|Connection\w+|FailedToOpenSocket)$/;
+  /^(?:E[A-Z]+|EAI_\w+|UND_ERR_\w+|\w*(?:CERT|SIGNATURE)\w*|Connection\w+|FailedToOpenSocket)$/;
 
 export function errorFacts(error: unknown) {
   // RetryError hides the real one in `lastError`. More than eight are a cycle.
   const chain: Fields[] = [];
   for (let next = error; isFields(next) && chain.length < 8; next = next['lastError'] ?? next['cause'])
     chain.push(next);
+  const textsOf = (name: string) => chain.map((link) => link[name]).filter(isText);
   const answered = chain.find(({ statusCode }) => typeof statusCode === 'number') ?? chain[0] ?? {};
   const { statusCode: status, responseHeaders, responseBody } = answered;
-  const data = answered['data'] ?? parsed(responseBody);
-  const inner = fieldsOf(fieldsOf(data)['error']);
-  const listed = inner['details'] ?? fieldsOf(data)['details'];
+  const body = isText(responseBody) ? parseJsonText(responseBody) : null;
+  // A page in between is no answer of the provider.
+  const data = answered['data'] ?? (body?.ok && isFields(body.value) ? body.value : undefined);
+  const outer = fieldsOf(data);
+  const inner = fieldsOf(outer['error']);
+  const listed = inner['details'] ?? outer['details'];
   const details = Array.isArray(listed) ? listed.map(fieldsOf) : [];
-  const codes = [answered, fieldsOf(data), inner].flatMap(({ type, code, status }) => [type, code, status]);
+  const codes = [answered, outer, inner].flatMap(({ type, code, status }) => [type, code, status]);
   const headers = Object.entries(fieldsOf(responseHeaders));
   // A retry error only counts attempts; the last says what happened.
   const speaking = chain.find(({ lastError, message }) => lastError === undefined && isText(message));
-  const systemCodes = chain.map(({ code }) => code).filter(isText);
   return {
     status: typeof status === 'number' && status >= 400 ? status : null,
     headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), String(value)])),
-    names: chain.map(({ name }) => name).filter(isText),
+    names: textsOf('name'),
     codes: [...codes, ...details.map(({ reason }) => reason)]
       .filter(isText)
       .filter((code) => code !== 'error'),
-    networkCode: systemCodes.find((code) => networkCodes.test(code)) ?? null,
+    networkCode: textsOf('code').find((code) => networkCodes.test(code)) ?? null,
     message: isText(error) ? error : String(speaking?.['message'] ?? ''),
-    /** The provider answered, not a page in between. */
     isAnswer: data !== undefined,
-    retryDelay: details.map((detail) => detail['retryDelay']).find((delay) => delay !== undefined),
+    retryDelays: details.map(({ retryDelay }) => retryDelay),
   };
-}
-
-function parsed(text: unknown): unknown {
-  try {
-    const value: unknown = isText(text) ? JSON.parse(text) : undefined;
-    return isFields(value) ? value : undefined;
-  } catch {
-    // Safe: a page is no answer of the provider.
-    return undefined;
-  }
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -157,7 +150,7 @@ const sentences = {
     `${label} is not known at ${address}: ${provider === 'ollama' ? `fetch it with "ollama pull ${modelId}"` : 'check its name'}, or choose another with --model.`,
   network({ address, networkCode, names, message }) {
     const code = networkCode ?? '';
-    if (names.includes('TimeoutError') || /TIMEOUT|ETIMEDOUT/.test(code) || /^TimeoutError/.test(message))
+    if (names.includes('TimeoutError') || /TIMED?OUT/.test(code) || /^TimeoutError/.test(message))
       return `${address} did not answer in time; check the network or try again.`;
     return isCertificate(code)
       ? `The certificate of ${address} is not trusted: name your own authority in NODE_EXTRA_CA_CERTS.`
@@ -178,12 +171,15 @@ const sentences = {
 const nothingListens = 'nothing listens there; start the server or correct its address';
 const brokeOff = 'the connection broke off';
 const unreachable: Readonly<Record<string, string>> = {
-  ...{ ECONNREFUSED: nothingListens, ConnectionRefused: nothingListens },
+  ECONNREFUSED: nothingListens,
+  ConnectionRefused: nothingListens,
   ENOTFOUND: 'its name cannot be found; check the network and the address',
   EAI_AGAIN: 'its name cannot be looked up; check the network',
   ENETUNREACH: 'there is no network',
   EHOSTUNREACH: 'there is no way to it; check the network',
-  ...{ ECONNRESET: brokeOff, EPIPE: brokeOff, UND_ERR_SOCKET: brokeOff },
+  ECONNRESET: brokeOff,
+  EPIPE: brokeOff,
+  UND_ERR_SOCKET: brokeOff,
 };
 
 function said(message: string): string {
@@ -195,7 +191,7 @@ function signatureOf(kind: ErrorKind, { status, codes, networkCode, names, messa
   // Messages name ports and addresses.
   if (networkCode !== null) return `${kind} ${networkCode}`;
   const which = codes[0] ?? (status === null ? names[0] : undefined);
-  return [kind, status ?? '', which ?? '', signatureText(message)].filter((part) => part !== '').join(' ');
+  return [kind, status, which, signatureText(message)].filter(Boolean).join(' ');
 }
 
 /** Whatever might be a key goes. */
@@ -215,7 +211,6 @@ export function signatureText(text: string): string {
     .toLowerCase()
     .replace(/https?:\/\/\S+/g, '#')
     .replace(/\b(?:req|request|msg|resp|call|chatcmpl|trace|id)[-_:][\w-]+/g, '#')
-    .replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '#')
     .replace(/\b(?=\w*\d)[0-9a-f]{8,}\b/g, '#')
     .replace(/\d+(?:[.,:]\d+)*/g, '#');
   return oneLine(stable, 160);
@@ -233,6 +228,8 @@ export function planRetry(
   before: typeof noFailures,
   { now, random, limits }: { now: number; random: number; limits: typeof defaultRetryLimits },
 ) {
+  const giveUp = (reason: 'waited' | 'pointless' | 'attempts', failures = before) =>
+    ({ retry: false, reason, failures }) as const;
   // Half certain, half chance: never at once, never all together.
   const backoff = (first: number, longest: number, earlier: number) => {
     const milliseconds = Math.min(longest, first * 2 ** earlier);
@@ -242,16 +239,13 @@ export function planRetry(
     // Not all in the millisecond of the reset.
     const reset = retryAt === null ? null : Math.max(0, retryAt - now) + Math.round(250 + random * 1000);
     const delayMs = reset ?? backoff(2000, 60_000, before.waits);
-    const waitedMs = before.waitedMs + delayMs;
-    if (waitedMs > limits.waitMs)
-      return { retry: false as const, reason: 'waited' as const, failures: before };
-    const failures = { ...before, waits: before.waits + 1, waitedMs };
+    const failures = { ...before, waits: before.waits + 1, waitedMs: before.waitedMs + delayMs };
+    if (failures.waitedMs > limits.waitMs) return giveUp('waited');
     return { retry: true as const, delayMs, failures };
   }
   const failures = { ...before, attempts: before.attempts + 1 };
-  if (!retryable) return { retry: false as const, reason: 'pointless' as const, failures };
-  if (failures.attempts >= limits.attempts)
-    return { retry: false as const, reason: 'attempts' as const, failures };
+  if (!retryable) return giveUp('pointless', failures);
+  if (failures.attempts >= limits.attempts) return giveUp('attempts', failures);
   // Not longer than the backoff ever gets.
   const asked = retryAt === null ? 0 : Math.min(retryAt - now, 30_000);
   const delayMs = Math.max(backoff(1000, 30_000, before.attempts), asked);
@@ -261,12 +255,12 @@ export function planRetry(
 /** A wrong clock must not park an agent; asking too early costs one call. */
 export const longestWaitMs = 6 * 3_600_000;
 
-export function retryAt({ headers, retryDelay, message }: ErrorFacts, now: number): number | null {
+export function retryAt({ headers, retryDelays, message }: ErrorFacts, now: number): number | null {
   const milliseconds = headers['retry-after-ms'];
   const prose = /try again in ((?:\d+(?:\.\d+)? ?(?:ms|s|m|h))+)/i.exec(message)?.[1];
-  const said = [milliseconds && `${milliseconds}ms`, headers['retry-after'], retryDelay, prose];
-  const at =
-    said.map((text) => moment(text, now)).find((found) => found !== null) ?? limitReset(headers, now);
+  const said = [milliseconds && `${milliseconds}ms`, headers['retry-after'], ...retryDelays, prose];
+  const moments = said.map((text) => moment(text, now));
+  const at = moments.find((found) => found !== null) ?? limitReset(headers, now);
   return at === null ? null : Math.min(Math.max(at, now), now + longestWaitMs);
 }
 
@@ -274,7 +268,7 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h:
 
 /** Seconds from now, a clock's (milli)seconds, a span such as 1m30s, or a date. */
 function moment(text: unknown, now: number): number | null {
-  if (typeof text !== 'string') return null;
+  if (!isText(text)) return null;
   if (/^\s*\d+(?:\.\d+)?\s*$/.test(text)) {
     const plain = Number(text);
     return plain > 1e12 ? plain : plain > 1e9 ? plain * 1000 : now + plain * 1000;
@@ -290,14 +284,13 @@ function moment(text: unknown, now: number): number | null {
 
 const resetHeader = /^(anthropic-ratelimit-.+-|x-ratelimit-)reset(-.+)?$/;
 
-/** The limit that is used up counts, else the first to reset. */
+/** The last of the limits that are used up counts, else the first to reset. */
 function limitReset(headers: ErrorFacts['headers'], now: number): number | null {
   const resets = Object.entries(headers).flatMap(([name, text]) => {
     const [, before, behind = ''] = resetHeader.exec(name) ?? [];
     const at = before === undefined ? null : moment(text, now);
     return at === null ? [] : [{ at, isUsedUp: headers[`${before}remaining${behind}`]?.trim() === '0' }];
   });
-  const usedUp = resets.filter(({ isUsedUp }) => isUsedUp).map(({ at }) => at);
-  if (usedUp.length > 0) return Math.max(...usedUp);
-  return resets.length === 0 ? null : Math.min(...resets.map(({ at }) => at));
+  resets.sort((one, other) => one.at - other.at);
+  return (resets.findLast(({ isUsedUp }) => isUsedUp) ?? resets[0])?.at ?? null;
 }

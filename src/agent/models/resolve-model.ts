@@ -7,29 +7,36 @@ import { closestName, joinPath, quoted } from '../../core/problem.ts';
 import { ownValue } from '../../core/schema.ts';
 import type { ModelProvider, Settings } from '../../core/settings.ts';
 
-export interface ModelSources {
-  readonly settings: Settings;
-  readonly origins: Origins;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
+export type ModelSources = Readonly<{
+  settings: Settings;
+  origins: Origins;
+  environment: Readonly<Record<string, string | undefined>>;
+}>;
 
 export type ResolvedModel = Extract<Awaited<ReturnType<typeof resolveModel>>, { ok: true }>;
 export type ModelFacts = Pick<ResolvedModel, 'label' | 'provider' | 'modelId' | 'address' | 'keyVariable'>;
 export type ModelFamily = 'anthropic' | 'openai' | 'google' | 'compatible';
-export type Price = Settings['prices'][string] & { readonly input: number; readonly output: number };
-type Found<Value> = ({ readonly ok: true } & Readonly<Value>) | Refusal;
+export type Price = Settings['prices'][string] & Readonly<Record<'input' | 'output', number>>;
+type Found<Value> = Readonly<Value & { ok: true }> | Refusal;
 type Spec = Readonly<Record<'provider' | 'modelId', string>>;
 type Api = NonNullable<ModelProvider['api']>;
 type KnownProvider = ReturnType<typeof hosted | typeof local>;
+type Wanted = ReturnType<typeof lookUp>;
 
 /** `NAME_BASE_URL` moves the address; the first key that is set counts. */
 const hosted = (api: Api, baseUrl: string, name: string, defaultModel: string, ...moreKeys: string[]) => ({
-  ...{ api, baseUrl, baseUrlVariable: `${name}_BASE_URL`, defaultModel },
+  api,
+  baseUrl,
+  baseUrlVariable: `${name}_BASE_URL`,
+  defaultModel,
   keyVariables: [`${name}_API_KEY`, ...moreKeys],
 });
 const local = (port: number) => ({
-  ...{ api: 'chat' as const, baseUrl: `http://127.0.0.1:${port}/v1`, baseUrlVariable: null },
-  ...{ defaultModel: null, keyVariables: [] },
+  api: 'chat' as const,
+  baseUrl: `http://127.0.0.1:${port}/v1`,
+  baseUrlVariable: null,
+  defaultModel: null,
+  keyVariables: [],
 });
 
 const googleUrl = 'https://generativelanguage.googleapis.com/v1beta';
@@ -49,10 +56,9 @@ export async function resolveModel(written: string | null, sources: ModelSources
   if (!chosen.ok) return chosen;
   const { provider, modelId } = chosen;
   const { settings } = sources;
-  const known = ownValue(knownProviders, provider);
-  const own = ownValue(settings.models, provider);
+  const wanted = lookUp(provider, sources);
+  const { known, own } = wanted;
   if (known === undefined && own === undefined) return unknownProvider(provider, settings);
-  const wanted = { ...sources, provider, known, own };
   const address = findAddress(wanted);
   if (!address.ok) return address;
   const key = findKey(wanted);
@@ -65,7 +71,10 @@ export async function resolveModel(written: string | null, sources: ModelSources
   const family: ModelFamily = named ?? (provider === 'openai' ? provider : 'compatible');
   return {
     ok: true as const,
-    ...{ label, provider, modelId, family },
+    label,
+    provider,
+    modelId,
+    family,
     model: await createModel(api, chosen, address.url, key.apiKey),
     address: new URL(address.url).origin,
     keyVariable: key.keyVariable,
@@ -73,6 +82,15 @@ export async function resolveModel(written: string | null, sources: ModelSources
     price: price.price,
   };
 }
+
+const lookUp = (provider: string, sources: ModelSources) => ({
+  ...sources,
+  provider,
+  path: joinPath('models', provider),
+  known: ownValue(knownProviders, provider),
+  /** From the configuration. */
+  own: ownValue(sources.settings.models, provider),
+});
 
 function chooseSpec(written: string | null, { settings, environment }: ModelSources): Found<Spec> {
   const named = [written, settings.model].find((text) => text !== null && text.trim() !== '');
@@ -112,15 +130,7 @@ export function parseModelSpec(text: string): Found<Spec> {
   );
 }
 
-/** `own`: from the configuration. */
-type Wanted = ModelSources & {
-  readonly provider: string;
-  readonly known: KnownProvider | undefined;
-  readonly own: ModelProvider | undefined;
-};
-
-function findAddress({ provider, known, own, environment, origins }: Wanted): Found<{ url: string }> {
-  const path = joinPath('models', provider);
+function findAddress({ path, known, own, environment, origins }: Wanted): Found<{ url: string }> {
   if (own?.baseUrl !== undefined) {
     const checked = checkBaseUrl(own.baseUrl, `${path}.baseUrl`);
     // A cloned project must not choose who reads along and gets the key.
@@ -142,7 +152,7 @@ function findAddress({ provider, known, own, environment, origins }: Wanted): Fo
 
 export function checkBaseUrl(text: string, place: string): Found<{ url: string; isLoopback: boolean }> {
   const url = URL.parse(text.trim());
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+  if (url === null || !/^https?:$/.test(url.protocol))
     return refuse(`${place} is no web address: write one that begins with http:// or https://.`);
   const instead = 'put the key into an environment variable instead.';
   if (url.username !== '' || url.password !== '')
@@ -162,11 +172,10 @@ export function withVersion(url: string, versionPath: string, isShared: boolean)
 
 type Key = Found<Record<'apiKey' | 'keyVariable', string | null>>;
 
-function findKey({ provider, known, own, environment, origins }: Wanted): Key {
-  const path = `${joinPath('models', provider)}.apiKeyEnv`;
-  if (origins[path] === 'project')
+function findKey({ provider, path, known, own, environment, origins }: Wanted): Key {
+  if (origins[`${path}.apiKeyEnv`] === 'project')
     return refuse(
-      `${path} comes from the project's file, which must not choose which of your keys is sent: put it into your own configuration.`,
+      `${path}.apiKeyEnv comes from the project's file, which must not choose which of your keys is sent: put it into your own configuration.`,
     );
   // The known key belongs to the known address.
   const usual = own?.baseUrl === undefined ? (known?.keyVariables ?? []) : [];

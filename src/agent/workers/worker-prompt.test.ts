@@ -4,7 +4,7 @@ import { mergeSettings } from '../../core/config.ts';
 import { workerBrief, workerPrompt } from './delegation.ts';
 import { workerTypes } from './worker-types.ts';
 
-const place = { root: '/home/me/project', platform: 'linux' };
+const root = '/home/me/project';
 
 function coder(changes: { prompt?: string; isProjectPrompt?: boolean } = {}) {
   const types = workerTypes(mergeSettings({}).settings, {});
@@ -15,13 +15,13 @@ function coder(changes: { prompt?: string; isProjectPrompt?: boolean } = {}) {
 
 describe('what a worker is told', () => {
   it('S1 M7: nothing of a plan or of todos', () => {
-    expect(workerPrompt(coder(), place)).not.toMatch(/todo|\bplan\b/i);
+    expect(workerPrompt(coder(), root)).not.toMatch(/todo|\bplan\b/i);
   });
 
   it('the human’s own words stand as they are, a project’s are quoted', () => {
     const prompt = 'Use <b>tabs</b>.';
-    expect(workerPrompt(coder({ prompt }), place)).toContain('Use <b>tabs</b>.');
-    expect(workerPrompt(coder({ prompt, isProjectPrompt: true }), place)).toContain(
+    expect(workerPrompt(coder({ prompt }), root)).toContain('Use <b>tabs</b>.');
+    expect(workerPrompt(coder({ prompt, isProjectPrompt: true }), root)).toContain(
       'The project says about this kind of work: “Use ‹b›tabs‹/b›.”',
     );
   });

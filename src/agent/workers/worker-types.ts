@@ -7,17 +7,14 @@ import type { Settings } from '../../core/settings.ts';
 import type { ResolvedModel } from '../models/resolve-model.ts';
 import { workspaceTools } from '../workspace/workspace-tools.ts';
 
-type Limits = Required<Pick<Settings['workers'][string], 'maxSteps' | 'timeoutSeconds' | 'maxTokens'>>;
-
-export interface WorkerType extends Limits {
+export interface WorkerType extends Required<Omit<Settings['workers'][string], Said>> {
   readonly name: string;
-  readonly purpose: string;
   readonly prompt: string | null;
   /** From the project's file: not the human's orders. */
   readonly isProjectPrompt: boolean;
-  readonly tools: readonly string[];
   readonly modelName: string | null;
 }
+type Said = 'enabled' | 'prompt' | 'model';
 
 /** `model` null: that of the run. */
 export type Worker = WorkerType & { readonly model: ResolvedModel | null };
@@ -25,7 +22,7 @@ export type Worker = WorkerType & { readonly model: ResolvedModel | null };
 export const delegateToolName = 'delegate';
 
 /** M7: nothing for plans, whatever the configuration says. */
-export function workerTools<Tool extends { readonly name: string; readonly family: string }>(
+export function workerTools<Tool extends Readonly<Record<'name' | 'family', string>>>(
   { tools }: Pick<WorkerType, 'tools'>,
   ofRun: readonly Tool[],
 ): readonly Tool[] {
@@ -37,8 +34,13 @@ const reading = ['read_file', 'list_directory', 'glob', 'grep'];
 
 const common = {
   // Who needs more has got too large a todo.
-  ...{ maxSteps: 40, timeoutSeconds: 1800, maxTokens: null },
-  ...{ prompt: null, isProjectPrompt: false, modelName: null, tools: reading },
+  maxSteps: 40,
+  timeoutSeconds: 1800,
+  maxTokens: null,
+  prompt: null,
+  isProjectPrompt: false,
+  modelName: null,
+  tools: reading,
 };
 
 const builtIn: Readonly<Record<string, Omit<WorkerType, 'name'>>> = {

@@ -1,4 +1,5 @@
 // read_file, write_file, edit_file. Refused: binary files, what is not regular or is read-only, the inside of .git.
+import { isUtf8 } from 'node:buffer';
 import { lstatSync, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
@@ -6,7 +7,7 @@ import * as files from '../../checks/files.ts';
 import { type Refusal, refuse } from '../../core/error.ts';
 import { displayName } from '../../core/safe-text.ts';
 import { described, flag, integer, optional, text } from '../../core/schema.ts';
-import { errorCode } from '../../engine/system.ts';
+import { createQueue, errorCode } from '../../engine/system.ts';
 import { replaceFile } from '../../engine/text-file.ts';
 import { type Answer, defineTool, type ToolContext } from './tool.ts';
 
@@ -61,7 +62,7 @@ async function readWindow(
     for (const line of lines) {
       count += 1;
       if (count < first) continue;
-      const plain = line.endsWith('\r') ? line.slice(0, -1) : line;
+      const plain = line.replace(/\r$/u, '');
       const isLong = plain.length > lineCharacters;
       const numbered = `${count}\t${isLong ? `${plain.slice(0, lineCharacters)}…` : plain}`;
       const isFull = shown.length >= limit || characters + numbered.length > outputCharacters;
@@ -128,12 +129,8 @@ function readText(place: files.Place, maxBytes: number): Promise<Answer> {
     const bytes = await files.readAtMost(handle, maxBytes);
     const tooLarge = `is larger than ${maxBytes} bytes: edit it with a command through the shell.`;
     if (bytes === null) return refuse(`${place.shown} ${tooLarge}`);
-    try {
-      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    } catch {
-      // Safe: the file is untouched.
-      return refuse(`${place.shown} is not UTF-8 text: edit_file would damage it.`);
-    }
+    if (isUtf8(bytes)) return bytes.toString();
+    return refuse(`${place.shown} is not UTF-8 text: edit_file would damage it.`);
   });
 }
 
@@ -195,31 +192,23 @@ export async function inPlace(root: string, given: string, use: UsePlace): Promi
   return resolved.ok ? use(resolved.place) : resolved;
 }
 
-const lastByPath = new Map<string, Promise<unknown>>();
+/** Calls of one step run side by side: without turns the first of two edits would be lost. */
+const inTurn = createQueue();
 
-/** Calls of one step run side by side: the first of two edits would be lost. */
 function inWritablePlace(root: string, given: string, use: UsePlace): Promise<Answer> {
-  return inPlace(root, given, async ({ existing, missing }) => {
-    const locked = join(existing, ...missing);
-    // The call before may have created what was missing.
-    const work = () =>
-      inPlace(root, given, async (place) => {
-        const names = files.realNames(place);
-        if (names.length === 0) return refuse(`${place.shown} is the workspace root, not a file.`);
-        if (!names.some((name) => name.toLowerCase() === '.git')) return use(place);
-        // Git's hooks run programs: a way around the shell's permission.
-        return refuse(
-          `${place.shown} belongs to git itself and is not written by file tools. Use git commands through the shell.`,
-        );
-      });
-    // The one before told its own caller.
-    const mine = (lastByPath.get(locked) ?? Promise.resolve()).then(work, work);
-    lastByPath.set(locked, mine);
-    return mine.finally(() => lastByPath.get(locked) === mine && lastByPath.delete(locked));
-  });
+  const work = async (place: files.Place) => {
+    const names = files.realNames(place);
+    if (names.length === 0) return refuse(`${place.shown} is the workspace root, not a file.`);
+    if (!names.some((name) => name.toLowerCase() === '.git')) return use(place);
+    // Git's hooks run programs: a way around the shell's permission.
+    return refuse(
+      `${place.shown} belongs to git itself and is not written by file tools. Use git commands through the shell.`,
+    );
+  };
+  return inTurn(() => inPlace(root, given, work));
 }
 
-async function write({ existing, missing, shown }: files.Place, content: string): Promise<Answer> {
+function write({ existing, missing, shown }: files.Place, content: string): Promise<Answer> {
   /** Creates folders, each inside the pinned one above it. */
   const descend = async (
     above: files.PinnedDirectory,
@@ -242,14 +231,12 @@ async function write({ existing, missing, shown }: files.Place, content: string)
     replaceFile(at, content, { like });
     return like === null ? 'Created' : 'Replaced';
   };
-  const folder = missing.length > 0 ? existing : dirname(existing);
-  const names = missing.length > 0 ? missing : [basename(existing)];
-  try {
-    return await files.withDirectory(folder, (directory) => descend(directory, folder, names));
-  } catch (error) {
-    // Safe: the old file is still complete.
-    return refuse(files.explainFileError(error, shown));
-  }
+  const isNew = missing.length > 0;
+  const folder = isNew ? existing : dirname(existing);
+  const names = isNew ? missing : [basename(existing)];
+  // Safe: the old file is still complete.
+  const explain = (error: unknown) => refuse(files.explainFileError(error, shown));
+  return files.withDirectory(folder, (directory) => descend(directory, folder, names)).catch(explain);
 }
 
 export async function withFile<Result>(
@@ -289,16 +276,18 @@ export async function explainMissing({ root, existing, missing, shown }: files.P
     return `${shown} does not exist: ${folder} is not a folder that can be listed.`;
   }
   if (names.length === 0) return `${shown} does not exist: the folder ${folder} is empty.`;
-  const pairsOf = (name: string) =>
-    new Set(Array.from(name.toLowerCase().slice(1), (_, at) => name.toLowerCase().slice(at, at + 2)));
+  const pairsOf = (name: string) => {
+    const letters = name.toLowerCase();
+    return new Set(Array.from(letters.slice(1), (_, at) => letters.slice(at, at + 2)));
+  };
   const wanted = pairsOf(missing[0] ?? '');
-  const likeness = (name: string) => {
+  const ranked = names.sort().map((name) => {
     const pairs = pairsOf(name);
     const shared = [...pairs].filter((pair) => wanted.has(pair)).length;
-    return shared === 0 ? 0 : shared / (pairs.size + wanted.size);
-  };
-  const closest = names.sort().sort((left, right) => likeness(right) - likeness(left));
-  const listed = closest.slice(0, suggestedNames).map(displayName).join(', ');
+    return { name, likeness: shared / Math.max(1, pairs.size + wanted.size) };
+  });
+  ranked.sort((left, right) => right.likeness - left.likeness);
+  const closest = ranked.slice(0, suggestedNames).map(({ name }) => displayName(name));
   const rest = names.length > suggestedNames ? ', …' : '';
-  return `${shown} does not exist. The folder ${folder} holds: ${listed}${rest}.`;
+  return `${shown} does not exist. The folder ${folder} holds: ${closest.join(', ')}${rest}.`;
 }

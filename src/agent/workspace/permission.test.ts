@@ -1,11 +1,15 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createTemporaryWorkspace } from '../../../test/support/temporary-workspace.ts';
 import {
-  decidePermission,
+  decidePermission as decideCall,
+  type KnownAnswers,
   matchesCall,
-  noAnswers,
   type PermissionPolicy,
   proposePattern,
+  subjectOf,
 } from './permission.ts';
 import { workspaceTools } from './workspace-tools.ts';
 
@@ -13,6 +17,18 @@ const shell = { name: 'shell', access: 'execute' } as const;
 const command = (text: string) => ({ kind: 'command', text }) as const;
 const file = (text: string) => ({ kind: 'file', text }) as const;
 const writing = { name: 'write_file', access: 'write' } as const;
+
+const noAnswers: KnownAnswers = { grants: [], refused: [] };
+type Decided = Parameters<typeof decideCall>;
+
+function decidePermission(
+  tool: Decided[0],
+  subject: Decided[1],
+  policy: PermissionPolicy,
+  known = noAnswers,
+) {
+  return decideCall(tool, subject, policy, known);
+}
 
 function decide(text: string, ...shellAllow: string[]) {
   return decidePermission(shell, command(text), { mode: 'allow-list', shellAllow });
@@ -267,5 +283,37 @@ describe('the pattern that a lasting answer covers', () => {
     expect(matchesCall('/README.md', file('docs/README.md'))).toBe(false);
     expect(matchesCall('README.md', file('docs/README.md'))).toBe(true);
     expect(matchesCall('../**', file('a'))).toBe(false);
+  });
+});
+
+describe('C3: a place of untildone itself', () => {
+  it.each(['state/grants.json', 'state/new/file', 'state'])(
+    'is known before it is there: %s',
+    async (path) => {
+      const { root } = createTemporaryWorkspace();
+      const kept = [join(root, 'state')];
+      expect(await subjectOf('write', { path }, root, kept)).toEqual({ kind: 'kept', text: path });
+    },
+  );
+
+  it('is known by every name that leads to it', async () => {
+    const { root } = createTemporaryWorkspace();
+    mkdirSync(join(root, 'state'));
+    symlinkSync('state', join(root, 'way'));
+    for (const own of ['state', 'way'])
+      for (const path of ['state/a.json', 'way/a.json'])
+        expect(await subjectOf('write', { path }, root, [join(root, own)])).toEqual({
+          kind: 'kept',
+          text: 'state/a.json',
+        });
+  });
+
+  it('is nothing beside it', async () => {
+    const { root } = createTemporaryWorkspace();
+    for (const path of ['state.json', 'stateless/x', 'src/state'])
+      expect(await subjectOf('write', { path }, root, [join(root, 'state')])).toEqual({
+        kind: 'file',
+        text: path,
+      });
   });
 });

@@ -1,51 +1,48 @@
 // Whether a tool call may run: by its subject, the human's policy and answers. An allowed command that runs the
 // workspace's code (npm test) runs what the agent wrote.
-import { realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
-import { isInside, resolveInside } from '../../checks/files.ts';
+import { join } from 'node:path';
+import { isInside, type Place, realNames, resolveInside } from '../../checks/files.ts';
 import { compileNames, createPathSet, matchesNames } from '../../core/glob.ts';
 import { hasHidden, oneLine, visibleLines } from '../../core/safe-text.ts';
 import { isObject, ownValue } from '../../core/schema.ts';
 import type { WorkspaceTool } from './tool.ts';
 
-export interface PermissionPolicy {
+export type PermissionPolicy = Readonly<{
   /** allow-list: what fits a pattern; ask: else the human is asked; auto: all. */
-  readonly mode: 'ask' | 'allow-list' | 'read-only' | 'auto';
-  readonly shellAllow: readonly string[];
+  mode: 'ask' | 'allow-list' | 'read-only' | 'auto';
+  shellAllow: readonly string[];
   /** By tool. A file tool not named may write everywhere in the workspace. */
-  readonly allow?: Readonly<Record<string, readonly string[]>>;
+  allow?: Readonly<Record<string, readonly string[]>>;
   /** Absolute folders of untildone itself: no file tool writes there. */
-  readonly kept?: readonly string[];
-}
+  kept?: readonly string[];
+}>;
 
-type Tool = Pick<WorkspaceTool, 'name' | 'access'>;
 type Covered = Readonly<Record<'tool' | 'pattern', string>>;
 export type KnownAnswers = Readonly<Record<'grants' | 'refused', readonly Covered[]>>;
-export const noAnswers: KnownAnswers = { grants: [], refused: [] };
 type About = Readonly<Record<'tool' | 'subject', string>>;
-interface Denial {
-  readonly deny: string;
+type Denial = Readonly<{
+  deny: string;
   /** `pattern`: what a lasting answer would cover. */
-  readonly askable: (About & Covered) | null;
+  askable: (About & Covered) | null;
   /** What an answer on record must be about; null: none changes anything. */
-  readonly about: About | null;
-}
+  about: About | null;
+}>;
 export type PermissionDecision = 'allow' | Denial;
 
 /** `file`: from the root, with slashes. `kept`: a place of untildone. */
-type CallSubject = { readonly kind: 'command' | 'file' | 'kept' | 'none'; readonly text: string };
+type CallSubject = Readonly<{ kind: 'command' | 'file' | 'kept' | 'none'; text: string }>;
 
 const longestQuestion = 2000;
 const mostLines = 40;
 
 export function decidePermission(
-  { name, access }: Tool,
+  { name, access }: Pick<WorkspaceTool, 'name' | 'access'>,
   subject: CallSubject,
   policy: PermissionPolicy,
-  known: KnownAnswers = noAnswers,
+  known: KnownAnswers,
 ): PermissionDecision {
   const { kind, text } = subject;
-  const refusal = (deny: string, about: About | null = null): Denial => ({ deny, askable: null, about });
+  const refusal = (deny: string, about: About | null = null) => ({ deny, askable: null, about });
   if (access === 'read') return 'allow';
   if (kind === 'kept') return refusal(`${name} is not allowed there: ${text} belongs to untildone itself.`);
   if (policy.mode === 'auto') return 'allow';
@@ -76,7 +73,7 @@ function patternsOf(tool: string, subject: CallSubject, policy: PermissionPolicy
   const isFile = subject.kind === 'file';
   const said = isFile ? (own ?? ['**']) : [...(own ?? []), ...policy.shellAllow];
   // A grant for one file tool counts for both.
-  const family = isFile ? ['write_file', 'edit_file', tool] : [tool];
+  const family = isFile ? ['write_file', 'edit_file'] : [tool];
   const granted = grants.filter((grant) => family.includes(grant.tool)).map(({ pattern }) => pattern);
   const all = [...said, ...granted];
   // Only where the human named it.
@@ -96,7 +93,7 @@ function explain(shown: string, kind: CallSubject['kind'], allowed: readonly str
 
 /** Links are followed. Its tool refuses what has no sense. */
 export async function subjectOf(
-  access: Tool['access'],
+  access: WorkspaceTool['access'],
   input: unknown,
   root: string,
   kept: readonly string[] = [],
@@ -107,20 +104,15 @@ export async function subjectOf(
   if (access === 'execute') return { kind: 'command', text: value };
   const located = await resolveInside(root, value);
   if (!located.ok) return none;
-  const real = join(located.place.existing, ...located.place.missing);
-  const text = relative(located.place.root, real).split(sep).join('/');
-  for (const folder of kept) if (isInside(await realFolder(folder), real)) return { kind: 'kept', text };
-  return { kind: 'file', text };
-}
-
-async function realFolder(folder: string): Promise<string> {
-  try {
-    return await realpath(folder);
-  } catch {
-    // Not there yet: its parent says where.
-    const parent = dirname(folder);
-    return parent === folder ? folder : join(await realFolder(parent), basename(folder));
+  const realPath = ({ existing, missing }: Place) => join(existing, ...missing);
+  const text = realNames(located.place).join('/');
+  for (const folder of kept) {
+    const own = await resolveInside('/', folder);
+    // Safe: what cannot be resolved cannot be written through a link either.
+    const real = own.ok ? realPath(own.place) : folder;
+    if (isInside(real, realPath(located.place))) return { kind: 'kept', text };
   }
+  return { kind: 'file', text };
 }
 
 /** It names the commands that are run as checks. */

@@ -44,6 +44,16 @@ describe('permissions for good', () => {
     const wait = { kind: 'permission', requestId: 'r', granted: true, remembered: 'always' } as const;
     await store.append([{ id: 'answer x', sessionId: 's', at: 5, type: 'wait-ended', wait }]);
     expect(await provenGrants(store, place('/a'))).toEqual({ grants: [grant('x')], unproven: 1 });
+    // Another answer, or any other event, proves nothing.
+    for (const [id, remembered] of [
+      ['answer y', 'no'],
+      ['answer z', 'session'],
+    ] as const)
+      await store.append([{ id, sessionId: 's', at: 6, type: 'wait-ended', wait: { ...wait, remembered } }]);
+    await store.append([{ id: 'answer v', sessionId: 's', at: 7, type: 'human-aborted', how: 'Ctrl-C' }]);
+    addGrant(place('/a'), grant('z'));
+    addGrant(place('/a'), grant('v'));
+    expect(await provenGrants(store, place('/a'))).toEqual({ grants: [grant('x')], unproven: 3 });
   });
 
   it.each(['{', '[]', '{"directories":{"/a":[{"tool":"shell"}]}}', '{"directories":{"/a":{}}}'])(

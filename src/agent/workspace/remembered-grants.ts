@@ -19,8 +19,11 @@ export const readGrants = (place: GrantPlace): readonly RememberedGrant[] =>
 export async function provenGrants(store: Store, place: GrantPlace) {
   const all = readGrants(place);
   const events = await store.events({ ids: all.map(({ answerId }) => answerId) });
-  const answers = new Set(events.map(({ event }) => event.id));
-  const proven = all.filter(({ answerId }) => answers.has(answerId));
+  const answers = events.flatMap(({ event }) => {
+    const wait = event.type === 'wait-ended' ? event.wait : null;
+    return wait?.kind === 'permission' && wait.remembered === 'always' ? [event.id] : [];
+  });
+  const proven = all.filter(({ answerId }) => answers.includes(answerId));
   return { grants: proven, unproven: all.length - proven.length };
 }
 

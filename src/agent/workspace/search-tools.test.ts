@@ -94,6 +94,21 @@ describe('grep', () => {
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
+  it('ends with a signal that comes right after it was looked at', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const { put, call } = createTemporaryWorkspace({}, signal);
+    put('a.txt', 'needle\n');
+    Object.defineProperty(signal, 'aborted', {
+      get() {
+        const isAborted = Reflect.get(AbortSignal.prototype, 'aborted', signal);
+        queueMicrotask(() => controller.abort());
+        return isAborted;
+      },
+    });
+    expect(errorOf(await call('grep', { pattern: 'needle' }))).toContain('interrupted');
+  });
+
   it('is bounded in matches, line length and file size, and skips binary files', async () => {
     const { put, call } = createTemporaryWorkspace({ grepMatches: 5, fileBytes: 100_000 });
     put('a.txt', 'x\n'.repeat(100));

@@ -124,10 +124,9 @@ export const grep = defineTool({
       return refuse(`The pattern is not a JavaScript regular expression: ${compiled.reason}. ${hint}`);
     const filter = createPathFilter(include);
     if (!filter.ok) return filter;
-    return inExistingPlace(context.root, path, async (place) => {
-      if (context.signal.aborted) return refuse('The call was interrupted.');
-      return searchFiles(place, compiled.expression, filter.accepts, context);
-    });
+    return inExistingPlace(context.root, path, (place) =>
+      searchFiles(place, compiled.expression, filter.accepts, context),
+    );
   },
 });
 
@@ -153,6 +152,8 @@ async function searchFiles(place: files.Place, pattern: RegExp, accepts: PathFil
   const isFile = (await withFile(place, async () => true)) === true;
   const walked = walk(place, limits.walkedEntries, signal);
   const found = isFile ? [{ names: files.realNames(place), isLink: false }] : walked.files;
+  // Nothing is awaited in between: with a signal that has come the thread would be left behind.
+  if (signal.aborted) return refuse('The call was interrupted.');
   const search = openPatternSearch(pattern, grepMs, signal);
   try {
     for await (const batch of inBatches(found, accepts)) {

@@ -1,5 +1,5 @@
 // The shape of a workspace tool. It does not throw for what a model gets wrong; permission.ts decides if it may run.
-import { type Refusal, refuse } from '../../core/error.ts';
+import type { Refusal } from '../../core/error.ts';
 import { jsonSchema } from '../../core/json-schema.ts';
 import { type Fields, object, type Values } from '../../core/schema.ts';
 import { readInput } from '../../core/tool-input.ts';
@@ -7,7 +7,6 @@ import type { Jobs } from './shell.ts';
 
 /** It quotes files and programs: whoever prints it to a terminal strips it. */
 export type Answer = string | Refusal;
-export type ToolOutcome = { ok: true; output: string } | Refusal;
 
 /** For the model's context and the human's machine. A tool says what it cut. */
 export const defaultLimits = {
@@ -30,15 +29,15 @@ export const defaultLimits = {
 };
 export type WorkspaceLimits = Readonly<typeof defaultLimits>;
 
-export interface ToolContext {
+export type ToolContext = Readonly<{
   /** May be reached by links. */
-  readonly root: string;
-  readonly signal: AbortSignal;
-  readonly limits: WorkspaceLimits;
-  readonly jobs: Jobs;
+  root: string;
+  signal: AbortSignal;
+  limits: WorkspaceLimits;
+  jobs: Jobs;
   /** All that commands get. */
-  readonly environment: Readonly<Record<string, string>>;
-}
+  environment: Readonly<Record<string, string>>;
+}>;
 
 export type WorkspaceTool = ReturnType<typeof defineTool>;
 
@@ -55,11 +54,10 @@ export function defineTool<const F extends Fields>(tool: {
   return {
     ...about,
     inputSchema: jsonSchema(object(input)),
-    async call(value: unknown, context: ToolContext): Promise<ToolOutcome> {
+    async call(value: unknown, context: ToolContext): Promise<Answer> {
       // Files have no bound of their own.
       const read = readInput(input, value, Number.MAX_SAFE_INTEGER);
-      const answer = read.ok ? await run(read.input, context) : refuse(read.error);
-      return typeof answer === 'string' ? { ok: true, output: answer } : answer;
+      return read.ok ? run(read.input, context) : read;
     },
   };
 }
