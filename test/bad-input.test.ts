@@ -16,12 +16,12 @@ import { createScriptedHost, type ScriptedHost } from '../src/simulated/scripted
 import { createSequentialIdentifiers, createSimulatedClock } from '../src/simulated/simulated-clock.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { ToolResult } from '../src/tools/todo-tools.ts';
-import { createTodoTools, type SessionTodoTool } from '../src/tools/todo-tools.ts';
+import { createTodoTools } from '../src/tools/todo-tools.ts';
 import { anEvent } from './support/builders.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'untildone-bad-input-'));
 const path = join(folder, 'store.sqlite');
-const tools = new Map<string, SessionTodoTool>();
+const tools = new Map<string, ReturnType<typeof createTodoTools>[number]>();
 let store: Store;
 let host: ScriptedHost;
 let database: DatabaseSync;

@@ -12,8 +12,7 @@ import type { EngineOptions } from '../engine/engine.ts';
 import type { CheckAsker, Checker, CheckFinding, CheckRun, EvidenceRow } from '../engine/host.ts';
 import { digestFile, type Environment, readSnapshot } from '../engine/policy.ts';
 import { sha256 } from '../engine/system.ts';
-import type { Listed, ListingOptions } from './fingerprint.ts';
-import { fingerprintsIn, listWorkspace, lookAtFiles } from './fingerprint.ts';
+import { fingerprintsIn, type Listed, listWorkspace, lookAtFiles } from './fingerprint.ts';
 import { runCheckTwice } from './run-check.ts';
 
 type Services = Pick<EngineOptions, 'store' | 'clock' | 'identifiers'>;
@@ -31,8 +30,7 @@ export interface CheckerOptions extends Services {
   readonly onEdited?: (paths: readonly string[]) => void;
 }
 
-type Session = Readonly<{ sessionId: string; directory: string }>;
-type Stop = Session & { readonly exclude?: readonly string[] | undefined };
+type Session = Readonly<{ sessionId: string; directory: string; exclude?: Policy['exclude'] }>;
 
 const shortestPollMs = 20;
 const longestPollMs = 250;
@@ -44,12 +42,12 @@ export function createChecker(options: CheckerOptions) {
   const base = () => ({ id: identifiers.next(), at: clock.now() });
   let kept: (Session & { readonly listed: Listed; readonly at: number }) | null = null;
 
-  async function listingFor(isStop: boolean, { sessionId, directory }: Session): Promise<Listed> {
+  async function listingFor(isStop: boolean, { sessionId, directory }: Session) {
     const last = kept;
     kept = null;
-    const isFresh = last !== null && isStop && clock.now() - last.at <= freshMs;
     const isSame = last?.sessionId === sessionId && last.directory === directory;
-    return isFresh && isSame && last.listed.ok ? last.listed : listWorkspace(directory);
+    const isFresh = isStop && isSame && clock.now() - last.at <= freshMs;
+    return isFresh && last.listed.ok ? last.listed : listWorkspace(directory);
   }
 
   async function ask(directory: string, questions: readonly CheckQuestion[]) {
@@ -58,16 +56,15 @@ export function createChecker(options: CheckerOptions) {
     return runs;
   }
 
-  /** null: it was cancelled. */
-  async function waitForRun({ sessionId, directory }: Session, id: string): Promise<CheckRun | null> {
+  /** Without a finding: it was cancelled. */
+  async function waitForRun({ sessionId, directory }: Session, id: string) {
     const signal = options.signal();
     for (let wait = shortestPollMs; ; wait = Math.min(wait * 1.5, longestPollMs)) {
       const [run] = await store.checkRuns({ id });
-      if (run === undefined || run.state === 'cancelled') return null;
-      if (run.state === 'finished') return run;
+      if (run === undefined || run.endedAt !== null) return run;
       if (signal.aborted) {
         await cancelChecks({ ...options, directory }, sessionId);
-        return null;
+        return run;
       }
       // Replaces a runner that died.
       if (wait === longestPollMs) await ask(directory, []);
@@ -101,19 +98,20 @@ export function createChecker(options: CheckerOptions) {
         questions.push({ spec, askers, fingerprint, exclude: policy.exclude ?? [] });
         continue;
       }
-      const finding = spec
+      const sentence = `There is no check with the name "${check}" in the configuration.`;
+      const finding: Finding = spec
         ? await humanFinding(spec, { sessionId, fingerprint }, options)
-        : unknownCheck(check, clock.now());
+        : { ...unrun(check, clock.now()), fingerprint, result: 'failed', sentence };
       onResult?.(finding, onlyTodo(askers));
       for (const asker of askers)
         await report({ ...finishedEvent(identifiers.next(), asker, finding), at: clock.now() });
     }
     for (const id of questions.length === 0 ? [] : await ask(place.directory, questions)) {
       const ended = await waitForRun(place, id);
-      if (ended === null || ended.finding === null) continue;
+      if (!ended?.finding) continue;
       const askers = ended.askers.filter((asker) => asker.sessionId === sessionId);
       onResult?.(ended.finding, onlyTodo(askers));
-      for (const event of eventsOf({ ...ended, askers })) await report(event);
+      for (const event of eventsOf(ended, askers, ended.finding)) await report(event);
     }
     if (!final || options.signal().aborted) return;
     const edited = editedSources(policy);
@@ -124,10 +122,10 @@ export function createChecker(options: CheckerOptions) {
   return {
     run,
     /** The fingerprint for a stop attempt, or null. The checks of that attempt use the same listing. */
-    async lookAtStop({ sessionId, directory, exclude }: Stop, limits?: ListingOptions) {
-      const listed = await listWorkspace(directory, limits);
-      kept = { sessionId, directory, listed, at: clock.now() };
-      return fingerprintsIn(listed, exclude)({ files: [] });
+    async lookAtStop(stop: Session, limits?: Parameters<typeof listWorkspace>[1]) {
+      const listed = await listWorkspace(stop.directory, limits);
+      kept = { ...stop, listed, at: clock.now() };
+      return fingerprintsIn(listed, stop.exclude)({ files: [] });
     },
   };
 }
@@ -144,14 +142,13 @@ function staleTodos({ plan }: State, { checks = {} }: Partial<Policy>, fingerpri
     .flatMap(({ id, evidence }) => evidence.map((seen) => ({ ...seen, todoId: id })))
     .filter(({ check, fingerprint }) => {
       const spec = checks[check];
-      return spec === undefined || fingerprint === null || fingerprint !== fingerprintOf(spec);
+      return fingerprint === null || fingerprint !== (spec && fingerprintOf(spec));
     });
 }
 
-export function editedSources({ sources = [] }: Pick<Policy, 'sources'>): string[] {
-  // Ticked boxes of a plan file are no change: we tick them.
-  const edited = sources.filter(({ path, digest, kind }) => digest !== digestFile(path, kind));
-  return edited.map(({ path }) => path);
+/** Ticked boxes of a plan file are no change: we tick them. */
+export function editedSources({ sources = [] }: Pick<Policy, 'sources'>) {
+  return sources.flatMap(({ path, digest, kind }) => (digest === digestFile(path, kind) ? [] : [path]));
 }
 
 type Told = EventOf<'check-finished'>;
@@ -169,11 +166,10 @@ export async function humanFinding(
 ): Promise<Finding> {
   const { sessionId, fingerprint } = asked;
   const rows = await store.evidence(sessionId, remembered);
-  const isAnswer = (row: EvidenceRow) => row.human === true && row.check === spec.id;
-  const known = rows.find((row) => isAnswer(row) && row.fingerprint === fingerprint);
+  const known = rows.find((row) => row.human && row.check === spec.id && row.fingerprint === fingerprint);
   if (known !== undefined && fingerprint !== null) return known;
-  const answer = (await askHuman?.(spec.question)) ?? null;
-  if (answer === null) {
+  const answer = await askHuman?.(spec.question);
+  if (!answer) {
     const sentence = `Waits for a human to approve: ${spec.question}`;
     return { ...unrun(spec.id, clock.now()), fingerprint, result: 'waiting', sentence };
   }
@@ -189,11 +185,6 @@ export function humanEvidence(spec: HumanCheck, asked: AnswerFor, answer: HumanA
   return { ...unrun(spec.id, at), ...asked, ...said };
 }
 
-function unknownCheck(check: string, at: number): Finding {
-  const sentence = `There is no check with the name "${check}" in the configuration.`;
-  return { ...unrun(check, at), fingerprint: null, result: 'failed', sentence };
-}
-
 function unrun(check: string, at: number) {
   return { check, flaky: false, exitCode: null, milliseconds: 0, tail: '', timedOut: false, at };
 }
@@ -206,7 +197,7 @@ type QueueRunner = Omit<QueuePlace, 'identifiers'> & Readonly<{ holder: string; 
 /** After this silence another runner takes over and begins its run again. */
 const runnerLeaseMs = 15_000;
 
-function leaseOf({ clock, directory, holder }: Pick<QueueRunner, 'clock' | 'directory' | 'holder'>) {
+function leaseOf({ clock, directory, holder }: Omit<QueueRunner, 'environment'>) {
   const now = clock.now();
   return { name: `checks ${directory}`, holder, now, until: now + runnerLeaseMs };
 }
@@ -242,7 +233,7 @@ function joined(known: readonly CheckAsker[], more: readonly CheckAsker[]) {
 }
 
 /** What nobody else waits for is cancelled, even while it runs. */
-export function cancelChecks({ store, clock, directory }: QueuePlace, sessionId: string): Promise<void> {
+export function cancelChecks({ store, clock, directory }: QueuePlace, sessionId: string) {
   return store.changeChecks(directory, null, ({ active }) => {
     const runs = active.flatMap((run): CheckRun[] => {
       const askers = run.askers.filter((asker) => asker.sessionId !== sessionId);
@@ -262,7 +253,7 @@ export function startRunner(directory: string, holder: string, source: Environme
   if (file === null) return false;
   const isBun = process.versions['bun'] !== undefined;
   const words = [...(isBun ? [] : ['--no-warnings']), file, directory, holder];
-  const env = { ...source, ...(isBun ? { [scriptSwitch]: '1' } : {}) };
+  const env = isBun ? { ...source, [scriptSwitch]: '1' } : source;
   const options = { detached: true, stdio: 'ignore', env, cwd: '/' } as const;
   // The shell ends at once, which gives the runner a new parent. Words are never part of the script.
   const script = '"$@" </dev/null >/dev/null 2>&1 &';
@@ -276,7 +267,7 @@ export function startRunner(directory: string, holder: string, source: Environme
   return true;
 }
 
-function findRunner(): string | null {
+function findRunner() {
   const started = pathToFileURL(process.argv[1] ?? '').href;
   // A late file of a program does not know its place; the started program does.
   const here = import.meta.url ?? started;
@@ -287,7 +278,7 @@ function findRunner(): string | null {
   return [...built, ...sources].map((url) => fileURLToPath(url)).find((path) => existsSync(path)) ?? null;
 }
 
-export async function runQueue(runner: QueueRunner): Promise<void> {
+export async function runQueue(runner: QueueRunner) {
   const { store, clock, directory } = runner;
   for (;;) {
     // The lease is released in the same transaction, so that later askers start a runner.
@@ -297,19 +288,18 @@ export async function runQueue(runner: QueueRunner): Promise<void> {
       return { result: started, runs: [started] };
     });
     if (run === null) return;
-    const finding = await performRun(runner, run);
-    if (finding !== null) await finish(runner, run.id, finding);
+    await performRun(runner, run);
   }
 }
 
 const watchMs = 500;
 
-/** null: cancelled, or the lease is lost. */
-async function performRun(runner: QueueRunner, run: CheckRun): Promise<CheckFinding | null> {
+/** It is not finished when it was cancelled or the lease was lost. */
+async function performRun(runner: QueueRunner, run: CheckRun) {
   const { store, clock, directory, environment } = runner;
   const ending = new AbortController();
   const { signal } = ending;
-  const look = async (): Promise<void> => {
+  const look = async () => {
     const isWanted = await store.changeChecks(directory, leaseOf(runner), ({ active, holds }) => ({
       result: holds && active.some(({ id }) => id === run.id),
     }));
@@ -324,19 +314,19 @@ async function performRun(runner: QueueRunner, run: CheckRun): Promise<CheckFind
   try {
     const seen = await runCheckTwice(run.spec, context);
     const after = signal.aborted ? null : (await lookAtFiles(directory, run.exclude))(run.spec);
-    return signal.aborted ? null : { ...seen, before: run.before ?? null, after };
+    if (!signal.aborted) await finish(runner, run.id, { ...seen, after });
   } finally {
     clearInterval(watch);
   }
 }
 
-function finish({ store, clock, directory }: QueueRunner, id: string, finding: CheckFinding): Promise<void> {
+function finish({ store, clock, directory }: QueueRunner, id: string, finding: CheckFinding) {
   return store.changeChecks(directory, null, ({ active }) => {
     const run = active.find((one) => one.id === id);
     if (run === undefined) return { result: undefined };
     const finished: CheckRun = { ...run, state: 'finished', endedAt: clock.now(), finding };
-    const events = eventsOf(finished);
-    const { before: _before, after: _after, ...seen } = finding;
+    const events = eventsOf(run, run.askers, finding);
+    const { after: _, ...seen } = finding;
     const rowOf = ({ sessionId, todoId, fingerprint }: Told) => ({ ...seen, sessionId, todoId, fingerprint });
     const evidence = events.map(rowOf);
     return { result: undefined, runs: [finished], evidence, events };
@@ -344,14 +334,12 @@ function finish({ store, clock, directory }: QueueRunner, id: string, finding: C
 }
 
 /** Always the same, whether the runner or an asker tells them first. */
-function eventsOf({ id, askers, finding }: CheckRun) {
-  return askers.flatMap((asker) => {
-    if (finding === null) return [];
-    const { before, after } = finding;
+function eventsOf({ id, before }: CheckRun, askers: CheckRun['askers'], finding: CheckFinding) {
+  return askers.map((asker) => {
     // After a stop only the check can have written, which does not void it. Else only an unchanged workspace counts.
-    const fingerprint = asker.final || before === after ? after : null;
+    const fingerprint = asker.final || before === finding.after ? finding.after : null;
     const eventId = `${id} ${asker.todoId ?? 'goal'} ${asker.sessionId}`;
-    return [finishedEvent(eventId, asker, { ...finding, fingerprint })];
+    return finishedEvent(eventId, asker, { ...finding, fingerprint });
   });
 }
 

@@ -2,25 +2,23 @@
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { type Refusal, refuse } from '../core/error.ts';
+import { refuse } from '../core/error.ts';
 import { displayName } from '../core/safe-text.ts';
 import { errorCode } from '../engine/system.ts';
 
-export interface Place {
-  readonly root: string;
+export type Place = Readonly<{
+  root: string;
   /** The deepest part that exists, without symbolic links. */
-  readonly existing: string;
-  readonly missing: readonly string[];
+  existing: string;
+  missing: readonly string[];
   /** Relative to the root, quoted if it is not plain. */
-  readonly shown: string;
-}
+  shown: string;
+}>;
 
 const hint = 'Give a path relative to the workspace root, such as "src/index.ts".';
 
-type Resolved = { ok: true; place: Place } | Refusal;
-
 /** The tree can change before the answer is used: `withDirectory` closes that gap. */
-export async function resolveInside(root: string, given: string): Promise<Resolved> {
+export async function resolveInside(root: string, given: string) {
   if (given.includes('\0')) return refuse(`A path must not contain NUL characters. ${hint}`);
   // Safe: whoever asked is told.
   const real = await realpath(root).catch((error) => refuse(explainFileError(error, 'The workspace root')));
@@ -33,14 +31,14 @@ export async function resolveInside(root: string, given: string): Promise<Resolv
   return findDeepest(real, plain, displayName(plain.join(sep) || '.'));
 }
 
-async function findDeepest(root: string, names: readonly string[], shown: string): Promise<Resolved> {
+async function findDeepest(root: string, names: readonly string[], shown: string) {
   for (let count = names.length; count >= 0; count -= 1) {
     const candidate = join(root, ...names.slice(0, count));
     try {
       const existing = await realpath(candidate);
       if (!isInside(root, existing))
         return refuse(`${shown} leads out of the workspace through a symbolic link, which is refused.`);
-      return { ok: true, place: { root, existing, missing: names.slice(count), shown } };
+      return { ok: true as const, place: { root, existing, missing: names.slice(count), shown } };
     } catch (error) {
       // Missing: its parent is next. Anything else is the answer.
       if (!isMissing(error)) return refuse(explainFileError(error, shown));
@@ -69,8 +67,8 @@ export async function withDirectory<Result>(
   real: string,
   use: (directory: PinnedDirectory) => Promise<Result>,
   /** Its name in a pinned parent. */
-  reachedBy: string = real,
-): Promise<Result> {
+  reachedBy = real,
+) {
   const handle = await open(reachedBy, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
     if (!(await isStillAt(handle, real)))
@@ -82,7 +80,7 @@ export async function withDirectory<Result>(
   }
 }
 
-async function isStillAt(handle: FileHandle, real: string): Promise<boolean> {
+async function isStillAt(handle: FileHandle, real: string) {
   if (byDescriptor) return (await readlink(`/proc/self/fd/${handle.fd}`)) === real;
   const [opened, named] = await Promise.all([handle.stat(), stat(real)]);
   return (await realpath(real)) === real && opened.ino === named.ino && opened.dev === named.dev;
@@ -110,7 +108,7 @@ export async function withRegularFile<Result>(
 }
 
 /** null: it holds more. */
-export async function readAtMost(handle: FileHandle, maxBytes: number): Promise<Buffer | null> {
+export async function readAtMost(handle: FileHandle, maxBytes: number) {
   const chunks: Buffer[] = [];
   for (let total = 0; total <= maxBytes; ) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(65_536), 0, 65_536, null);
@@ -119,12 +117,6 @@ export async function readAtMost(handle: FileHandle, maxBytes: number): Promise<
     total += bytesRead;
   }
   return null;
-}
-
-/** null: not a regular file, or a larger one. */
-export async function readFileAtMost(real: string, maxBytes: number): Promise<Buffer | null> {
-  const opened = await withRegularFile(real, (handle) => readAtMost(handle, maxBytes));
-  return opened.kind === 'file' ? opened.result : null;
 }
 
 export const isMissing = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
@@ -143,7 +135,7 @@ const sentences: Readonly<Record<string, string>> = {
   EMFILE: 'could not be opened: too many open files; try again',
 };
 
-export function explainFileError(error: unknown, shown: string): string {
+export function explainFileError(error: unknown, shown: string) {
   const code = errorCode(error);
   return `${shown} ${sentences[code] ?? `could not be used (${code})`}.`;
 }

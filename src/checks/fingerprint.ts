@@ -37,9 +37,15 @@ export function listWorkspace(directory: string, options: ListingOptions = {}) {
 
 /** null: unknown (V2). */
 export function fingerprintsIn(listed: Listed, exclude: readonly string[] = []) {
-  return ({ files }: Pick<CheckSpec, 'files'>): string | null => {
-    const taken = listed.ok ? fingerprintListing(listed.listing, { files, exclude }) : listed;
-    return taken.ok ? (files.length === 0 ? '' : 'files:') + taken.fingerprint : null;
+  const known = new Map<string, string | null>();
+  return ({ files }: Pick<CheckSpec, 'files'>) => {
+    const key = JSON.stringify(files);
+    // Hundreds of todos share a check, and each fingerprint sorts and hashes all names.
+    if (!known.has(key)) {
+      const taken = listed.ok ? fingerprintListing(listed.listing, { files, exclude }) : listed;
+      known.set(key, taken.ok ? (files.length === 0 ? '' : 'files:') + taken.fingerprint : null);
+    }
+    return known.get(key) ?? null;
   };
 }
 
@@ -80,7 +86,7 @@ export async function lookThrough(
   list: (root: string, signal: AbortSignal) => Promise<Listing | null>,
 ) {
   const time = AbortSignal.timeout(timeoutMs);
-  const over = AbortSignal.any([time, ...(signal === undefined ? [] : [signal])]);
+  const over = AbortSignal.any(signal ? [time, signal] : [time]);
   // Safe: the caller is told.
   const root = await realpath(directory).catch((error) => refuse(explainFileError(error, 'The workspace')));
   if (typeof root !== 'string') return root;
@@ -102,9 +108,9 @@ async function listFolder(real: string, look: Look): Promise<Listing | null> {
 const listArguments =
   'ls-files -z -v --stage --cached --others --exclude-standard --exclude=node_modules'.split(' ');
 const changedArguments =
-  'diff-files -z --raw --relative --no-renames --no-ext-diff --ignore-submodules=all'.split(' ');
+  'diff-files -z --name-only --relative --no-renames --no-ext-diff --ignore-submodules=all'.split(' ');
 
-async function listByGit(directory: string, look: Look): Promise<Listing | null> {
+async function listByGit(directory: string, look: Look) {
   const repository = await openRepository(directory, look.environment, look.signal);
   // A submodule without its own .git is the outer repository to git.
   if (repository === null || (look.depth > 0 && repository.top !== directory)) return null;
@@ -153,9 +159,9 @@ function readGitFiles(listed: string, changed: string) {
     if (isRepository || 'HSs'.includes(line.charAt(0))) files.set(path, line.slice(2, tab - 2));
     else files.delete(path);
   }
-  // `:100644 100644 0123…cdef 0000…0000 M<nul>path<nul>`
-  for (const [, mode = null, path = ''] of changed.matchAll(/:(\d{6}) [^\0]*\0([^\0]*)\0/gu)) {
-    if (repositories.has(path) || unsettled.has(path)) continue;
+  for (const path of changed.split('\0')) {
+    const mode = files.get(path)?.slice(0, 6) ?? gitlinkMode;
+    if (mode === gitlinkMode || unsettled.has(path)) continue;
     unsettled.set(path, mode);
     files.delete(path);
   }
@@ -166,9 +172,8 @@ const deepestRepository = 5;
 
 /** By the rest of the path; null: as git has it. */
 async function lookIntoRepository(key: string, { algorithm }: Repository, look: Look) {
-  const stats = await lookAt(key);
-  if (stats?.isDirectory() !== true) {
-    const value = stats && (await contentValue(key, algorithm));
+  if (!(await lookAt(key))?.isDirectory()) {
+    const value = await contentValue(key, algorithm);
     return new Map(value === null ? [] : [['', value]]);
   }
   const deeper = { ...look, depth: look.depth + 1 };
@@ -190,7 +195,8 @@ async function settle({ files, unsettled }: GitFiles, repository: Repository, si
     const keptMode = stats.isFile() && known === '100755' ? known : '100644';
     const mode = trustsMode || stats.isSymbolicLink() ? modeOf(stats) : keptMode;
     // Safe: a link that vanished meanwhile gets a value that no content has.
-    const id = await idWithoutReading(key, stats, algorithm).catch(() => 'changing');
+    const quick = await idWithoutReading(key, stats, algorithm).catch(() => 'changing');
+    const id = quick ?? rememberedId(`git ${key}`, stats);
     if (id === null) unread.push({ path, key, mode, stats });
     else files.set(path, `${mode} ${id}`);
   });
@@ -200,21 +206,20 @@ async function settle({ files, unsettled }: GitFiles, repository: Repository, si
   const input = unread.map(({ path }) => quotedLine(prefix + path)).join('');
   const output = input === '' ? '' : await ask(['hash-object', '--stdin-paths'], input);
   if (signal.aborted) return false;
-  const ids = output?.split('\n').filter((line) => line !== '') ?? [];
+  const ids = output?.split('\n') ?? [];
   for (const [index, { path, key, mode, stats }] of unread.entries()) {
-    const id = ids.length === unread.length ? ids[index] : undefined;
+    const id = ids[index];
     // git gave up on one of them, so we read each one ourselves.
-    const value = id === undefined ? await contentValue(key, algorithm) : `${mode} ${id}`;
+    const value = id ? `${mode} ${id}` : await contentValue(key, algorithm);
     if (value !== null) files.set(path, value);
-    if (id !== undefined) rememberId(key, stats, id, since);
+    if (id) rememberId(`git ${key}`, stats, id, since);
   }
   return true;
 }
 
-function quotedLine(path: string): string {
-  if (!/[\n\r"\\]/u.test(path)) return `${path}\n`;
-  const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r' };
-  return `"${path.replace(/[\n\r"\\]/gu, (character) => escapes[character] ?? `\\${character}`)}"\n`;
+function quotedLine(path: string) {
+  const octal = (character: string) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`;
+  return /[\n\r"\\]/u.test(path) ? `"${path.replace(/[\n\r"\\]/gu, octal)}"\n` : `${path}\n`;
 }
 
 const mostEntries = 1_000_000;
@@ -251,32 +256,31 @@ const hugeBytes = 256n * 1024n * 1024n;
 /** A file that changed so recently may change again within one tick of its clock. */
 const settledMs = 2000;
 const mostRemembered = 200_000;
+/** By who made the id (git converts line ends, each algorithm has its own) and the path. */
 const remembered = new Map<string, { readonly stamp: string; readonly id: string }>();
 
 /** Nobody can set ctime back without setting the clock. */
-function stampOf(stats: BigIntStats): string {
-  return `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
-}
+const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats) =>
+  `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 
-function modeOf(stats: BigIntStats): string {
+function modeOf(stats: BigIntStats) {
   if (stats.isSymbolicLink()) return '120000';
   return (stats.mode & 0o100n) === 0n ? '100644' : '100755';
 }
 
-async function lookAt(key: string): Promise<BigIntStats | null> {
-  // Safe: what is gone is not part of the workspace.
-  return lstat(Buffer.from(key, 'latin1'), { bigint: true }).catch(() => null);
-}
+const statsOf = (key: string) => lstat(Buffer.from(key, 'latin1'), { bigint: true });
+// Safe: what is gone is not part of the workspace.
+const lookAt = (key: string) => statsOf(key).catch(() => null);
 
-export function rememberedId(key: string, stats: BigIntStats): string | null {
-  const known = remembered.get(key);
+export function rememberedId(memory: string, stats: BigIntStats) {
+  const known = remembered.get(memory);
   return known?.stamp === stampOf(stats) ? known.id : null;
 }
 
-export function rememberId(key: string, stats: BigIntStats, id: string, since: number): void {
+export function rememberId(memory: string, stats: BigIntStats, id: string, since: number) {
   if (Number(stats.ctimeMs) + settledMs > since || Number(stats.mtimeMs) + settledMs > since) return;
   if (remembered.size >= mostRemembered) remembered.clear();
-  remembered.set(key, { stamp: stampOf(stats), id });
+  remembered.set(memory, { stamp: stampOf(stats), id });
 }
 
 async function idWithoutReading(key: string, stats: BigIntStats, algorithm: Repository['algorithm']) {
@@ -285,22 +289,23 @@ async function idWithoutReading(key: string, stats: BigIntStats, algorithm: Repo
     return createHash(algorithm).update(`blob ${target.byteLength}\0`).update(target).digest('hex');
   }
   if (!stats.isFile()) return 'special';
-  return stats.size > hugeBytes ? `huge ${stampOf(stats)}` : rememberedId(key, stats);
+  return stats.size > hugeBytes ? `huge ${stampOf(stats)}` : null;
 }
 
 /** The id is git's, for a file in which git converts nothing. null: there is nothing. */
-export async function contentValue(key: string, algorithm: Repository['algorithm']): Promise<string | null> {
+export async function contentValue(key: string, algorithm: Repository['algorithm']) {
   try {
     const since = Date.now();
-    const stats = await lstat(Buffer.from(key, 'latin1'), { bigint: true });
-    const quick = await idWithoutReading(key, stats, algorithm);
+    const stats = await statsOf(key);
+    const memory = `${algorithm} ${key}`;
+    const quick = (await idWithoutReading(key, stats, algorithm)) ?? rememberedId(memory, stats);
     if (quick !== null) return `${modeOf(stats)} ${quick}`;
     const opened = await withRegularFile(pathOfKey(key), async (handle, { size }) => {
       const hash = createHash(algorithm).update(`blob ${size}\0`);
       for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk as Buffer);
       return hash.digest('hex');
     });
-    if (opened.kind === 'file') rememberId(key, stats, opened.result, since);
+    if (opened.kind === 'file') rememberId(memory, stats, opened.result, since);
     return `${modeOf(stats)} ${opened.kind === 'file' ? opened.result : 'special'}`;
   } catch (error) {
     // Gone is not there; unreadable is there, with content that nobody knows.

@@ -1,9 +1,10 @@
 // Runs git where an agent can write: no lock, no write, no program that the repository names (hooks, filters).
 import { spawn } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { Environment } from '../engine/policy.ts';
-import { isInside, readFileAtMost } from './files.ts';
+import { readBytes } from '../engine/system.ts';
+import { isInside } from './files.ts';
 
 export type Repository = NonNullable<Awaited<ReturnType<typeof openRepository>>>;
 
@@ -13,28 +14,35 @@ export async function openRepository(directory: string, environment: Environment
   if (top === null) return null;
   const place = { top, environment: gitEnvironment(top, environment), signal };
   const listSettings = ['config', '--list', '--show-scope', '--null'];
-  const listed = (await hasPlainSettings(top)) ? '' : await runGit(place, listSettings, top);
+  const listed = hasPlainSettings(top) ? '' : await runGit(place, listSettings, top);
   if (listed === null) return null;
   const { withoutFilters, ...settings } = readSettings(listed);
   const safe = { ...place, environment: { ...place.environment, ...withoutFilters } };
-  return {
-    ...{ directory, top, isSmall: hasSmallIndex(top), ...settings },
-    /** One character a byte, `input` too. */
-    ask: (words: readonly string[], input?: string) => runGit(safe, words, directory, input),
-  };
+  /** One character a byte, `input` too. */
+  const ask = (words: readonly string[], input?: string) => runGit(safe, words, directory, input);
+  return { directory, top, isSmall: hasSmallIndex(top), ...settings, ask };
 }
 
-function findTop(realDirectory: string): string | null {
+function findTop(realDirectory: string) {
   for (let top = realDirectory; ; top = dirname(top)) {
-    const owner = statSync(join(top, '.git'), { throwIfNoEntry: false })?.uid;
+    const owner = statsOf(join(top, '.git'))?.uid;
     const user = process.geteuid?.();
     if (owner !== undefined) return user === undefined || [user, 0].includes(owner) ? top : null;
     if (dirname(top) === top) return null;
   }
 }
 
+function statsOf(path: string) {
+  try {
+    return statSync(path);
+  } catch {
+    // Safe: missing, or a link that an agent made to itself; there is no repository.
+    return null;
+  }
+}
+
 /** No GIT_… from outside, and no `git` from a folder that the agent writes to. */
-function gitEnvironment(top: string, source: Environment): Environment {
+function gitEnvironment(top: string, source: Environment) {
   const path = (source['PATH'] ?? '/usr/local/bin:/usr/bin:/bin')
     .split(delimiter)
     .filter((folder) => isAbsolute(folder) && !isInside(top, folder));
@@ -47,17 +55,17 @@ function gitEnvironment(top: string, source: Environment): Environment {
   };
 }
 
-type GitPlace = Readonly<{ top: string; environment: Environment; signal: AbortSignal }>;
-
 /** Against the repository's programs and settings that hide a changed file. */
 const safeSettings = [
-  ...['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.pager=cat'],
-  ...['core.trustctime=true', 'core.checkStat=default', 'core.ignoreStat=false', 'core.untrackedCache=false'],
-].flatMap((setting) => ['-c', setting]);
+  '-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat -c core.trustctime=true',
+  '-c core.checkStat=default -c core.ignoreStat=false -c core.untrackedCache=false',
+].flatMap((words) => words.split(' '));
 
 const mostOutputBytes = 256 * 1024 * 1024;
 
-async function runGit(place: GitPlace, words: readonly string[], cwd: string, input?: string) {
+type Place = Readonly<{ top: string; environment: Environment; signal: AbortSignal }>;
+
+async function runGit(place: Place, words: readonly string[], cwd: string, input = '') {
   const { top, environment: env, signal } = place;
   if (signal.aborted) return null;
   const switches = ['--no-optional-locks', '--no-pager', '--literal-pathspecs'];
@@ -65,7 +73,7 @@ async function runGit(place: GitPlace, words: readonly string[], cwd: string, in
   const child = spawn('git', [...switches, ...folders, ...safeSettings, ...words], {
     cwd,
     env,
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore'],
     // So that a filter of the user's configuration ends with it.
     detached: true,
   });
@@ -81,14 +89,14 @@ async function runGit(place: GitPlace, words: readonly string[], cwd: string, in
     }
   };
   signal.addEventListener('abort', kill);
-  child.stdout?.on('data', (chunk: Buffer) => {
+  child.stdout.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size > mostOutputBytes) kill();
     else chunks.push(chunk);
   });
   // Safe: git may end before it has read everything; its exit status tells.
-  child.stdin?.on('error', () => undefined);
-  child.stdin?.end(input ?? '', 'latin1');
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input, 'latin1');
   const exitCode = await new Promise((resolve) => child.once('error', resolve).once('close', resolve));
   signal.removeEventListener('abort', kill);
   return exitCode === 0 && !isKilled ? Buffer.concat(chunks).toString('latin1') : null;
@@ -120,23 +128,18 @@ function readSettings(listed: string) {
 const mostPlainBytes = 100_000;
 
 /** Most repositories name no filter: reading the file saves a process. */
-async function hasPlainSettings(top: string): Promise<boolean> {
-  try {
-    const read = await readFileAtMost(join(top, '.git', 'config'), mostPlainBytes);
-    const mayNameOne = /filter|include|extensions|worktree|filemode\s*=\s*(?!\s|true\s)/iu;
-    return read !== null && !mayNameOne.test(read.toString('latin1'));
-  } catch {
-    // Safe: a linked work tree, or something odd; git is asked.
-    return false;
-  }
+function hasPlainSettings(top: string) {
+  const read = readBytes(join(top, '.git/config'), mostPlainBytes);
+  const mayNameOne = /filter|include|extensions|worktree|filemode\s*=\s*(?!\s|true\s)/iu;
+  // In a linked work tree, or where something is odd, git is asked.
+  return read.ok && !mayNameOne.test(Buffer.from(read.bytes).toString('latin1'));
 }
 
 /** About five thousand files, which git looks at while one more process would start. */
 const smallIndexBytes = 524_288;
 
-/** False in a linked work tree, whose index is elsewhere. */
-function hasSmallIndex(top: string): boolean {
-  const folder = join(top, '.git');
-  if (!existsSync(join(folder, 'HEAD'))) return false;
-  return (statSync(join(folder, 'index'), { throwIfNoEntry: false })?.size ?? 0) < smallIndexBytes;
+/** False in a linked work tree, whose .git is a file and whose index is elsewhere. */
+function hasSmallIndex(top: string) {
+  const { size = 0 } = statsOf(join(top, '.git/index')) ?? {};
+  return statsOf(join(top, '.git'))?.isDirectory() === true && size < smallIndexBytes;
 }

@@ -1,6 +1,6 @@
 // A repository is written by the agent too: whatever it put there, a look at it runs nothing and goes nowhere else.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -67,6 +67,16 @@ describe('V2: a repository that an agent prepared', () => {
     const first = await take(root);
     put('a.txt', 'two');
     expect(await take(root)).not.toBe(first);
+  });
+
+  it('with a link to itself where git keeps its files or its index is walked through instead', async () => {
+    for (const path of ['.git', '.git/index']) {
+      const { root, put } = createTemporaryRepository();
+      put('a.txt', 'one');
+      rmSync(join(root, path), { recursive: true, force: true });
+      symlinkSync(join(root, path), join(root, path));
+      expect(await fingerprintWorkspace(root)).toMatchObject({ ok: true, source: 'walk' });
+    }
   });
 
   it.runIf(process.platform !== 'win32')('does not hang at a FIFO', async () => {

@@ -5,12 +5,12 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import type { HttpCheck } from '../core/check-specs.ts';
 import { errorCode } from '../engine/system.ts';
-import { failed, type Looking, matchText, type Observation, passed } from './observation.ts';
+import { failed, type Looking, matchText, passed } from './observation.ts';
 import { evidenceOf } from './output.ts';
 
 const mostBytes = 1024 * 1024;
 
-export async function runHttpCheck(spec: HttpCheck, looking: Looking): Promise<Observation> {
+export async function runHttpCheck(spec: HttpCheck, looking: Looking) {
   const { quote } = looking;
   if (!URL.canParse(spec.url)) return failed(`${quote(spec.url)} is not an address.`);
   const url = new URL(spec.url);
@@ -39,8 +39,8 @@ export async function runHttpCheck(spec: HttpCheck, looking: Looking): Promise<O
   if (status !== spec.expectStatus) return failed(`${answered} instead of ${spec.expectStatus}.`, tail);
   if (spec.expectBody === null) return passed(`${answered}.`, tail);
   const { isMatch, words } = await matchText(spec.expectBody, body, looking);
-  if (isMatch) return passed(`${answered}, and its body ${words}.`, tail);
-  return failed(`${answered}, but its body ${words}.`, tail);
+  const sentence = `${answered}, ${isMatch ? 'and' : 'but'} its body ${words}.`;
+  return { passed: isMatch === true, sentence, tail };
 }
 
 async function ask(url: URL, anyHost: boolean, signal: AbortSignal) {
@@ -76,7 +76,7 @@ loopback.addAddress('::1', 'ipv6');
 
 const notOnThisMachine = 'it is not on this machine; a check of another host needs anyHost: true';
 
-export function isLoopback(address: string): boolean {
+export function isLoopback(address: string) {
   const plain = address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/iu, '');
   const family = isIP(plain);
   return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { compareListings, fingerprintListing, keyOfPath, pathOfKey } from './fingerprint.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { compareListings, fingerprintListing, fingerprintsIn, keyOfPath, pathOfKey } from './fingerprint.ts';
 
 const key = fc.constantFrom('a', 'a/b', 'a-b', 'a.b', 'b', 'b/\u00ff', '\u00c3\u00a4', 'n\nl', '0\tx', 'z');
 const value = fc.constantFrom('100644 1', '100755 2', 'special');
@@ -32,6 +32,15 @@ describe('V2: a listing', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it('is gone through once for all checks of the same files', () => {
+    const listing = new Map([['a', '100644 1']]);
+    const looks = vi.spyOn(listing, 'keys');
+    const fingerprintOf = fingerprintsIn({ ok: true, listing });
+    const seen = [[], [], ['a'], ['a']].map((named) => fingerprintOf({ files: named }));
+    expect(seen).toEqual([seen[0], seen[0], seen[2], seen[2]]);
+    expect(looks).toHaveBeenCalledTimes(2);
   });
 
   it('keeps names of any letters', () => {

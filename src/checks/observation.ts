@@ -4,23 +4,23 @@ import { Worker } from 'node:worker_threads';
 import { type CheckResult, compileExpression } from '../core/check-specs.ts';
 import type { Environment } from '../engine/policy.ts';
 
-export interface CheckContext {
-  readonly directory: string;
+export type CheckContext = Readonly<{
+  directory: string;
   /** The answer is no evidence once it has come. */
-  readonly signal: AbortSignal;
-  readonly environment: Environment;
-  readonly now: () => number;
+  signal: AbortSignal;
+  environment: Environment;
+  now: () => number;
   /** Marks a command's processes, so that none can approve anything. */
-  readonly session?: string;
-  readonly readBaseline?: (key: string) => Promise<string | null>;
-}
+  session?: string;
+  readBaseline?: (key: string) => Promise<string | null>;
+}>;
 
 export type Looking = CheckContext & Readonly<{ secrets: readonly string[]; quote(text: string): string }>;
 
-type Seen = Pick<CheckResult, 'sentence' | 'tail'> & Partial<Pick<CheckResult, 'exitCode' | 'timedOut'>>;
-
 /** Sentence and tail are plain text without secrets. */
-export type Observation = Seen & { readonly passed: boolean };
+export type Observation = Readonly<{ passed: boolean }> &
+  Pick<CheckResult, 'sentence' | 'tail'> &
+  Partial<Pick<CheckResult, 'exitCode' | 'timedOut'>>;
 
 export const passed = (sentence: string, tail = ''): Observation => ({ passed: true, sentence, tail });
 export const failed = (sentence: string, tail = ''): Observation => ({ passed: false, sentence, tail });
@@ -43,7 +43,7 @@ parentPort.on('message', ({ texts, most, by }) => {
 `;
 
 /** Lines count from 1, columns from 0. */
-export type PatternMatch = Readonly<Record<'line' | 'column', number>>;
+type PatternMatch = Readonly<Record<'line' | 'column', number>>;
 
 /** In a thread: nothing else stops a pair such as (a+)+b and many a. The signal must not be aborted yet. */
 export function openPatternSearch({ source, flags }: RegExp, milliseconds: number, signal: AbortSignal) {
@@ -79,7 +79,7 @@ export async function matchText(source: string, text: string, { signal, quote }:
   return { isMatch, words: `${isMatch ? 'matches' : not} ${quote(source)}` };
 }
 
-async function matchExpression(source: string, text: string, signal: AbortSignal): Promise<boolean | null> {
+async function matchExpression(source: string, text: string, signal: AbortSignal) {
   const compiled = compileExpression(source);
   if (!compiled.ok || signal.aborted) return null;
   const search = openPatternSearch(compiled.expression, mostMatchMs, signal);

@@ -3,7 +3,7 @@ import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import type { Environment } from '../engine/policy.ts';
 
 /** A carriage return becomes a line end, so that nothing before it is hidden. */
-function plainText(text: string): string {
+function plainText(text: string) {
   const unbroken = text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
   return stripTerminalControls(unbroken.replace(/\r\n?/gu, '\n'));
 }
@@ -24,7 +24,7 @@ export class BoundedOutput {
     this.#secrets = secrets;
   }
 
-  append(chunk: string): void {
+  append(chunk: string) {
     this.#total += chunk.length;
     const room = this.#half - this.#head.length;
     this.#head += chunk.slice(0, room);
@@ -34,15 +34,15 @@ export class BoundedOutput {
     if (this.#tail.length > 2 * limit) this.#tail = this.#tail.slice(-limit);
   }
 
-  get isEmpty(): boolean {
+  get isEmpty() {
     return this.#total === 0;
   }
 
-  get isCut(): boolean {
+  get isCut() {
     return this.#total > this.#head.length + this.#tail.length;
   }
 
-  take(): string {
+  take() {
     const [head, tail] = [this.#head, this.#tail.slice(-this.#half)];
     const leftOut = this.#total - head.length - tail.length;
     [this.#head, this.#tail, this.#total] = ['', '', 0];
@@ -51,11 +51,11 @@ export class BoundedOutput {
   }
 
   /** With secrets: for the pattern that the output must match. */
-  searched(): string {
+  searched() {
     return plainText(`${this.#head}${this.isCut ? '\n' : ''}${this.#tail}`);
   }
 
-  end(): string {
+  end() {
     const text = this.isCut ? this.#tail : this.#head + this.#tail;
     return evidenceOf(text, this.#secrets, { atStart: this.isCut });
   }
@@ -64,7 +64,7 @@ export class BoundedOutput {
 /** The end of a test report, little enough for a prompt. */
 const tailLength = 8192;
 
-export function evidenceOf(text: string, secrets: Secrets, cut: Cut = {}): string {
+export function evidenceOf(text: string, secrets: Secrets, cut: Cut = {}) {
   const masked = maskSecrets(plainText(text), secrets, cut).trimEnd();
   return masked.length <= tailLength ? masked : masked.slice(-tailLength).replace(/^[\udc00-\udfff]/u, '');
 }
@@ -76,7 +76,7 @@ const shortestSecret = 6;
 /** Keys of several lines are printed with prefixes, so lines count too. */
 const shortestLine = 12;
 
-export function secretValues(environment: Environment): Secrets {
+export function secretValues(environment: Environment) {
   const values = Object.entries(environment).flatMap(([name, value = '']) => {
     const password = /^[a-z][\w+.-]*:\/\/[^/\s@]*:([^/\s@]+)@/iu.exec(value)?.[1] ?? '';
     return secretName.test(name) ? [value, password] : [password];

@@ -16,14 +16,15 @@ interface CommandSettings extends CommandPlace {
   onOutput(text: string): void;
 }
 
-export interface CommandEnd {
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  readonly startError: string | null;
+const notRun = {
+  exitCode: null as number | null,
+  signal: null as string | null,
+  startError: null as string | null,
   /** Outlived the command and were ended. */
-  readonly leftRunning: number;
-  readonly notEnded: number;
-}
+  leftRunning: 0,
+  notEnded: 0,
+};
+export type CommandEnd = Readonly<typeof notRun>;
 
 const drainMs = 250;
 
@@ -35,7 +36,6 @@ export function startCommand(settings: CommandSettings) {
   const id = randomUUID();
   const words = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
   const [program = '', ...programArguments] = markedCommand(words, settings);
-  const none: CommandEnd = { exitCode: null, signal: null, startError: null, leftRunning: 0, notEnded: 0 };
   let child: ChildProcess;
   try {
     const env = { ...environment, [processVariable]: id };
@@ -43,11 +43,11 @@ export function startCommand(settings: CommandSettings) {
     child = spawn(program, programArguments, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (error) {
     // A command with NUL in it, for example: a result like any other.
-    return { end() {}, ended: Promise.resolve({ ...none, startError: (error as Error).message }) };
+    return { end() {}, ended: Promise.resolve({ ...notRun, startError: (error as Error).message }) };
   }
   const { stdout, stderr, pid: group } = child;
   const refused = new Promise<CommandEnd>((settle) => {
-    child.once('error', ({ message }) => settle({ ...none, startError: message }));
+    child.once('error', ({ message }) => settle({ ...notRun, startError: message }));
   });
   if (group === undefined) return { end() {}, ended: refused };
   for (const stream of [stdout, stderr]) stream?.setEncoding('utf8').on('data', settings.onOutput);
@@ -60,9 +60,9 @@ export function startCommand(settings: CommandSettings) {
   let giveUp = () => {};
   const exited = new Promise<Pick<CommandEnd, 'exitCode' | 'signal'>>((settle) => {
     child.once('exit', (exitCode, signal) => settle({ exitCode, signal }));
-    giveUp = () => settle(none);
+    giveUp = () => settle(notRun);
   });
-  const follow = async (): Promise<CommandEnd> => {
+  const follow = async () => {
     const exit = await exited;
     await ending;
     await drain();
@@ -72,7 +72,7 @@ export function startCommand(settings: CommandSettings) {
     stderr?.destroy();
     child.unref();
     guardian.kill('SIGKILL');
-    return { ...none, ...exit, leftRunning: found, notEnded: left };
+    return { ...notRun, ...exit, leftRunning: found, notEnded: left };
   };
   return {
     ended: follow(),
@@ -101,7 +101,7 @@ export async function endInTime({ end, ended }: Running, milliseconds: number, s
 }
 
 /** Ends the group if we are killed: its input is a pipe that closes with us. */
-function startGuardian(group: number): ChildProcess {
+function startGuardian(group: number) {
   const script = 'while read -r line; do :; done; kill -s TERM -- "-$1"; sleep 2; kill -s KILL -- "-$1"';
   const place = { env: { PATH: '/usr/bin:/bin' }, cwd: '/', detached: true };
   const words = ['-c', script, 'sh', String(group)];
@@ -114,11 +114,11 @@ function startGuardian(group: number): ChildProcess {
 
 /** Keys of the human's shell stay away from what a model chose, unless it looks in /proc or files. */
 const passedOn = [
-  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'TZ', 'LANG', 'LANGUAGE'],
-  ...['XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_RUNTIME_DIR'],
-  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS', 'NO_PROXY', 'no_proxy'],
-];
-const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
+  'PATH HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE',
+  'XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_RUNTIME_DIR',
+  'SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS NO_PROXY no_proxy',
+].flatMap((names) => names.split(' '));
+const proxies = 'HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy'.split(' ');
 /** There is no terminal: nothing may wait for a key or paint. */
 const fixed = { TERM: 'dumb', NO_COLOR: '1', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' };
 
@@ -150,7 +150,7 @@ export function markedCommand(command: readonly string[], { directory, environme
   return ['/bin/sh', '-c', markingScript, 'sh', ...command];
 }
 
-export function isExecutable(path: string): boolean {
+export function isExecutable(path: string) {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
@@ -161,12 +161,12 @@ export function isExecutable(path: string): boolean {
 }
 
 /** True: we descend from a command of ours. */
-export function hasLimitMark(limits: string = readOfSystem('/proc/self/limits')): boolean {
+export function hasLimitMark(limits = readOfSystem('/proc/self/limits')) {
   const hard = /^Max file locks\s+\S+\s+(\S+)/mu.exec(limits)?.[1];
   return hard !== undefined && hard !== 'unlimited';
 }
 
-function readOfSystem(path: string): string {
+function readOfSystem(path: string) {
   try {
     return readFileSync(path, 'latin1');
   } catch {
@@ -201,7 +201,7 @@ async function endProcessTree(tree: ProcessTree, graceMs: number) {
 export const endMarkedProcesses = (mark: string, graceMs: number) =>
   endProcessTree({ group: -1, mark }, graceMs);
 
-function sendSignal({ group }: ProcessTree, members: readonly number[], signal: NodeJS.Signals): void {
+function sendSignal({ group }: ProcessTree, members: readonly number[], signal: NodeJS.Signals) {
   // The group first: between two single calls it could fork.
   for (const target of members.length > 0 && group > 1 ? [-group, ...members] : members) {
     try {

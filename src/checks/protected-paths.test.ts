@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createTemporaryFolder, createTemporaryRepository } from '../../test/support/temporary-repository.ts';
+import { listWorkspace } from './fingerprint.ts';
 import { changedSince, type ProtectedBaseline, takeBaseline } from './protected-paths.ts';
 
 async function baselineOf(root: string, ...patterns: string[]): Promise<ProtectedBaseline> {
@@ -77,6 +78,20 @@ describe('V2: protected paths', () => {
       deleted: ['test/a.test.ts'],
       added: ['test'],
     });
+  });
+
+  it('are compared by content alone, whatever this process remembers of a look by git', async () => {
+    const { root, put } = createTemporaryRepository();
+    put('test/a.test.ts', 'one');
+    const baseline = await baselineOf(root, 'test/**');
+    const first = await listWorkspace(root);
+    // Only what is two seconds old is remembered.
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+    await listWorkspace(root);
+    const [again, last] = [await baselineOf(root, 'test/**'), await listWorkspace(root)];
+    clock.mockRestore();
+    expect(again).toEqual(baseline);
+    expect(last).toEqual(first);
   });
 
   it('take hostile names as they are', async () => {

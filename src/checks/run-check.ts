@@ -49,7 +49,7 @@ const endGraceMs = 2000;
 /** Half from the beginning of the output, half from its end. */
 const searchedLength = 262_144;
 
-async function runCommandCheck(spec: CommandCheck, looking: Looking): Promise<Observation> {
+async function runCommandCheck(spec: CommandCheck, looking: Looking) {
   const { quote, secrets, signal, environment, session = environment[sessionVariable] ?? 'check' } = looking;
   const command = 'shell' in spec.command ? spec.command.shell : spec.command;
   // Word by word: quotes around an odd word would hide a secret from the mask.
@@ -61,38 +61,40 @@ async function runCommandCheck(spec: CommandCheck, looking: Looking): Promise<Ob
   const output = new BoundedOutput(searchedLength, secrets);
   const started = performance.now();
   const running = startCommand({
-    ...{ command, directory: place.directory, endGraceMs },
+    command,
+    directory: place.existing,
+    endGraceMs,
     environment: commandEnvironment(environment, session, spec.environment),
     onOutput: (text) => output.append(text),
   });
   const ended = await endInTime(running, spec.timeoutMs, signal);
   const after = `after ${((performance.now() - started) / 1000).toFixed(1)} s`;
-  const { passed, what } = await judge(spec, { ...ended, after }, output, looking);
+  const judged = await judge(spec, { ...ended, after }, output, looking);
   const { exitCode, cause, leftRunning, notEnded } = ended;
   const left = leftRunning === 1 ? '1 process' : `${leftRunning} processes`;
   const rest = notEnded === 0 ? 'which were ended' : `of which ${notEnded} could not be ended`;
-  const sentence = `${shown} ${what}.${leftRunning === 0 ? '' : ` It left ${left} running, ${rest}.`}`;
-  return { passed, sentence, tail: output.end(), exitCode, timedOut: cause === 'time' };
+  const more = leftRunning === 0 ? '' : ` It left ${left} running, ${rest}.`;
+  const sentence = `${shown} ${judged.sentence}.${more}`;
+  return { ...judged, sentence, tail: output.end(), exitCode, timedOut: cause === 'time' };
 }
 
 type Ended = Awaited<ReturnType<typeof endInTime>> & { readonly after: string };
 
 async function judge(spec: CommandCheck, ended: Ended, output: BoundedOutput, looking: Looking) {
   const { exitCode, startError, cause, after } = ended;
-  const not = (what: string) => ({ passed: false, what });
-  if (cause === 'time') return not(`did not end within ${spec.timeoutMs / 1000} s and was ended`);
-  if (cause === 'interruption') return not(`was interrupted ${after}`);
-  if (startError !== null) return not(`could not be started: ${looking.quote(startError)}`);
-  if (exitCode === null) return not(`was ended by ${ended.signal ?? 'an unknown cause'} ${after}`);
+  if (cause === 'time') return failed(`did not end within ${spec.timeoutMs / 1000} s and was ended`);
+  if (cause === 'interruption') return failed(`was interrupted ${after}`);
+  if (startError !== null) return failed(`could not be started: ${looking.quote(startError)}`);
+  if (exitCode === null) return failed(`was ended by ${ended.signal ?? 'an unknown cause'} ${after}`);
   if (exitCode !== spec.expectExit)
-    return not(`exited with ${exitCode} instead of ${spec.expectExit} ${after}`);
+    return failed(`exited with ${exitCode} instead of ${spec.expectExit} ${after}`);
   const exited = `exited with ${exitCode} ${after}`;
-  if (spec.expectOutput === null) return { passed: true, what: exited };
+  if (spec.expectOutput === null) return passed(exited);
   const { isMatch, words } = await matchText(spec.expectOutput, output.searched(), looking);
-  if (isMatch) return { passed: true, what: `${exited}, and its output ${words}` };
+  if (isMatch) return passed(`${exited}, and its output ${words}`);
   const isPartly = isMatch === false && output.isCut;
   const where = isPartly ? ', of which only the beginning and the end were looked at,' : '';
-  return not(`${exited}, but its output${where} ${words}`);
+  return failed(`${exited}, but its output${where} ${words}`);
 }
 
 async function findDirectory({ directory }: CommandCheck, workspace: string) {
@@ -102,22 +104,20 @@ async function findDirectory({ directory }: CommandCheck, workspace: string) {
   if (missing.length > 0) return refuse(`the folder ${shown} does not exist.`);
   // Safe: what vanished is no folder.
   const stats = await stat(existing).catch(() => null);
-  if (stats?.isDirectory() === true) return { ok: true as const, directory: existing };
-  return refuse(`${shown} is not a folder.`);
+  return stats?.isDirectory() ? { ok: true as const, existing } : refuse(`${shown} is not a folder.`);
 }
 
 const mostFileBytes = 8 * 1024 * 1024;
 
 /** Never leaves the workspace, waits at a FIFO or reads without end. */
-async function runFileCheck({ path, expect }: FileCheck, looking: Looking): Promise<Observation> {
+async function runFileCheck({ path, expect }: FileCheck, looking: Looking) {
   const resolved = await resolveInside(looking.directory, path);
   if (!resolved.ok) return failed(looking.quote(resolved.error));
   const { existing, missing } = resolved.place;
   const shown = looking.quote(resolved.place.shown);
-  const exists = missing.length === 0;
-  if (expect === 'absent')
-    return exists ? failed(`${shown} exists and should not.`) : passed(`${shown} does not exist.`);
-  if (!exists) return failed(`${shown} does not exist.`);
+  if (missing.length > 0)
+    return { passed: expect === 'absent', sentence: `${shown} does not exist.`, tail: '' };
+  if (expect === 'absent') return failed(`${shown} exists and should not.`);
   if (expect === 'exists') return passed(`${shown} exists.`);
   try {
     const opened = await withRegularFile(existing, (handle) => readAtMost(handle, mostFileBytes));
@@ -137,7 +137,7 @@ async function runFileCheck({ path, expect }: FileCheck, looking: Looking): Prom
 const namedPaths = 20;
 
 /** V2, P27. */
-async function runProtectedCheck(spec: ProtectedCheck, looking: Looking): Promise<Observation> {
+async function runProtectedCheck(spec: ProtectedCheck, looking: Looking) {
   const text = (await looking.readBaseline?.(spec.baseline)) ?? null;
   if (text === null || baselineKey(text) !== spec.baseline)
     return failed('What stood under the protected paths is not on record, or was changed there.');

@@ -1,9 +1,8 @@
 // Every file below a folder, sorted, without what .gitignore names. It follows no link: it neither leaves nor circles.
-import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileNames, matchesNames, type PathSet } from '../core/glob.ts';
-import { type Place, readFileAtMost, realNames, withDirectory } from './files.ts';
+import { type Place, readAtMost, realNames, withDirectory, withRegularFile } from './files.ts';
 
 type Names = readonly string[];
 export type WalkedFile = Readonly<{ names: Names; isLink: boolean }>;
@@ -36,7 +35,7 @@ export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways
     }
   }
 
-  async function* begin(): AsyncGenerator<WalkedFile> {
+  async function* begin() {
     const names = realNames(start);
     const above = await Promise.all(names.map((_, depth) => rulesIn(names.slice(0, depth))));
     yield* visit(names, above.flat());
@@ -44,7 +43,7 @@ export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways
   return { files: begin(), left };
 }
 
-async function listFolder(root: string, names: Names): Promise<Dirent[] | null> {
+async function listFolder(root: string, names: Names) {
   try {
     const list = (self: string) => readdir(self, { withFileTypes: true });
     const entries = await withDirectory(join(root, ...names), ({ self }) => list(self));
@@ -57,10 +56,11 @@ async function listFolder(root: string, names: Names): Promise<Dirent[] | null> 
 
 const ignoreFileBytes = 100_000;
 
-export async function readIgnoreText(root: string, names: Names): Promise<string> {
+export async function readIgnoreText(root: string, names: Names) {
   try {
-    const text = await readFileAtMost(join(root, ...names, '.gitignore'), ignoreFileBytes);
-    return text?.toString('utf8') ?? '';
+    const path = join(root, ...names, '.gitignore');
+    const opened = await withRegularFile(path, (handle) => readAtMost(handle, ignoreFileBytes));
+    return (opened.kind === 'file' && opened.result?.toString('utf8')) || '';
   } catch {
     // Safe: none that can be read, so too much is seen rather than too little.
     return '';
@@ -88,7 +88,7 @@ function readIgnoreRules(text: string, depth: number) {
 const alwaysIgnored = new Set(['.git', 'node_modules']);
 
 /** `names` lead from the root; the last rule that fits wins. */
-function isIgnored(rules: IgnoreRules, names: Names, isFolder: boolean): boolean {
+function isIgnored(rules: IgnoreRules, names: Names, isFolder: boolean) {
   if (alwaysIgnored.has(names.at(-1) ?? '')) return true;
   const last = rules.findLast(
     (rule) => (isFolder || !rule.onlyFolders) && matchesNames(rule.pattern, names.slice(rule.depth)),

@@ -55,8 +55,7 @@ export type CheckAsker = Pick<EventOf<'check-finished'>, 'sessionId' | 'todoId' 
 export interface CheckFinding extends CheckResult {
   /** It failed first and passed then. */
   readonly flaky: boolean;
-  /** Fingerprints; null: none could be taken. */
-  readonly before: string | null;
+  /** The fingerprint; null: none could be taken. */
   readonly after: string | null;
 }
 

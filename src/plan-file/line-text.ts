@@ -1,7 +1,7 @@
 // The words of a plan file, read and written: a todo's title and priority, its checks and what else is said of it.
 import { type CommandCheck, createCommandCheck } from '../core/check-specs.ts';
 import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
-import { type Priority, priorities, type Todo } from '../core/todo.ts';
+import { priorities, type Todo } from '../core/todo.ts';
 
 /** Code spans and HTML comments, which may run over lines. One pass, whatever the text. */
 function hiddenRanges(text: string) {
@@ -28,11 +28,11 @@ export const inLine = (line: number, sentence: string) => `line ${line}: ${sente
 const escapeComment = (text: string) => text.replaceAll('<!--', '\\<!--');
 const unescapeComment = (text: string) => text.replaceAll('\\<!--', '<!--');
 
-export interface Attribute {
-  readonly name: 'check' | 'blocked' | 'context' | 'done when';
-  readonly value: string;
-  readonly line: number;
-}
+export type Attribute = Readonly<{
+  name: 'check' | 'blocked' | 'context' | 'done when';
+  value: string;
+  line: number;
+}>;
 
 /** The paragraph behind a box: a title, then lines such as `check: …`. Without `hasTitle` the first may be such a line. */
 export function readItemText(paragraph: string, line: number, hasTitle = true) {
@@ -72,12 +72,12 @@ export function readItemText(paragraph: string, line: number, hasTitle = true) {
 const longestPath = 1_000;
 
 /** The context of a nested todo; '' at the top. Bounded: it grows with every level. */
-export function extendPath(path: string, title: string): string {
+export function extendPath(path: string, title: string) {
   const longer = [path, title].filter((part) => part !== '').join(' › ');
   return longer.length > longestPath ? path : longer;
 }
 
-export function readPriority(text: string): { readonly title: string; readonly priority: Priority | null } {
+export function readPriority(text: string) {
   const [, title = '', word = ''] = /^(.*) !([a-z]+)$/is.exec(text) ?? [];
   const priority = priorities.find((candidate) => candidate === word.toLowerCase()) ?? null;
   return priority && title.trim() ? { title: title.trim(), priority } : { title: text, priority: null };
@@ -101,20 +101,20 @@ export function readCheckLine(text: string) {
   return fail(`${most}; give it a name in untildone.json and write the name here`);
 }
 
-function nameIn(value: string): string | null {
+function nameIn(value: string) {
   const quoted = /^"([^"]+)"$/.exec(value)?.[1]?.trim();
   return quoted || (/^[\p{L}\p{N}][\p{L}\p{N}_.:-]*$/u.exec(value)?.[0] ?? null);
 }
 
 /** null: something stands beside the backticks. */
-function codeSpan(value: string): string | null {
+function codeSpan(value: string) {
   const [range] = hiddenRanges(value);
   if (range?.kind !== 'code' || range.from > 0 || range.to < value.length) return null;
   const fence = /^`*/.exec(value)?.[0].length ?? 0;
   return value.slice(fence, -fence).trim();
 }
 
-export function formatCheckLine(id: string): string {
+export function formatCheckLine(id: string) {
   if (!id.startsWith(shellMark)) return nameIn(id) === id ? id : `"${id}"`;
   const shell = id.slice(shellMark.length);
   const longest = Math.max(0, ...Array.from(shell.matchAll(/`+/g), ([run]) => run.length));
@@ -131,7 +131,7 @@ export const shellCheck = (id: string): CommandCheck | null =>
 const mostLevels = 10;
 
 /** In plan order. Cancelled todos are left out: an open box would bring them back. */
-export function formatPlan(todos: readonly Todo[]): string {
+export function formatPlan(todos: readonly Todo[]) {
   // Of the todos that the next one may be nested in.
   const paths: string[] = [];
   const lines = todos.flatMap(({ title, status, priority, context, completionCriteria, reason, checks }) => {

@@ -1,40 +1,49 @@
 // Keeps a plan file and a plan in step: what people change in the file becomes events of the actor `file`, what happens
 // to the todos is written into the boxes and nowhere else, and only if the file still holds the text that was read.
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import type { PlanChange } from '../core/events.ts';
-import { list, read } from '../core/schema.ts';
+import { basename, join } from 'node:path';
+import type { NewTodo, PlanChange, TodoChanges } from '../core/events.ts';
+import { matchWritten } from '../core/reconcile.ts';
+import { type Infer, list, object, read, text } from '../core/schema.ts';
 import { createState, type State } from '../core/state.ts';
-import { isDropped } from '../core/todo.ts';
+import { isDropped, isOpen, normaliseTitle, type Todo } from '../core/todo.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Clock } from '../engine/host.ts';
+import type { Clock, Identifiers } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
 import { createQueue, errorCode, makeFolder, sha256 } from '../engine/system.ts';
 import { becameLink, replaceFile } from '../engine/text-file.ts';
-import type { CompareOptions, KnownFile } from './compare-items.ts';
-import { compareItems, knownFile, wantedBoxes } from './compare-items.ts';
-import type { ParsedPlanFile, PlanReading, WrongPlanFile } from './plan-file.ts';
-import { readPlanFile, readPlanText, writeBoxes } from './plan-file.ts';
+import { inLine } from './line-text.ts';
+import type { ParsedPlanFile, PlanItem, PlanReading, WrongPlanFile } from './plan-file.ts';
+import { lineFields, readPlanFile, readPlanText, writeBoxes } from './plan-file.ts';
 
-export interface ReplaceOptions {
-  readonly pinned?: boolean;
+export type PlanFileSyncOptions = Readonly<{
+  path: string;
+  pinned?: boolean;
+  engine: Pick<Engine, 'handle'>;
+  store: Pick<Store, 'state'>;
+  sessionId: string;
+  clock: Pick<Clock, 'now'>;
+  identifiers: Identifiers;
+  memory?: ReturnType<typeof createFileMemory>;
+  /** For new todos: at a human's import all, else the checks of the human's last message (V3). */
+  isAllowed: (check: string) => boolean;
   /** Tests edit the file here, before it is looked at again. */
-  readonly beforeReplace?: (() => void) | undefined;
-}
+  beforeReplace?: () => void;
+}>;
 
 /** What a link points to is replaced, not the link. */
 export function replacePlanText(
   path: string,
   before: string,
   after: string,
-  { pinned = false, beforeReplace }: ReplaceOptions = {},
+  { pinned = false, beforeReplace }: Partial<PlanFileSyncOptions> = {},
 ): 'replaced' | 'changed-meanwhile' | { readonly sentence: string } {
   try {
     const target = realpathSync(path);
     if (pinned && target !== path) return { sentence: becameLink };
     const like = statSync(target);
     if ((like.mode & 0o222) === 0) return { sentence: 'is marked read-only' };
-    const isWanted = (): boolean => {
+    const isWanted = () => {
       beforeReplace?.();
       const now = readPlanText(target);
       return now.ok && now.text === before && realpathSync(path) === target;
@@ -60,7 +69,7 @@ export function createFileMemory(directory: string, path: string, sessionId: str
         return [];
       }
     },
-    save(known: readonly KnownFile[]): void {
+    save(known: readonly KnownFile[]) {
       try {
         makeFolder(folder, 0o700);
         replaceFile(file, JSON.stringify(known), { like: null, mode: 0o600 });
@@ -69,14 +78,6 @@ export function createFileMemory(directory: string, path: string, sessionId: str
       }
     },
   };
-}
-
-export interface PlanFileSyncOptions extends CompareOptions, ReplaceOptions {
-  readonly engine: Pick<Engine, 'handle'>;
-  readonly store: Pick<Store, 'state'>;
-  readonly sessionId: string;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly memory?: ReturnType<typeof createFileMemory>;
 }
 
 /** What the plan `refused` has a notice each; `boxes` were ticked or emptied. */
@@ -88,7 +89,7 @@ export const noTotals = {
   boxes: 0,
   notices: [] as readonly string[],
   /** Until those of the claims are reported. */
-  checks: Promise.resolve(),
+  checks: Promise.resolve() as Promise<unknown>,
 };
 
 /** `withoutLine`: todos that no line stands for, cancelled ones aside. */
@@ -97,7 +98,6 @@ export type SyncReport =
   | WrongPlanFile;
 
 const mostAttempts = 5;
-const givenUp = 'The file keeps changing; its boxes are written next time.';
 
 export type PlanFileSync = ReturnType<typeof createPlanFileSync>;
 export function createPlanFileSync(options: PlanFileSyncOptions) {
@@ -121,7 +121,7 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
     const totals = { ...noTotals, notices };
     const readState = async () => (await store.state(sessionId)) ?? createState(sessionId, clock.now());
 
-    async function send(change: PlanChange): Promise<void> {
+    async function send(change: PlanChange) {
       const base = { id: identifiers.next(), sessionId, at: clock.now(), actor: 'file' } as const;
       const { reply, checks } = await options.engine.handle({ ...change, ...base });
       const { created = [], changed = [], refused = [] } = reply ?? {};
@@ -131,8 +131,7 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
       totals.refused += refused.length;
       notices.push(...refused.map(({ sentence }) => sentence));
       // Safe: a check that was not reported is run again at the next stop attempt.
-      const ended = Promise.resolve(checks).catch(() => null);
-      totals.checks = Promise.all([totals.checks, ended]).then(() => undefined);
+      totals.checks = Promise.all([totals.checks, checks?.catch(() => null)]);
     }
 
     for (let attempt = 1; ; attempt += 1) {
@@ -169,7 +168,7 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
       } else if (!isLate) notices.push(`The file ${replaced.sentence}.`);
       if (next && known) memory?.save([known]);
       if (isLate && attempt < mostAttempts) continue;
-      if (isLate) notices.push(givenUp);
+      if (isLate) notices.push('The file keeps changing; its boxes are written next time.');
       return { ok: true, plan, withoutLine, ...totals };
     }
   }
@@ -184,7 +183,170 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
   };
 }
 
-function isLeftOutAgain(removed: readonly string[], { plan }: State): boolean {
+function isLeftOutAgain(removed: readonly string[], { plan }: State) {
   const missing = new Set(removed);
   return plan.some((todo) => missing.has(todo.id) && isDropped(todo) && todo.droppedNamedAt !== null);
+}
+
+// What changed since the last reading. Only differences are changes: a box that is still empty does not reopen what the
+// agent just completed.
+
+const knownItem = object({ ...lineFields, todoId: text() });
+type KnownItem = Infer<typeof knownItem>;
+
+/** What the last reading said, and which todo each line stands for. */
+const knownFile = object({
+  planId: text(),
+  hash: text(),
+  items: list(knownItem),
+  /** Todos that lost their lines and are not settled yet. */
+  removed: list(text()),
+});
+type KnownFile = Infer<typeof knownFile>;
+
+type Link = Readonly<{ todo: Todo; known: KnownItem | null }>;
+
+/** Which line is which todo: as in the last reading, else by title; null: a new one. `gone`: todos without their line. */
+function linkItems(items: readonly PlanItem[], known: KnownFile | null, plan: readonly Todo[]) {
+  const rows = new Map(plan.map((todo) => [todo.id, todo]));
+  const before = (known?.items ?? []).filter(({ todoId }) => rows.has(todoId));
+  const knownOf = new Map(before.map((item) => [item.todoId, item]));
+  const boxStatus = ({ checked }: KnownItem | PlanItem) => (checked ? 'completed' : 'pending');
+  // By what the file said: what the agent has done since must not keep a line from its todo.
+  const lastWritten = before.map((item) => {
+    const titleKey = normaliseTitle(item.title);
+    return { id: item.todoId, hostKey: null, titleKey, status: boxStatus(item) } as const;
+  });
+  const written = items.map((item) => ({ content: item.title, status: boxStatus(item) }));
+  const { rowOf, unmatched } = matchWritten(written, lastWritten);
+  // What was cancelled with a reason is not brought back.
+  const isOver = ({ status, reason }: Todo) => status === 'cancelled' && reason !== null;
+  const free = plan.filter((todo) => !knownOf.has(todo.id) && !isOver(todo));
+  const unlinked = written.filter((_, index) => rowOf[index] === null);
+  const others = matchWritten(unlinked, free).rowOf.values();
+  const links = items.map(({ title }, index): Link | null => {
+    const row = rowOf[index] ?? null;
+    const todo = row === null ? others.next().value : rows.get(row.id);
+    // A line that only resembles a todo of somebody else is a new one.
+    if (!todo || (row === null && todo.titleKey !== normaliseTitle(title))) return null;
+    return { todo, known: knownOf.get(todo.id) ?? null };
+  });
+  return { links, gone: unmatched.map(({ id }) => id) };
+}
+
+const keptChecks = 'the checks of a todo that is in the plan already are not changed by the file';
+const unknownCheck = 'a check that no human allowed was left out; it counts from the human’s next import';
+
+/** A tick is a claim, a tick taken out reopens, a line that is gone drops its todo. */
+function compareItems(
+  items: readonly PlanItem[],
+  known: KnownFile | null,
+  plan: readonly Todo[],
+  { path, identifiers, isAllowed }: PlanFileSyncOptions,
+) {
+  const { links, gone } = linkItems(items, known, plan);
+  const positions = newPositions(links, plan);
+  const created: NewTodo[] = [];
+  const changes: PlanChange[] = [];
+  const notices: string[] = [];
+  const next = items.map(({ boxOffset: _, line, ...item }, index): KnownItem => {
+    const link = links[index] ?? null;
+    const todoId = link?.todo.id ?? identifiers.next();
+    const checks = link ? (link.known?.checks ?? link.todo.checks) : item.checks.filter(isAllowed);
+    if (checks.length !== item.checks.length || item.checks.some((check) => !checks.includes(check)))
+      notices.push(inLine(line, link ? keptChecks : unknownCheck));
+    if (link !== null) changes.push(...fieldChanges(item, link), ...boxChanges(item, link, basename(path)));
+    else {
+      created.push({
+        id: todoId,
+        title: item.title,
+        order: positions[index],
+        context: item.context ?? undefined,
+        completionCriteria: item.completionCriteria ?? undefined,
+        priority: item.priority ?? undefined,
+        checks: checks.length === 0 ? undefined : checks,
+        status: item.checked ? 'completed' : undefined,
+      });
+      if (item.blocked !== null) changes.push(update(todoId, { status: 'blocked', reason: item.blocked }));
+    }
+    return { ...item, todoId };
+  });
+  const removed = new Set([...gone, ...(known?.removed ?? [])]);
+  for (const { todoId } of next) removed.delete(todoId);
+  const missing = plan.filter((todo) => removed.has(todo.id) && isOpen(todo));
+  // Once more for what was named as dropped: that settles it as cancelled without a reason (V4).
+  const said = missing.filter((todo) => !isDropped(todo) || todo.droppedNamedAt !== null);
+  const creation: PlanChange[] = created.length === 0 ? [] : [{ type: 'todos-created', items: created }];
+  return {
+    changes: [...creation, ...changes, ...said.map(({ id }) => update(id, { status: 'cancelled' }))],
+    items: next,
+    removed: missing.map(({ id }) => id),
+    notices,
+  };
+}
+
+const update = (todoId: string, changes: TodoChanges) => ({ type: 'todo-updated', todoId, changes }) as const;
+
+type Line = Omit<KnownItem, 'todoId'>;
+
+/** What others changed stays theirs. */
+function fieldChanges(item: Line, { todo, known }: Link): PlanChange[] {
+  const priority = item.priority ?? (known?.priority ? 'medium' : null);
+  const now = { ...item, title: known && item.title, priority };
+  const fields = (['title', 'context', 'completionCriteria', 'priority'] as const).filter(
+    (name) => now[name] !== null && now[name] !== known?.[name] && now[name] !== todo[name],
+  );
+  const changes: TodoChanges = Object.fromEntries(fields.map((name) => [name, now[name]]));
+  return fields.length === 0 ? [] : [update(todo.id, changes)];
+}
+
+function boxChanges({ checked, blocked }: Line, { todo, known }: Link, fileName: string): PlanChange[] {
+  const { id: todoId, status, reason } = todo;
+  if (checked) {
+    if (known?.checked || status === 'completed') return [];
+    return [{ type: 'todo-completed', todoId, status: 'completed', outcome: `ticked in ${fileName}` }];
+  }
+  if (status === 'completed') return known?.checked ? [update(todoId, { status: 'pending' })] : [];
+  if (blocked !== null && blocked !== known?.blocked) {
+    const isSame = status === 'blocked' && reason === blocked;
+    return isSame ? [] : [update(todoId, { status: 'blocked', reason: blocked })];
+  }
+  const isUnblocked = blocked === null && known?.blocked && status === 'blocked';
+  const isBack = known === null && (isDropped(todo) || status === 'cancelled');
+  if (!isUnblocked && !isBack) return [];
+  return [update(todoId, { status: status === 'in_progress' ? 'in_progress' : 'pending' })];
+}
+
+/** Behind the todo of the line before; at the end where file and plan do not share an order. */
+function newPositions(links: readonly (Link | null)[], plan: readonly Todo[]): (number | undefined)[] {
+  const place = new Map(plan.map(({ id }, index) => [id, index + 1]));
+  const places = links.map((link) => link && (place.get(link.todo.id) ?? 0));
+  const kept = places.filter((at) => at !== null);
+  if (kept.length === 0 || kept.some((at, index) => at <= (kept[index - 1] ?? -1))) return [];
+  let after = 0;
+  let placed = 0;
+  return places.map((at) => {
+    after = at ?? after;
+    return at !== null || after === plan.length ? undefined : after + ++placed;
+  });
+}
+
+/** A box that somebody changed since the last reading is theirs; an unknown one is only ever ticked. */
+function wantedBoxes({ hash, plan }: PlanReading, known: KnownFile | null, todos: readonly Todo[]) {
+  const rows = new Map(todos.map((todo) => [todo.id, todo]));
+  // The same text: its lines are the known ones, one for one.
+  const links =
+    known?.hash === hash
+      ? known.items.map((item) => ({ todo: rows.get(item.todoId), known: item }))
+      : linkItems(plan.items, known, todos).links;
+  const boxes = plan.items.map(({ checked }, index) => {
+    const { todo, known: before = null } = links[index] ?? {};
+    if (todo === undefined) return checked;
+    rows.delete(todo.id);
+    const isDone = todo.status === 'completed';
+    const mayWrite = before === null ? isDone : before.checked === checked && todo.status !== 'cancelled';
+    return mayWrite ? isDone : checked;
+  });
+  const withoutLine = [...rows.values()].filter(({ status }) => status !== 'cancelled').length;
+  return { boxes, withoutLine };
 }

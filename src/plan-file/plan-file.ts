@@ -28,12 +28,12 @@ export interface PlanItem extends Values<typeof lineFields> {
   readonly line: number;
 }
 
-export interface PlanFile {
-  readonly title: string | null;
-  readonly goalChecks: readonly string[];
-  readonly items: readonly PlanItem[];
-  readonly warnings: readonly string[];
-}
+export type PlanFile = Readonly<{
+  title: string | null;
+  goalChecks: readonly string[];
+  items: readonly PlanItem[];
+  warnings: readonly string[];
+}>;
 
 export type ParsedPlanFile = Readonly<{ ok: true; plan: PlanFile }>;
 export type PlanReading = ParsedPlanFile & Readonly<{ text: string; hash: string }>;
@@ -102,7 +102,7 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
   const warnings: string[] = [];
   const drafts: Draft[] = [];
 
-  function addCheck(value: string, checks: string[], line: number, where = ''): void {
+  function addCheck(value: string, checks: string[], line: number, where = '') {
     const read = readCheckLine(value);
     if (!read.ok) problems.push(inLine(line, `${where}${read.sentence}`));
     else if (!checks.includes(read.id)) checks.push(read.id);
@@ -110,7 +110,7 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
 
   /** What cannot be read refuses the file: a lost check would let unproved work pass. */
   function readFrontMatter() {
-    const isFence = (line: string | undefined): boolean => line?.trimEnd() === '---';
+    const isFence = (line = '') => line.trimEnd() === '---';
     const close = isFence(lines[0]) ? lines.findIndex((line, at) => at > 0 && isFence(line)) : -1;
     const found = { title: null as string | null, goalChecks: [] as string[], endLine: close + 1 };
     const yaml = close < 0 ? '' : text.slice(starts[1], starts[close]);
@@ -131,7 +131,7 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
     const { title, checks } = isObject(value) ? value : {};
     if (typeof title === 'string' && title.trim() !== '') found.title = title.trim();
     const where = 'in the front matter, "checks": ';
-    for (const entry of Array.isArray(checks) ? checks : (checks ?? '') === '' ? [] : [checks]) {
+    for (const entry of [checks || []].flat()) {
       if (typeof entry === 'string') addCheck(entry, found.goalChecks, 1, where);
       else problems.push(inLine(1, `${where}a check must be a text, got ${excerpt(entry)}`));
     }
@@ -139,7 +139,7 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
   }
 
   /** The parser leaves out code and HTML that only look like lists; block quotes are left out here. */
-  function readItems(firstLine: number): PlanItem[] {
+  function readItems(firstLine: number) {
     const open: OpenItem[] = [];
     let quotes = 0;
     /** A heading's text comes in the same kind of token. */
@@ -164,7 +164,7 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
     return drafts.map(finishItem);
   }
 
-  function readHead(item: OpenItem, above: Draft | null | undefined, content: string): void {
+  function readHead(item: OpenItem, above: Draft | null | undefined, content: string) {
     const line = item.line + 1;
     const first = content.split('\n', 1)[0] ?? '';
     // The parser keeps the line's end.
@@ -188,7 +188,7 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
     drafts.push(item.draft);
   }
 
-  function finishItem({ attributes, below, ...item }: Draft): PlanItem {
+  function finishItem({ attributes, below, ...item }: Draft) {
     const { checked, line } = item;
     const checks: string[] = [];
     const said: Partial<Record<Attribute['name'], string>> = {};
@@ -212,7 +212,7 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
 }
 
 /** @param boxes which shall be ticked */
-export function writeBoxes(text: string, { items }: PlanFile, boxes: readonly boolean[]): string {
+export function writeBoxes(text: string, { items }: PlanFile, boxes: readonly boolean[]) {
   let written = '';
   let at = 0;
   items.forEach(({ boxOffset, checked }, index) => {

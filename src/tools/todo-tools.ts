@@ -1,5 +1,5 @@
-// All todo tools, for every host and our own agent. A model's mistakes are values; only a broken store
-// throws. The session comes from the context, never from the model, and workers get no tools (M7).
+// All todo tools, for every host and our own agent. A model's mistakes are values; only a broken store throws.
+// The session comes from the context, never from the model, and workers get no tools (M7).
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
@@ -17,35 +17,30 @@ import type { Engine, Handled } from '../engine/engine.ts';
 import type { Clock, Identifiers } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
 
-export interface ToolCallContext {
-  readonly engine: Pick<Engine, 'handle'>;
-  readonly store: Pick<Store, 'state'>;
-  readonly sessionId: string;
-  readonly actor: Actor;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly identifiers: Identifiers;
+export type ToolCallContext = Readonly<{
+  engine: Pick<Engine, 'handle'>;
+  store: Pick<Store, 'state'>;
+  sessionId: string;
+  actor: Actor;
+  clock: Pick<Clock, 'now'>;
+  identifiers: Identifiers;
   /** A proposal → the id of a check that a human allowed (V3), or null. Default: none. */
-  readonly resolveCheck?: (proposal: string) => string | null;
+  resolveCheck?: (proposal: string) => string | null;
   /** How long a call waits for checks; default 45 s. */
-  readonly checkPatienceMs?: number;
-}
+  checkPatienceMs?: number;
+}>;
 
+/** `duplicate`: a whole-list write that changed nothing (I5). */
 export type ToolResult =
-  | {
-      readonly ok: true;
-      readonly output: Readonly<Record<string, unknown>>;
-      readonly notices: readonly string[];
-      /** A whole-list write that changed nothing (I5). */
-      readonly duplicate?: boolean;
-    }
-  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };
+  | Readonly<{ ok: true; output: Readonly<Record<string, unknown>>; duplicate?: boolean }>
+  | Readonly<{ ok: false; error: Readonly<Record<'code' | 'message', string>> }>;
 
-export interface TodoTool {
-  readonly name: string;
-  readonly description: string;
-  readonly inputSchema: JsonSchema;
+export type TodoTool = Readonly<{
+  name: string;
+  description: string;
+  inputSchema: JsonSchema;
   call(input: unknown, context: ToolCallContext): Promise<ToolResult>;
-}
+}>;
 
 interface Definition<F extends Fields> extends Pick<TodoTool, 'name' | 'description'> {
   readonly input: F;
@@ -68,9 +63,8 @@ function defineTodoTool<const F extends Fields>({ input, run, ...tool }: Definit
 
 const failed = (code: string, message: string): ToolResult => ({ ok: false, error: { code, message } });
 
-/** Some hosts show the model nothing but the output. */
 function succeeded(output: object, notices: readonly string[] = []): ToolResult {
-  return { ok: true, output: notices.length === 0 ? { ...output } : { ...output, notices }, notices };
+  return { ok: true, output: { ...output, ...(notices.length > 0 && { notices }) } };
 }
 
 const note = (summary: string) => described(optional(text()), summary);
@@ -114,7 +108,8 @@ const createTodo = defineTodoTool({
         title: item.title ?? '',
         agentType: unlessBlank(item.agentType),
         priority: unlessBlank(item.priority),
-        ...(own.has(index) ? { status: refusedStatus } : allowed === null ? {} : { checks: [allowed] }),
+        status: own.has(index) ? refusedStatus : undefined,
+        checks: allowed === null ? undefined : [allowed],
       };
     });
     const { reply, state, refusal } = await changePlan(call, { type: 'todos-created', items: wanted });
@@ -126,14 +121,17 @@ const createTodo = defineTodoTool({
     }
     const orders = new Map(state.plan.map(({ id }, index) => [id, index + 1]));
     const viewNew = (todo: Todo) => ({ id: todo.id, title: shownTitle(todo), order: orders.get(todo.id) });
-    const created = reply.created.map(viewNew);
-    const output = { created, totalPending: summarise(state.plan).pending };
-    const notices = [...reply.notices, ...ignoredFields(unknown), ...more];
-    return succeeded(refused.length === 0 ? output : { ...output, refused }, notices);
+    const totalPending = countPlan(state.plan).pending;
+    const output = {
+      created: reply.created.map(viewNew),
+      totalPending,
+      ...(refused.length > 0 && { refused }),
+    };
+    return succeeded(output, [...reply.notices, ...ignoredFields(unknown), ...more]);
   },
 });
 
-function ignoredFields(names: readonly string[]): string[] {
+function ignoredFields(names: readonly string[]) {
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
   const named = `${names.slice(0, 5).map(excerpt).join(', ')}${more}`;
   return names.length === 0 ? [] : [`These fields of items are not known and were ignored: ${named}.`];
@@ -174,16 +172,12 @@ const completeTodo = defineTodoTool({
     const [todo] = reply.changed;
     if (todo === undefined)
       return failed('unchanged', 'The todo was in this state already. Nothing changed.');
-    if (checks === null) {
-      const shown = viewFields(todo, state, 'id', 'title', 'status', 'verification', 'completedAt');
-      return succeeded({ ...shown, outcome: shownNote(todo.outcome ?? todo.reason) }, reply.notices);
-    }
-    // They passed, still run, or opened the todo again.
     await waitForChecks(checks, call);
-    const now = await stateNow(call);
+    // They passed, still run, or opened the todo again.
+    const now = checks === null ? state : await stateNow(call);
     const checked = now.plan.find(({ id }) => id === todo.id) ?? todo;
-    const { outcome: said, completedAt } = checked;
-    const settled = { outcome: shownNote(said), completedAt, remaining: remaining(now) };
+    const { outcome: said, reason, completedAt } = checked;
+    const settled = { outcome: shownNote(said ?? reason), completedAt, remaining: remaining(now) };
     const open = checked.verification === 'failed' ? ['Its check failed, so the todo is open again.'] : [];
     return succeeded({ ...viewChecked(checked), ...settled }, [...reply.notices, ...open]);
   },
@@ -214,7 +208,8 @@ const updateTodo = defineTodoTool({
     if (refusal !== null) return refusal;
     const todo = reply.changed.at(-1) ?? state.plan.find((one) => isMeant(one, todoId));
     if (todo === undefined) return failed('unchanged', 'Nothing changed.');
-    const shown = viewFields(todo, state, 'id', 'title', 'status', 'priority', 'reason', 'verification');
+    const { id, title, status, priority, reason, verification } = viewTodo(todo, state);
+    const shown = { id, title, status, priority, reason, verification, remaining: remaining(state) };
     const unchanged = reply.applied ? [] : ['The todo was like this already; nothing changed.'];
     return succeeded(shown, [...reply.notices, ...unchanged]);
   },
@@ -250,22 +245,22 @@ const todoWrite = defineTodoTool({
       reason: unlessBlank(item.reason),
       freshId: call.identifiers.next(),
     }));
-    const change = { type: 'plan-written', items: written } as const;
-    const { reply, state, at, refusal } = await changePlan(call, change);
+    const { reply, state, at, refusal } = await changePlan(call, { type: 'plan-written', items: written });
     if (refusal !== null) return refusal;
     const { refused, more } = refusedItems(reply.refused, bad);
     const { shown: todos, more: leftOut, notices: unlisted } = fitting(state.plan, viewListed(state));
     const ignored = ignoredFields(unknown.filter((name) => !echoedFields.includes(name)));
     const notices = [...reply.notices, ...dropNotices(reply.changed, at), ...ignored, ...more, ...unlisted];
     const output = { todos, remaining: remaining(state), refused, notices, ...leftOut };
-    return { ok: true, output, notices, duplicate: reply.duplicate };
+    return { ok: true, output, duplicate: reply.duplicate };
   },
 });
 
-function dropNotices(changed: readonly Todo[], at: number): string[] {
+function dropNotices(changed: readonly Todo[], at: number) {
   const dropped = changed.filter((todo) => isOpen(todo) && todo.droppedAt === at);
-  const ended = changed.filter(({ status, completedAt }) => status === 'cancelled' && completedAt === at);
-  const unexplained = ended.filter(({ reason }) => reason === null);
+  const unexplained = changed.filter(
+    (todo) => todo.status === 'cancelled' && todo.completedAt === at && todo.reason === null,
+  );
   const left = `Left out or cancelled without a reason, and therefore still open: ${namedTodos(dropped)}. Put each one back, or cancel it with a reason.`;
   const again = `Left out again, and now recorded as cancelled without a reason: ${namedTodos(unexplained)}.`;
   return [...(dropped.length === 0 ? [] : [left]), ...(unexplained.length === 0 ? [] : [again])];
@@ -292,9 +287,12 @@ const todoPause = defineTodoTool({
   input: { reason: described(words, 'What you need, from whom, or why it cannot be done.') },
   async run({ reason }, call) {
     const { state } = await call.engine.handle({ type: 'model-paused', ...eventBase(call), reason });
-    const liftedBy = 'the next message of the human, or resume';
-    const shown = { paused: state.pause !== null, reason: shownNote(reason), remaining: remaining(state) };
-    return succeeded({ ...shown, liftedBy });
+    return succeeded({
+      paused: state.pause !== null,
+      reason: shownNote(reason),
+      remaining: remaining(state),
+      liftedBy: 'the next message of the human, or resume',
+    });
   },
 });
 
@@ -307,15 +305,16 @@ const todoVerify = defineTodoTool({
     'Wait for the checks of completed todos and get their results, at most 45 seconds a call. Call it when you are told that checks are still running. Not needed after complete_todo has already said passed or failed.',
   input: { todoId: note('Only the checks of this todo; default: all that are due.') },
   async run({ todoId }, call) {
-    const isWanted = (todo: Todo): boolean => todoId === undefined || isMeant(todo, todoId);
+    const isWanted = (todo: Todo) => todoId === undefined || isMeant(todo, todoId);
     if (todoId !== undefined && !(await stateNow(call)).plan.some(isWanted))
       return failed('unknown-todo', `There is no todo with the id ${quoteForModel(todoId, 80)}.`);
     const asked = { type: 'verification-asked', ...eventBase(call), todoId: todoId ?? null } as const;
     const { checks } = await call.engine.handle(asked);
     const finished = await waitForChecks(checks, call);
     const state = await stateNow(call);
-    const isChecked = ({ checks, verification }: Todo) => checks.length > 0 && verification !== 'none';
-    const checked = state.plan.filter((todo) => isWanted(todo) && isChecked(todo));
+    const checked = state.plan.filter(
+      (todo) => isWanted(todo) && todo.checks.length > 0 && todo.verification !== 'none',
+    );
     const goal = Object.entries(state.goal)
       .filter(([, found]) => found.state !== 'none')
       .map(([check, found]) => ({ check, state: found.state, ...viewFailure(found.tail) }));
@@ -336,8 +335,6 @@ const stateNow = async ({ store, sessionId, clock }: ToolCallContext) =>
 async function changePlan(context: ToolCallContext, change: PlanChange) {
   const base = { ...eventBase(context), actor: context.actor };
   const { reply, state, checks } = await context.engine.handle({ ...change, ...base });
-  // Safe: a check that was not reported is run again at the next stop.
-  checks?.catch(() => null);
   if (reply === null)
     throw new UntildoneError('invalid-event', 'The engine gave no reply to a change of the plan.');
   const whole = reply.refused.find(({ index }) => index === null);
@@ -379,8 +376,6 @@ export function todoToolsFor(role: 'agent' | 'worker'): readonly TodoTool[] {
   return [createTodo, listTodo, completeTodo, updateTodo, todoWrite, todoRead, todoPause, todoVerify];
 }
 
-export type SessionTodoTool = ReturnType<typeof createTodoTools>[number];
-
 export function createTodoTools(context: ToolCallContext) {
   return todoToolsFor(context.actor === 'worker' ? 'worker' : 'agent').map((tool) => ({
     ...tool,
@@ -396,9 +391,9 @@ const longestNote = 2000;
 
 const shownTitle = (todo: Todo) => oneLine(todo.title, longestTitle);
 
-export function shownNote(text: string | null): string | null {
-  const plain = text === null ? null : stripTerminalControls(text);
-  if (plain === null || plain.length <= longestNote) return plain;
+export function shownNote(text: string | null) {
+  const plain = text && stripTerminalControls(text);
+  if (!plain || plain.length <= longestNote) return plain;
   return `${plain.slice(0, longestNote - 1).replace(/[\ud800-\udbff]$/u, '')}…`;
 }
 
@@ -407,22 +402,17 @@ export function viewTodo(todo: Todo, state: State) {
   return {
     ...{ id, title: shownTitle(todo), context: shownNote(todo.context) },
     completionCriteria: shownNote(todo.completionCriteria),
-    agentType: todo.agentType === null ? null : oneLine(todo.agentType, longestNote),
+    agentType: todo.agentType && oneLine(todo.agentType, longestNote),
     ...{ status, reason: shownNote(todo.reason), priority, order: state.plan.indexOf(todo) + 1 },
     ...{ outcome: shownNote(todo.outcome), attempts, verification: shownVerification(todo, state) },
     ...{ droppedAt, createdAt, startedAt, completedAt },
   };
 }
 
-function viewFields(todo: Todo, state: State, ...names: (keyof ReturnType<typeof viewTodo>)[]) {
-  const view = viewTodo(todo, state);
-  return { ...Object.fromEntries(names.map((name) => [name, view[name]])), remaining: remaining(state) };
-}
-
 /** Evidence from another state of the workspace is stale (T2, V2). */
 function shownVerification({ verification, evidence }: Todo, { work: { fingerprint } }: Session) {
   // A check of some files may have outlived a change; that is looked at when it matters.
-  const isOutdated = (seen: string | null): boolean =>
+  const isOutdated = (seen: string | null) =>
     fingerprint !== null && seen !== null && !seen.startsWith('files:') && seen !== fingerprint;
   const isStale = verification === 'passed' && evidence.some((seen) => isOutdated(seen.fingerprint));
   return isStale ? 'stale' : verification;
