@@ -2,10 +2,12 @@
 // todo at a time and then sits idle. The enforcer counts down and sends it back, until the list is done.
 // Run it, after npm run build, with: node_modules/.bin/node examples/04-idle-enforcer.ts (or npm run examples)
 import { EventEmitter } from 'node:events';
+import { openSqliteStore } from 'untildone';
 import { createEnforcer, type EnforcerEvent, type EnforcerMessage } from 'untildone/enforcer';
-import { createMemoryStore } from '../test/support/memory-store.ts';
 
 const sessionId = 'session-1';
+// Gone with the program: this is an example.
+const store = await openSqliteStore({ path: ':memory:' });
 const bus = new EventEmitter();
 const todos = ['Write the parser', 'Write its tests', 'Write the docs'].map((content) => ({
   content,
@@ -46,9 +48,9 @@ const ended = new Promise<void>((resolve) => {
       console.log(`toast:    ${title}: ${message}`);
       if (title.startsWith('untildone:')) resolve(enforcer.dispose());
     },
-    // Half a second instead of two, and a store that is gone with the program: this is an example.
+    // Half a second instead of two.
     settings: { countdownSeconds: 0.5, minIntervalMs: 0 },
-    store: createMemoryStore(),
+    store,
     onError: (error) => console.error(error),
   });
   console.log(`${enforcer.name} listens to ${enforcer.events.slice(0, 7).join(', ')} …\n`);

@@ -1,6 +1,6 @@
 // Anthropic Messages. Tool results come inside user messages: they are split off, so a text after them stands alone.
 import type { Finish, ModelMessage, Part, RenderContext, Wire } from './model.ts';
-import { inPieces, mergeNeighbours, message, partsOf, requestOf } from './model.ts';
+import { inPieces, mergeNeighbours, message, partsOf, requestOf, splitResults } from './model.ts';
 import { contentText, type JsonRecord, recordOf, recordsOf, textOf } from './values.ts';
 
 export const anthropicWire: Wire = {
@@ -47,22 +47,19 @@ export const anthropicWire: Wire = {
 };
 
 function messagesOf({ role, content }: JsonRecord): readonly ModelMessage[] {
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : recordsOf(content);
-  const ofType = (wanted: string) => blocks.filter(({ type }: JsonRecord) => type === wanted) as JsonRecord[];
+  const blocks = recordsOf(typeof content === 'string' ? [{ type: 'text', text: content }] : content);
+  const ofType = (wanted: string) => blocks.filter(({ type }) => type === wanted);
   const text = contentText(ofType('text'));
   if (role === 'assistant') {
-    const called = ofType('tool_use');
-    const toolCalls = called.map(({ id, name, input }) => ({ id: textOf(id), name: textOf(name), input }));
-    return [message('assistant', { text, toolCalls })];
+    const toolCalls = ofType('tool_use').map(({ id, name, input }) => {
+      return { id: textOf(id), name: textOf(name), input };
+    });
+    return [message(role, { text, toolCalls })];
   }
-  const toolResults = ofType('tool_result').map((block) => ({
-    id: textOf(block, 'tool_use_id'),
-    text: contentText(block['content']),
-    isError: block['is_error'] === true,
-  }));
-  const results = toolResults.length > 0 ? [message('tool', { toolResults })] : [];
-  if (text === '' && results.length > 0) return results;
-  return [...results, message(role === 'system' ? 'system' : 'user', { text })];
+  const toolResults = ofType('tool_result').map(({ tool_use_id: id, content: told, is_error }) => {
+    return { id: textOf(id), text: contentText(told), isError: is_error === true };
+  });
+  return splitResults(toolResults, text, role === 'system' ? role : 'user');
 }
 
 const stopReasons: Readonly<Record<Finish, string>> = {
@@ -78,10 +75,12 @@ const stopReasons: Readonly<Record<Finish, string>> = {
 function blockOf({ kind, text, id, name, input }: Part, replyId: string) {
   const deltas = (type: string, field: string): readonly object[] =>
     inPieces(text).map((piece) => ({ type, [field]: piece }));
-  if (kind === 'text') {
-    const whole = { type: kind, text };
-    return { whole, empty: { ...whole, text: '' }, deltas: deltas('text_delta', 'text') };
-  }
+  if (kind === 'text')
+    return {
+      whole: { type: kind, text },
+      empty: { type: kind, text: '' },
+      deltas: deltas('text_delta', kind),
+    };
   if (kind === 'call') {
     const whole = { type: 'tool_use', id, name, input };
     const first = { type: 'input_json_delta', partial_json: '' };
@@ -89,7 +88,7 @@ function blockOf({ kind, text, id, name, input }: Part, replyId: string) {
   }
   const signature = Buffer.from(`signed ${replyId}`).toString('base64');
   const whole = { type: kind, thinking: text, signature };
-  const filled = [...deltas('thinking_delta', 'thinking'), { type: 'signature_delta', signature }];
+  const filled = [...deltas('thinking_delta', kind), { type: 'signature_delta', signature }];
   return { whole, empty: { ...whole, thinking: '', signature: '' }, deltas: filled };
 }
 

@@ -1,10 +1,8 @@
 // How each vendor reports a failure.
-import type { FailureKind, ModelFailure, Protocol, WireEvent } from './model.ts';
+import type { ModelFailure, Protocol, WireEvent } from './model.ts';
 
 /** Status, the vendor's word (OpenAI: a type and perhaps a code), a colon, what it says. */
-type Shapes = Readonly<Record<FailureKind, string>>;
-
-const anthropic: Shapes = {
+const anthropic = {
   'invalid-request': '400 invalid_request_error: messages: invalid request',
   authentication: '401 authentication_error: invalid x-api-key',
   permission: '403 permission_error: Your API key does not have permission.',
@@ -15,6 +13,9 @@ const anthropic: Shapes = {
   overload: '529 overloaded_error: Overloaded',
   'server-error': '500 api_error: Internal server error',
 };
+
+export type FailureKind = keyof typeof anthropic;
+type Shapes = Readonly<Record<FailureKind, string>>;
 
 const openai: Shapes = {
   'invalid-request': '400 invalid_request_error invalid_value: The request is not valid.',
@@ -54,36 +55,45 @@ const invalidKey = {
   metadata: { service: 'generativelanguage.googleapis.com' },
 };
 
-type FailureContext = Readonly<Record<'requestId' | 'model', string>> &
-  Readonly<Record<'inputTokens' | 'contextWindow', number>>;
+type Facts = Readonly<{ requestId: string; model: string; inputTokens: number; contextWindow: number }>;
 /** `event`: inside a stream that has already begun. */
-type Report = Readonly<{ status: number; body: object; headers: Record<string, string>; event: WireEvent }>;
+export type Report = Readonly<{
+  status: number;
+  body: unknown;
+  headers: Record<string, string>;
+  event: WireEvent;
+}>;
 
-export function reportFailure(protocol: Protocol, failure: ModelFailure, context: FailureContext): Report {
+export const openaiError = (message: string, type: string, code: string | null = null) => ({
+  error: { message, type, param: null, code },
+});
+
+export function reportFailure(protocol: Protocol, failure: ModelFailure, facts: Facts): Report {
   const { kind, retryAfterSeconds: wait } = failure;
-  const shapes = protocol === 'anthropic' ? anthropic : protocol === 'gemini' ? gemini : openai;
+  const shapes = { anthropic, gemini, 'openai-chat': openai, 'openai-responses': openai }[protocol];
   const [, usual, word = '', says = ''] = /^(\d+) (.+?): (.+)$/.exec(shapes[kind]) ?? [];
-  const filled = says.replace(/\{(\w+)\}/g, (_, name) => String(context[name as keyof FailureContext]));
+  const filled = says.replace(/\{(\w+)\}/g, (_, name) => String(facts[name as keyof Facts]));
   const { status = Number(usual), message = filled } = failure;
-  const id = `req_${context.requestId}`;
   if (protocol === 'gemini') {
     // Gemini names the wait in no header.
     const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${wait}s` };
-    const details = kind === 'authentication' ? [invalidKey] : wait === undefined ? undefined : [retry];
-    const body = { error: { code: status, message, status: word, ...(details && { details }) } };
+    const waiting = wait === undefined ? undefined : [retry];
+    const details = kind === 'authentication' ? [invalidKey] : waiting;
+    const body = { error: { code: status, message, status: word, details } };
     return { status, body, headers: {}, event: { data: body } };
   }
+  const id = `req_${facts.requestId}`;
   const waiting = wait !== undefined && { 'retry-after': String(Math.ceil(wait)) };
   if (protocol === 'anthropic') {
     const body = { type: 'error', error: { type: word, message }, request_id: id };
     const limits = waiting && { ...waiting, 'anthropic-ratelimit-requests-remaining': '0' };
     return { status, body, headers: { 'request-id': id, ...limits }, event: { event: 'error', data: body } };
   }
-  const [type, code = null] = word.split(' ');
-  const body = { error: { message, type, param: null, code } };
-  const limits = waiting && {
+  const [type = '', code] = word.split(' ');
+  const body = openaiError(message, type, code);
+  const limits = wait !== undefined && {
     ...waiting,
-    'retry-after-ms': String(Math.round((wait ?? 0) * 1000)),
+    'retry-after-ms': String(Math.round(wait * 1000)),
     'x-ratelimit-remaining-requests': '0',
     'x-ratelimit-reset-requests': `${wait}s`,
   };

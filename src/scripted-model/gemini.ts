@@ -1,6 +1,6 @@
 // Gemini generateContent. Calls may come back without ids, so results are paired with calls by name, in order.
 import type { Finish, ModelMessage, Part, RenderContext, ToolCall, Wire } from './model.ts';
-import { inPieces, mergeNeighbours, message, partsOf, requestOf } from './model.ts';
+import { inPieces, mergeNeighbours, message, partsOf, requestOf, splitResults } from './model.ts';
 import { isRecord, type JsonRecord, recordOf, recordsOf, textOf } from './values.ts';
 
 export const geminiWire: Wire = {
@@ -11,7 +11,8 @@ export const geminiWire: Wire = {
     const { responseMimeType, responseJsonSchema, responseSchema } = recordOf(body, 'generationConfig');
     const schema = responseJsonSchema ?? responseSchema;
     return requestOf('gemini', body, {
-      ...{ model, stream },
+      model,
+      stream,
       system: spoken(recordsOf(body, 'systemInstruction', 'parts')),
       messages: mergeNeighbours(messagesOf(recordsOf(body, 'contents')), 'tool', 'assistant'),
       tools: declared.map((tool) => ({
@@ -47,28 +48,26 @@ function messagesOf(contents: readonly JsonRecord[]): readonly ModelMessage[] {
       const called = parts.filter((part) => isRecord(part['functionCall']));
       const toolCalls = called.map((part, index) => callOf(part, `unnamed_${place}_${index}`));
       waiting.push(...toolCalls);
-      return [message('assistant', { text, toolCalls })];
+      return message('assistant', { text, toolCalls });
     }
     const toolResults = parts.flatMap(({ functionResponse: result }) => {
       if (!isRecord(result)) return [];
       const awaited = waiting.findIndex(({ name }) => name === textOf(result, 'name'));
       const [call] = awaited < 0 ? [] : waiting.splice(awaited, 1);
-      const { error, content: told, output, result: value } = recordOf(result, 'response');
-      const answered = error ?? told ?? output ?? value ?? recordOf(result, 'response');
+      const response = recordOf(result, 'response');
+      const { error, content: told, output, result: value } = response;
+      const answered = error ?? told ?? output ?? value ?? response;
       const text = typeof answered === 'string' ? answered : JSON.stringify(answered);
       return { id: textOf(result, 'id') || (call?.id ?? ''), text, isError: error !== undefined };
     });
-    return [
-      ...(toolResults.length > 0 ? [message('tool', { toolResults })] : []),
-      ...(text !== '' || toolResults.length === 0 ? [message('user', { text })] : []),
-    ];
+    return splitResults(toolResults, text, 'user');
   });
 }
 
 function callOf(part: JsonRecord, unnamed: string): ToolCall {
-  const call = recordOf(part, 'functionCall');
-  const id = textOf(call, 'id') || readSignature(textOf(part, 'thoughtSignature')) || unnamed;
-  return { id, name: textOf(call, 'name'), input: call['args'] ?? {} };
+  const { id, name, args } = recordOf(part, 'functionCall');
+  const known = textOf(id) || readSignature(textOf(part, 'thoughtSignature'));
+  return { id: known || unnamed, name: textOf(name), input: args ?? {} };
 }
 
 /** Clients that drop a call's id still send its signature back: we sign with the id. */
@@ -91,24 +90,28 @@ const finishReasons: Readonly<Record<Finish, string>> = {
 };
 
 function wirePart({ kind, text, id, name, input, index }: Part) {
-  if (kind !== 'call') return kind === 'text' ? { text } : { text, thought: true };
+  if (kind !== 'call') return { text, thought: kind === 'thinking' || undefined };
   // Like the real API; one is enough to know the reply again.
-  const signature = index === 0 && { thoughtSignature: writeSignature(id) };
-  return { functionCall: { id, name, args: input }, ...signature };
+  const thoughtSignature = index === 0 ? writeSignature(id) : undefined;
+  return { functionCall: { id, name, args: input }, thoughtSignature };
 }
 
-function answer(parts: readonly unknown[], context: RenderContext, finishReason?: string) {
-  const { inputTokens, outputTokens, cachedTokens, thinkingTokens } = context.usage;
+function answer(
+  parts: readonly unknown[],
+  { usage, request, replyId }: RenderContext,
+  finishReason?: string,
+) {
+  const { inputTokens, outputTokens, cachedTokens, thinkingTokens } = usage;
   return {
-    candidates: [{ content: { parts, role: 'model' }, ...(finishReason && { finishReason }), index: 0 }],
+    candidates: [{ content: { parts, role: 'model' }, finishReason, index: 0 }],
     usageMetadata: {
       promptTokenCount: inputTokens,
       candidatesTokenCount: outputTokens - thinkingTokens,
       totalTokenCount: inputTokens + outputTokens,
-      ...(cachedTokens > 0 && { cachedContentTokenCount: cachedTokens }),
-      ...(thinkingTokens > 0 && { thoughtsTokenCount: thinkingTokens }),
+      cachedContentTokenCount: cachedTokens || undefined,
+      thoughtsTokenCount: thinkingTokens || undefined,
     },
-    modelVersion: context.request.model,
-    responseId: context.replyId,
+    modelVersion: request.model,
+    responseId: replyId,
   };
 }

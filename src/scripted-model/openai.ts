@@ -43,10 +43,13 @@ export const openaiChatWire: Wire = {
     }),
 
   render(reply, context) {
-    const { text = null, thinking, finish, calls = [] } = reply;
+    const { text = null, thinking, finish } = reply;
     const { replyId, createdAtSeconds: created, request, usage: used } = context;
-    const frame = (object: string, choices: readonly object[]) => ({
-      ...{ id: `chatcmpl-${replyId}`, object, created, model: request.model },
+    const frame = (object: string, ...choices: object[]) => ({
+      id: `chatcmpl-${replyId}`,
+      object,
+      created,
+      model: request.model,
       system_fingerprint: 'fp_scripted',
       choices,
     });
@@ -59,34 +62,39 @@ export const openaiChatWire: Wire = {
     };
     const isRefused = finish === 'refusal';
     const parts = partsOf(reply, context);
-    const toolCalls = parts.flatMap(({ kind, id, name, text: json }) =>
-      kind === 'call' ? [{ id, type: 'function', function: { name, arguments: json } }] : [],
-    );
+    const calls = parts.filter(({ kind }) => kind === 'call');
+    const toolCalls = calls.map(({ id, name, text: json }) => {
+      return { id, type: 'function', function: { name, arguments: json } };
+    });
     const answer = {
       role: 'assistant',
       content: isRefused ? null : text,
       refusal: isRefused ? (text ?? '') : null,
-      ...(thinking !== undefined && { reasoning_content: thinking }),
-      ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+      reasoning_content: thinking,
+      tool_calls: calls.length > 0 ? toolCalls : undefined,
     };
-    const ending = { logprobs: null, finish_reason: finishReasons[finish] };
-    const whole = { ...frame('chat.completion', [{ index: 0, message: answer, ...ending }]), usage };
+    const choice = (said: object, finish_reason: string | null = finishReasons[finish]) => {
+      return { index: 0, ...said, logprobs: null, finish_reason };
+    };
+    const whole = { ...frame('chat.completion', choice({ message: answer })), usage };
 
+    const fields = { thinking: 'reasoning_content', text: isRefused ? 'refusal' : 'content' };
     const deltas = parts.flatMap(({ kind, text: said, id, name, index }): readonly object[] => {
       const pieces = inPieces(said);
-      const field = kind === 'thinking' ? 'reasoning_content' : isRefused ? 'refusal' : 'content';
-      if (kind !== 'call') return pieces.map((piece) => ({ [field]: piece }));
+      if (kind !== 'call') return pieces.map((piece) => ({ [fields[kind]]: piece }));
       const head = { index, id, type: 'function', function: { name, arguments: '' } };
       const rest = pieces.map((piece) => ({ index, function: { arguments: piece } }));
       return [head, ...rest].map((call) => ({ tool_calls: [call] }));
     });
     const first = { role: 'assistant', content: calls.length > 0 && !text ? null : '' };
-    const chunks = [
-      ...[first, ...deltas].map((delta) => ({ index: 0, delta, ...ending, finish_reason: null })),
-      { index: 0, delta: {}, ...ending },
-    ].map((choice) => frame('chat.completion.chunk', [choice]));
-    const counted = request.wantsUsage ? [{ ...frame('chat.completion.chunk', []), usage }] : [];
-    return { whole, events: [...chunks, ...counted, '[DONE]'].map((data) => ({ data })) };
+    const chunk = (...choices: object[]) => frame('chat.completion.chunk', ...choices);
+    const events = [
+      ...[first, ...deltas].map((delta) => chunk(choice({ delta }, null))),
+      chunk(choice({ delta: {} })),
+      ...(request.wantsUsage ? [{ ...chunk(), usage }] : []),
+      '[DONE]',
+    ];
+    return { whole, events: events.map((data) => ({ data })) };
   },
 };
 
@@ -163,11 +171,15 @@ function inputOf(body: unknown): readonly unknown[] {
 function itemMessage(item: JsonRecord): readonly ModelMessage[] {
   const { type, role, content, output } = item;
   const id = textOf(item, 'call_id');
-  if (type === 'function_call') {
-    const input = parseJson(textOf(item, 'arguments')) ?? {};
-    return [message('assistant', { toolCalls: [{ id, name: textOf(item, 'name'), input }] })];
+  const called = (input: unknown, name = textOf(item, 'name')) => [
+    message('assistant', { toolCalls: [{ id, name, input }] }),
+  ];
+  if (type === 'function_call') return called(parseJson(textOf(item, 'arguments')) ?? {});
+  if (type === 'custom_tool_call') {
+    const code = textOf(item, 'input');
+    const [, name, input = ''] = writtenCall.exec(code) ?? [];
+    return name === undefined ? called(code) : called(recordOf(parseJson(input)), name);
   }
-  if (type === 'custom_tool_call') return [message('assistant', { toolCalls: [readCodeCall(item)] })];
   if (type === 'function_call_output' || type === 'custom_tool_call_output') {
     const { content: told = output, success } = recordOf(output);
     return [resultMessage(id, contentText(told), success === false)];
@@ -193,54 +205,42 @@ function offersOf(tool: JsonRecord): ModelRequest['tools'] {
 const declaredTool = /declare const tools: \{ (\w+)/g;
 const writtenCall = /^const result = await tools\.(\w+)\((.*)\); text\(result\);$/s;
 
-function readCodeCall(item: JsonRecord) {
-  const code = textOf(item, 'input');
-  const id = textOf(item, 'call_id');
-  const [, name, input = ''] = writtenCall.exec(code) ?? [];
-  if (name === undefined) return { id, name: textOf(item, 'name'), input: code };
-  return { id, name, input: recordOf(parseJson(input)) };
-}
-
-/** It begins as `empty`; events `name` write `text` into `field`; `holder` holds `part`. */
-type Output = Readonly<Record<'name' | 'field' | 'text', string>> & {
-  readonly item: { readonly id: string };
-  readonly empty: object;
-} & Partial<Readonly<Record<'at' | 'more' | 'part', object> & { holder: string }>>;
-
-function outputOf(said: Part, { finish }: ModelReply, context: RenderContext): Output {
+/** An item begins as `empty`; events `name` write `text` into `field` of `part`, which `holder` holds, or of the item. */
+function outputOf(said: Part, { finish }: ModelReply, { replyId, request }: RenderContext) {
   const { kind, text, id, name, index } = said;
-  const { replyId, request } = context;
   if (kind === 'thinking') {
     const part = { type: 'summary_text', text };
     const item = { id: `rs_${replyId}`, type: 'reasoning', summary: [part] };
-    const filling = { name: 'reasoning_summary_text', field: 'text', at: { summary_index: 0 } };
-    return { item, empty: { summary: [] }, text, ...filling, holder: 'reasoning_summary_part', part };
+    const filling = { name: 'reasoning_summary_text', field: 'text', text, at: { summary_index: 0 } };
+    return { item, empty: { summary: [] }, ...filling, more: {}, holder: 'reasoning_summary_part', part };
   }
-  const empty = { status: 'in_progress' };
+  const status = 'in_progress';
   if (kind === 'text') {
     const isRefused = finish === 'refusal';
     const part = isRefused
       ? { type: 'refusal', refusal: text }
       : { type: 'output_text', text, annotations: [] };
-    const status = finish === 'length' ? 'incomplete' : 'completed';
-    const item = { id: `msg_${replyId}`, type: 'message', role: 'assistant', status, content: [part] };
-    const filling = { name: part.type, field: isRefused ? 'refusal' : 'text', at: { content_index: 0 } };
+    const ended = { status: finish === 'length' ? 'incomplete' : 'completed', content: [part] };
+    const item = { id: `msg_${replyId}`, type: 'message', role: 'assistant', ...ended };
+    const filling = {
+      name: part.type,
+      field: isRefused ? 'refusal' : 'text',
+      text,
+      at: { content_index: 0 },
+    };
     const more = isRefused ? {} : { logprobs: [] };
-    return { item, empty: { ...empty, content: [] }, text, ...filling, more, holder: 'content_part', part };
+    return { item, empty: { status, content: [] }, ...filling, more, holder: 'content_part', part };
   }
   const { throughCode, namespace } = request.tools.find((tool) => tool.name === name) ?? {};
-  const shared = { call_id: id, status: 'completed' };
-  if (throughCode !== undefined) {
-    const input = `const result = await tools.${name}(${text}); text(result);`;
-    const call = { type: 'custom_tool_call', ...shared, name: throughCode, input };
-    const item = { id: `ctc_${replyId}_${index}`, ...call };
-    const filling = { name: 'custom_tool_call_input', field: 'input', text: input };
-    return { item, empty: { ...empty, input: '' }, ...filling };
-  }
-  const call = { name, ...(namespace !== undefined && { namespace }), arguments: text };
-  const item = { id: `fc_${replyId}_${index}`, type: 'function_call', ...shared, ...call };
-  const filling = { name: 'function_call_arguments', field: 'arguments', text };
-  return { item, empty: { ...empty, arguments: '' }, ...filling };
+  const isCode = throughCode !== undefined;
+  const [prefix, type, field] = isCode
+    ? ['ctc', 'custom_tool_call', 'input']
+    : ['fc', 'function_call', 'arguments'];
+  const input = isCode ? `const result = await tools.${name}(${text}); text(result);` : text;
+  const called = { call_id: id, status: 'completed', name: throughCode ?? name, namespace, [field]: input };
+  const item = { id: `${prefix}_${replyId}_${index}`, type, ...called };
+  const filling = { name: `${type}_${field}`, field, text: input, at: {} };
+  return { item, empty: { status, [field]: '' }, ...filling, more: {}, holder: '', part: undefined };
 }
 
 const incompleteReasons: Readonly<Record<string, string>> = {

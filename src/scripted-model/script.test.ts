@@ -41,7 +41,7 @@ import {
   writeFile,
 } from './index.ts';
 import { isTraceless, type ModelMessage, type ModelReply, type ModelRequest, message } from './model.ts';
-import { type Answer, answerRequest, type Script, type ScriptMemory, script, writeCallId } from './script.ts';
+import { answerRequest, type Script, type ScriptMemory, script, writeCallId } from './script.ts';
 
 interface Todo {
   readonly id: string;
@@ -90,7 +90,7 @@ class Client {
   }
 
   /** One model call whose reply never reaches the history: the client was killed, or will try again. */
-  peek(): Answer {
+  peek(): ReturnType<typeof answerRequest> {
     this.#serial += 1;
     const answer = answerRequest(
       { script: this.script, from: 0 },

@@ -7,16 +7,16 @@ import { always, inOrder, type Position, type Situation, type Step, say } from '
 import { type FamilyName, familyFor, type KnownTodos, learnFromCall } from './todo-families.ts';
 import { joinTexts, keepNewest, recordOf, textOf } from './values.ts';
 
-export interface ScriptOptions {
+export type ScriptOptions = Readonly<{
   /** Where the story stands: read off the messages (survives restarts), or counted (survives rewritten histories). */
-  readonly cursor?: 'history' | 'server';
+  cursor?: 'history' | 'server';
   /** Taken even if another family of todo tools is offered. */
-  readonly family?: FamilyName | undefined;
+  family?: FamilyName | undefined;
   /** What the model does for ever once the story is told. */
-  readonly afterwards?: Step;
+  afterwards?: Step;
   /** Its answer when a host asks for a title or a summary, without offering tools. */
-  readonly aside?: string;
-}
+  aside?: string;
+}>;
 
 export type Script = Required<Omit<ScriptOptions, 'afterwards'>> & Readonly<{ name: string; steps: Step }>;
 
@@ -54,7 +54,7 @@ function readAnchor({ toolCalls }: ModelMessage): Anchor | undefined {
   const found = toolCalls.map(({ id }) => anchoredId.exec(id)).find((match) => match !== null);
   if (!found) return undefined;
   const [, conversation = '', serial = '', place = ''] = found;
-  const parts = place.split('-').filter((part) => part !== '');
+  const parts = place.match(/\w+/g) ?? [];
   return { conversation, serial, position: parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part)) };
 }
 
@@ -89,15 +89,15 @@ function readConversation(request: ModelRequest, { script: told, from }: Chosen,
   return { moments, now };
 }
 
-export interface ScriptMemory {
+export type ScriptMemory = Readonly<{
   /** Where the history stood, and how far replies without a trace have led from there. */
-  readonly basis: string;
-  readonly reached: Position;
+  basis: string;
+  reached: Position;
   /** A reply that leaves a trace was given there. */
-  readonly answered: boolean;
+  answered: boolean;
   /** By serial, for histories that were trimmed. */
-  readonly snapshots: Snapshots;
-}
+  snapshots: Snapshots;
+}>;
 
 /** A script of failures alone would be skipped for ever. */
 const mostSkipped = 1000;
@@ -121,8 +121,6 @@ function positionInHistory(steps: Step, moments: readonly Moment[]): Position {
   }
   return position;
 }
-
-export type Answer = ReturnType<typeof answerRequest>;
 
 export function answerRequest(chosen: Chosen, request: ModelRequest, serial: string, memory?: ScriptMemory) {
   const { steps, cursor } = chosen.script;
@@ -205,13 +203,13 @@ const sessionHeaders = ['x-claude-code-session-id', 'session_id', 'session-id', 
 
 /** Before its first call: a marker, the client's session, or the first words. */
 function conversationKey(request: ModelRequest, { script: told, from }: Chosen, headers: HttpHeaders) {
-  const humanTexts = (messages: readonly ModelMessage[]) =>
-    messages.filter(({ role }) => role === 'user').map(({ text }) => text);
-  const markers = humanTexts(request.messages).map((text) => conversationMarker.exec(text)?.[1]);
+  const { messages, conversation = '' } = request;
+  const isHuman = ({ role }: ModelMessage) => role === 'user';
+  const markers = messages.filter(isHuman).map(({ text }) => conversationMarker.exec(text)?.[1]);
   const names = [...markers, ...sessionHeaders.map((name) => headers[name])];
-  const [beginning = ''] = humanTexts(request.messages.slice(from));
+  const beginning = messages.slice(from).find(isHuman)?.text ?? '';
   const byName = names.find((name) => name !== undefined);
-  return [told.name, byName ?? digest(`${request.conversation ?? ''}\n${beginning}`)].join('|');
+  return [told.name, byName ?? digest(`${conversation}\n${beginning}`)].join('|');
 }
 
 /** Gemini CLI's own questions: no loop is suspected, and nobody speaks on. */

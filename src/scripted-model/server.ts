@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as zlib from 'node:zlib';
 import { anthropicWire } from './anthropic.ts';
-import { reportFailure } from './failures.ts';
+import { openaiError, type Report, reportFailure } from './failures.ts';
 import { geminiWire } from './gemini.ts';
 import type { ModelFailure, ModelReply, ModelRequest, Usage, Wire, WireEvent } from './model.ts';
 import { createStoredItems, openaiChatWire, openaiResponsesWire } from './openai.ts';
@@ -15,37 +15,37 @@ import type { Script } from './script.ts';
 import { createStoryteller, outsideReply, segmentsOf, sumTokens, tokensOf, writeCallId } from './script.ts';
 import { recordOf } from './values.ts';
 
-export interface ScriptedModelOptions {
+export type ScriptedModelOptions = Readonly<{
   /** The first answers when nothing chooses another. */
-  readonly scripts: readonly Script[];
+  scripts: readonly Script[];
   /** Default: any free one. */
-  readonly port?: number;
+  port?: number;
   /** Kept for looking at; default 1000. */
-  readonly keepRequests?: number;
+  keepRequests?: number;
   /** Requests with another key are refused. */
-  readonly apiKey?: string;
+  apiKey?: string;
   /** Requests for others are refused. Default: every name is a model. */
-  readonly models?: readonly string[];
+  models?: readonly string[];
   /** Requests above this estimate of tokens fail as too long. */
-  readonly contextWindow?: number;
-  /** Every answer begins so much later. */
-  readonly latencyMs?: number;
+  contextWindow?: number;
+  latencyMs?: number;
   /** One line per request, for people. */
-  readonly log?: (line: string) => void;
-  readonly onRequest?: (request: LoggedRequest) => void;
-}
+  log?: (line: string) => void;
+  onRequest?: (request: LoggedRequest) => void;
+}>;
 
-export interface LoggedRequest extends ModelRequest {
-  readonly at: number;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-  /** Absent when the request was refused before any script saw it. */
-  readonly script?: string | undefined;
-  /** A title, a summary or the like: the script stays where it is. */
-  readonly isAside: boolean;
-  readonly reply: ModelReply;
-}
+export type LoggedRequest = ModelRequest &
+  Readonly<{
+    at: number;
+    path: string;
+    headers: Readonly<Record<string, string>>;
+    body: unknown;
+    /** Absent when the request was refused before any script saw it. */
+    script?: string | undefined;
+    /** A title, a summary or the like: the script stays where it is. */
+    isAside: boolean;
+    reply: ModelReply;
+  }>;
 
 export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>;
 
@@ -58,7 +58,7 @@ export async function startScriptedModel(options: ScriptedModelOptions) {
       const message = `The scripted model failed: ${String(error)}`;
       options.log?.(message);
       if (response.headersSent) response.destroy();
-      else sendJson(response, 500, { error: { message, type: 'server_error', param: null, code: null } });
+      else sendJson(response, { status: 500, body: openaiError(message, 'server_error') });
     });
   });
   // A test that ends must not wait for pooled connections.
@@ -75,11 +75,11 @@ export async function startScriptedModel(options: ScriptedModelOptions) {
     /** Newest last, bounded in number and bytes, without secrets. */
     requests: requests as readonly LoggedRequest[],
     /** Ends open answers too, stalled ones included. */
-    async close(): Promise<void> {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }
 
@@ -105,7 +105,9 @@ function createLog(requests: LoggedRequest[], { keepRequests = 1000, log, onRequ
   };
 }
 
-function sendJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
+type Answer = Pick<Report, 'body'> & Partial<Report>;
+
+function sendJson(response: ServerResponse, { body, status = 200, headers }: Answer) {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(body));
 }
@@ -130,47 +132,46 @@ function modelsFor(path: string, isAnthropic: boolean, known: readonly string[])
   return { data, has_more: false, first_id: known[0] ?? null, last_id: known.at(-1) ?? null };
 }
 
-interface Route {
-  readonly wire: Wire;
-  /** The client only wants to know how many tokens it would send. */
-  readonly count?: ((tokens: number) => object) | undefined;
-  readonly inPath: Parameters<Wire['parseRequest']>[1];
-}
-
-const countResponse = (input_tokens: number) => ({ object: 'response.input_tokens', input_tokens });
-const endpoints: readonly (readonly [ending: string, Wire, count?: Route['count']])[] = [
-  ['/chat/completions', openaiChatWire],
-  ['/responses', openaiResponsesWire],
-  ['/responses/input_tokens', openaiResponsesWire, countResponse],
-  ['/messages', anthropicWire],
-  ['/messages/count_tokens', anthropicWire, (input_tokens) => ({ input_tokens })],
+/** By the ending: base URLs bring prefixes such as /v1 or a proxy's path. `count`: only tokens are asked for. */
+const endpoints: readonly (readonly [ending: RegExp, Wire, count?: (tokens: number) => object])[] = [
+  [/\/chat\/completions$/, openaiChatWire],
+  [/\/responses$/, openaiResponsesWire],
+  [
+    /\/responses\/input_tokens$/,
+    openaiResponsesWire,
+    (input_tokens) => ({ object: 'response.input_tokens', input_tokens }),
+  ],
+  [/\/messages$/, anthropicWire],
+  [/\/messages\/count_tokens$/, anthropicWire, (input_tokens) => ({ input_tokens })],
+  [/\/models\/([^/:]+):(generate|streamGenerate)Content$/, geminiWire],
+  [/\/models\/([^/:]+):countTokens$/, geminiWire, (totalTokens) => ({ totalTokens })],
 ];
-const geminiCall = /\/models\/([^/:]+):(generateContent|streamGenerateContent|countTokens)$/;
 
-/** By the ending: base URLs bring prefixes such as /v1 or a proxy's path. */
-function routeOf(path: string): Route | undefined {
-  const [, wire, count] = endpoints.find(([ending]) => path.endsWith(ending)) ?? [];
-  if (wire) return { wire, count, inPath: {} };
-  const [, model, action] = geminiCall.exec(path) ?? [];
-  if (model === undefined) return undefined;
-  const inPath = { model: decodeURIComponent(model), stream: action === 'streamGenerateContent' };
-  const counts = action === 'countTokens';
-  return { wire: geminiWire, count: counts ? (totalTokens) => ({ totalTokens }) : undefined, inPath };
+function routeOf(path: string) {
+  for (const [ending, wire, count] of endpoints) {
+    const [found, model = '', action] = ending.exec(path) ?? [];
+    const inPath = { model: decodeURIComponent(model), stream: action === 'streamGenerate' };
+    if (found !== undefined) return { wire, count, inPath };
+  }
+  return undefined;
 }
 
-const secretHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'cookie', 'proxy-authorization'];
+const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key'];
+const secretHeaders = [...keyHeaders, 'cookie', 'proxy-authorization'];
 /** For error texts when no window was set. */
 const usualWindow = 200_000;
 
 function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof createLog>) {
-  const { scripts, apiKey, models, contextWindow } = options;
+  const { scripts, apiKey, models, contextWindow, latencyMs = 0 } = options;
   const launch = randomBytes(4).readUInt32BE().toString(36);
   const tell = createStoryteller(scripts);
   const storedItems = createStoredItems();
   let served = 0;
 
+  type Route = NonNullable<ReturnType<typeof routeOf>>;
   async function generate(incoming: IncomingMessage, response: ServerResponse, url: URL, route: Route) {
     const { wire, count, inPath } = route;
+    const { headers } = incoming;
     // Across restarts too: clients keep ids from before.
     const serial = `${launch}${(served++).toString(36).padStart(3, '0')}`;
     const report = (failure: ModelFailure, model = '', inputTokens = 0) => {
@@ -178,15 +179,10 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
       const facts = { requestId: serial, model, inputTokens, contextWindow: window };
       return reportFailure(wire.protocol, failure, facts);
     };
-    const refuse = (failure: ModelFailure) => {
-      const { status, body, headers } = report(failure);
-      sendJson(response, status, body, headers);
-    };
+    const refuse = (failure: ModelFailure) => sendJson(response, report(failure));
 
     const read = await readBody(incoming);
-    const { headers } = incoming;
-    const { authorization, 'x-api-key': anthropic, 'x-goog-api-key': google } = headers;
-    const keys = [authorization, anthropic, google, url.searchParams.get('key')];
+    const keys = [...keyHeaders.map((name) => headers[name]), url.searchParams.get('key')];
     if (apiKey !== undefined && !keys.includes(apiKey) && !keys.includes(`Bearer ${apiKey}`))
       return refuse({ kind: 'authentication' });
     if (read.problem !== undefined) return refuse({ kind: 'invalid-request', message: read.problem });
@@ -196,23 +192,22 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
     const request = wire.parseRequest((count && recordOf(body)['generateContentRequest']) ?? body, inPath);
     const segments = segmentsOf(request);
     const tokens = sumTokens(segments);
-    if (count) return sendJson(response, 200, count(tokens));
+    if (count) return sendJson(response, { body: count(tokens) });
 
-    const isTooLong = tokens > (contextWindow ?? Number.POSITIVE_INFINITY);
-    const isUnknown = models !== undefined && !models.includes(request.model);
-    const error = isUnknown ? 'unknown-model' : isTooLong ? 'context-length' : undefined;
-    const { reply, anchor, isAside, script, cachedTokens } = error
-      ? outsideReply({ finish: 'stop', error: { kind: error } }, serial)
+    const isUnknown = models?.includes(request.model) === false;
+    const isTooLong = contextWindow !== undefined && tokens > contextWindow;
+    const kind = (isUnknown && 'unknown-model') || (isTooLong && 'context-length');
+    const { reply, anchor, isAside, script, cachedTokens } = kind
+      ? outsideReply({ finish: 'stop', error: { kind } }, serial)
       : tell(request, headers, serial, segments);
-    const context = {
+    const { whole, events } = wire.render(reply, {
       request,
       replyId: serial,
       callIds: (reply.calls ?? []).map((_, index) => writeCallId(anchor, index)),
       createdAtSeconds: Math.floor(Date.now() / 1000),
       usage: reply.usage ?? estimateUsage(tokens, cachedTokens, reply),
-    };
-    const rendered = wire.render(reply, context);
-    if (stores && !reply.error) storedItems.remember(body, rendered.whole);
+    });
+    if (stores && !reply.error) storedItems.remember(body, whole);
     const shown = Object.entries(headers).filter(([name, value]) => value && !secretHeaders.includes(name));
     const harmless = Object.fromEntries(shown.map(([name, value]) => [name, String(value)]));
     // Without the query, where Gemini clients may put their key.
@@ -221,9 +216,10 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
     // Gemini streams a JSON array unless asked for events.
     const asArray = wire === geminiWire && request.stream && url.searchParams.get('alt') !== 'sse';
     await sendReply(response, reply, {
-      ...{ rendered, asArray, isStream: request.stream && !asArray },
+      whole: asArray ? events.map(({ data }) => data) : whole,
+      events: request.stream && !asArray ? events : undefined,
       report: (failure) => report(failure, request.model, tokens),
-      latencyMs: options.latencyMs ?? 0,
+      latencyMs,
     });
   }
 
@@ -234,14 +230,13 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
     if (method === 'GET' || method === 'HEAD') {
       const listed = models ?? scripts.map(({ name }) => name);
       const isAnthropic = headers['anthropic-version'] !== undefined;
-      const found = path === '/' ? { name: 'scripted model' } : modelsFor(path, isAnthropic, listed);
-      if (found) return sendJson(response, 200, found);
+      const body = path === '/' ? { name: 'scripted model' } : modelsFor(path, isAnthropic, listed);
+      if (body) return sendJson(response, { body });
     }
     const route = method === 'POST' ? routeOf(path) : undefined;
     if (route) return generate(incoming, response, url, route);
     const message = `Unknown request URL: ${method} ${path}`;
-    const error = { message, type: 'invalid_request_error', param: null, code: 'unknown_url' };
-    sendJson(response, 404, { error });
+    sendJson(response, { status: 404, body: openaiError(message, 'invalid_request_error', 'unknown_url') });
   };
 }
 
@@ -257,8 +252,10 @@ function estimateUsage(tokens: number, cachedTokens: number, reply: ModelReply):
 const mostBytes = 64 * 1024 * 1024;
 
 /** zstd is not in every Node that we run on: there the body is unreadable. */
-const decoders: Readonly<Record<string, (bytes: Buffer, limit: { maxOutputLength: number }) => Buffer>> = {
-  ...{ gzip: zlib.gunzipSync, deflate: zlib.inflateSync, br: zlib.brotliDecompressSync },
+const decoders: Readonly<Record<string, typeof zlib.zstdDecompressSync>> = {
+  gzip: zlib.gunzipSync,
+  deflate: zlib.inflateSync,
+  br: zlib.brotliDecompressSync,
   zstd: zlib.zstdDecompressSync,
 };
 
@@ -281,10 +278,13 @@ async function readBody(incoming: IncomingMessage) {
   }
 }
 
-type Sending = Readonly<{ latencyMs: number; isStream: boolean; asArray: boolean }> & {
-  readonly rendered: ReturnType<Wire['render']>;
-  readonly report: (failure: ModelFailure) => ReturnType<typeof reportFailure>;
-};
+type Sending = Readonly<{
+  whole: unknown;
+  /** undefined: no stream is wanted. */
+  events: readonly WireEvent[] | undefined;
+  report: (failure: ModelFailure) => Report;
+  latencyMs: number;
+}>;
 
 function eventText({ event, data }: WireEvent): string {
   const body = typeof data === 'string' ? data : JSON.stringify(data);
@@ -293,9 +293,9 @@ function eventText({ event, data }: WireEvent): string {
 
 async function sendReply(response: ServerResponse, reply: ModelReply, sending: Sending): Promise<void> {
   const { breakage, delays = {} } = reply;
-  const { rendered, report, isStream, asArray } = sending;
+  const { whole, events, report, latencyMs } = sending;
   const overload = breakage?.kind === 'error-event' ? report({ kind: 'overload' }) : undefined;
-  const failed = reply.error ? report(reply.error) : isStream ? undefined : overload;
+  const failed = reply.error ? report(reply.error) : !events && overload;
   // Nothing is written to a closed connection.
   const closing = new AbortController();
   response.once('close', () => closing.abort());
@@ -305,15 +305,14 @@ async function sendReply(response: ServerResponse, reply: ModelReply, sending: S
     if (milliseconds > 0) await sleep(milliseconds, undefined, { signal });
   };
   try {
-    await wait(sending.latencyMs + (delays.beforeMs ?? 0));
-    if (failed) return sendJson(response, failed.status, failed.body, failed.headers);
-    const events = rendered.events.slice(0, breakage?.afterEvents);
-    if (!isStream && !breakage)
-      return sendJson(response, 200, asArray ? events.map(({ data }) => data) : rendered.whole);
-    if (isStream && (breakage?.kind !== 'stall' || events.length > 0)) {
+    await wait(latencyMs + (delays.beforeMs ?? 0));
+    if (failed) return sendJson(response, failed);
+    if (!events && !breakage) return sendJson(response, { body: whole });
+    const sent = events?.slice(0, breakage?.afterEvents) ?? [];
+    if (events && (breakage?.kind !== 'stall' || sent.length > 0)) {
       const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
       response.writeHead(200, headers).flushHeaders();
-      for (const event of events) {
+      for (const event of sent) {
         await wait(delays.perEventMs);
         response.write(eventText(event));
       }
@@ -328,7 +327,7 @@ async function sendReply(response: ServerResponse, reply: ModelReply, sending: S
         if (!signal.aborted) await once(signal, 'abort');
         break;
       case 'malformed':
-        response.end(isStream ? 'data: {"this is": not JSON\n\n' : '{"this is": not JSON');
+        response.end(events ? 'data: {"this is": not JSON\n\n' : '{"this is": not JSON');
         break;
       default:
         response.end(overload && eventText(overload.event));

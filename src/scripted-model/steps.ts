@@ -15,16 +15,16 @@ import {
 } from './todo-families.ts';
 import { isRecord, joinTexts, recordOf } from './values.ts';
 
-export interface Situation {
-  readonly request: ModelRequest;
-  readonly family: TodoFamily | undefined;
-  readonly todos: KnownTodos;
+export type Situation = Readonly<{
+  request: ModelRequest;
+  family: TodoFamily | undefined;
+  todos: KnownTodos;
   /** What people and systems said since the model last spoke. */
-  readonly heard: string;
-  readonly results: readonly ToolResult[];
+  heard: string;
+  results: readonly ToolResult[];
   /** It had stopped without a call, and someone spoke to it again. */
-  readonly isContinued: boolean;
-}
+  isContinued: boolean;
+}>;
 
 /** Empty at the beginning. Numbers and short lower-case words: it travels inside tool call ids. */
 export type Position = readonly (number | string)[];
@@ -35,55 +35,44 @@ export interface Step {
   /** A request without tools is then no request for this script. */
   readonly needsTools: boolean;
   /** Replies, or passes (undefined) to the step after it. */
-  next(position: Position, situation: Situation): Move | undefined;
+  next(position: Position, now: Situation): Move | undefined;
 }
 
-type MaybeReply = ModelReply | undefined;
+const madeOf = (steps: readonly Step[], next: Step['next']): Step => ({
+  needsTools: steps.some(({ needsTools }) => needsTools),
+  next,
+});
 
-function onlyMove(build: (situation: Situation) => MaybeReply): Step {
-  return { needsTools: true, next: (_position, situation) => lastMove(build(situation)) };
-}
-
-function madeOf(steps: readonly Step[], next: Step['next']): Step {
-  return { needsTools: steps.some(({ needsTools }) => needsTools), next };
-}
-
-const lastMove = (reply: MaybeReply): Move | undefined => reply && { reply, position: 'over' };
+const lastMove = (reply: ModelReply | undefined): Move | undefined => reply && { reply, position: 'over' };
+const withTools = (next: Step['next']): Step => ({ needsTools: true, next });
+const onlyMove = (build: (now: Situation) => ModelReply | undefined) =>
+  withTools((_position, now) => lastMove(build(now)));
 const numberAt = ([value]: Position) => (typeof value === 'number' ? value : 0);
 
-/** `isRound`: one step again and again; a whole round that passes would pass for ever. */
-function sequence(count: number, isRound: boolean, stepAt: (index: number) => Step | undefined) {
-  return (position: Position, situation: Situation): Move | undefined => {
+/** Plays `count` steps, in rounds. A whole round that passes would pass for ever. */
+function inRounds(steps: readonly Step[], count: number): Step {
+  return madeOf(steps, (position, now) => {
     let inner: Position = position.slice(1);
     for (let index = numberAt(position); index < count; index += 1) {
-      const move = stepAt(index)?.next(inner, situation);
+      const move = steps[index % steps.length]?.next(inner, now);
       if (move && move.position !== 'over') return { ...move, position: [index, ...move.position] };
       if (move) return { ...move, position: index + 1 < count ? [index + 1] : 'over' };
-      if (isRound && inner.length === 0) return undefined;
+      if (count > steps.length && inner.length === 0) return undefined;
       inner = [];
     }
     return undefined;
-  };
+  });
 }
 
-export function inOrder(...steps: Step[]): Step {
-  const next = sequence(steps.length, false, (index) => steps[index]);
-  return madeOf(steps, next);
-}
-
-export function repeat(times: number, ...steps: Step[]): Step {
-  const body = inOrder(...steps);
-  const next = sequence(times, true, () => body);
-  return madeOf(steps, next);
-}
-
-export const always = (...steps: Step[]): Step => repeat(Number.POSITIVE_INFINITY, ...steps);
+export const inOrder = (...steps: Step[]) => inRounds(steps, steps.length);
+export const repeat = (times: number, ...steps: Step[]) => inRounds([inOrder(...steps)], times);
+export const always = (...steps: Step[]) => repeat(Number.POSITIVE_INFINITY, ...steps);
 
 /** The first that has something to say now; only that one is played to its end. */
 export function firstOf(...steps: Step[]): Step {
-  return madeOf(steps, (position, situation) => {
+  return madeOf(steps, (position, now) => {
     for (const index of position.length > 0 ? [numberAt(position)] : steps.keys()) {
-      const move = steps[index]?.next(position.slice(1), situation);
+      const move = steps[index]?.next(position.slice(1), now);
       if (move) return move.position === 'over' ? move : { ...move, position: [index, ...move.position] };
     }
     return undefined;
@@ -91,7 +80,7 @@ export function firstOf(...steps: Step[]): Step {
 }
 
 /** Once begun, it is played to its end. */
-export function when(condition: (situation: Situation) => boolean, ...steps: Step[]): Step {
+export function when(condition: (now: Situation) => boolean, ...steps: Step[]): Step {
   const { next } = inOrder(...steps);
   return madeOf(steps, (position, now) =>
     position.length > 0 || condition(now) ? next(position, now) : undefined,
@@ -99,7 +88,6 @@ export function when(condition: (situation: Situation) => boolean, ...steps: Ste
 }
 
 export const whenContinued = (...steps: Step[]) => when(({ isContinued }) => isContinued, ...steps);
-/** A tool that the model just called answered with an error. */
 export const whenToolFailed = (...steps: Step[]) =>
   when(({ results }) => results.some(({ isError }) => isError), ...steps);
 /** A text or pattern in what was said since the model last spoke. */
@@ -115,9 +103,8 @@ export function whenNamed(title: string, ...steps: Step[]): Step {
 }
 
 /** Chosen by a pure function; a step of one reply. */
-export function react(choose: (situation: Situation) => Step | undefined): Step {
-  return { needsTools: true, next: (position, now) => choose(now)?.next(position, now) };
-}
+export const react = (choose: (now: Situation) => Step | undefined) =>
+  withTools((position, now) => choose(now)?.next(position, now));
 
 const speech = (reply: ModelReply) => madeOf([], () => lastMove(reply));
 export const say = (text: string) => speech(textReply(text));
@@ -132,8 +119,8 @@ export const thinkOnly = (thinking = 'Let me think about what is left.') =>
   speech({ thinking, finish: 'stop' });
 
 function changing(step: Step, change: (reply: ModelReply) => Partial<ModelReply>): Step {
-  return madeOf([step], (position, situation) => {
-    const move = step.next(position, situation);
+  return madeOf([step], (position, now) => {
+    const move = step.next(position, now);
     return move && { ...move, reply: { ...move.reply, ...change(move.reply) } };
   });
 }
@@ -142,7 +129,6 @@ function changing(step: Step, change: (reply: ModelReply) => Partial<ModelReply>
 export const withText = (text: string, step: Step) => changing(step, () => ({ text }));
 export const withThinking = (thinking: string, step: Step) => changing(step, () => ({ thinking }));
 export const withUsage = (usage: Usage, step: Step) => changing(step, () => ({ usage }));
-/** Before each event of the stream. */
 export const slowly = (perEventMs: number, step: Step) =>
   changing(step, ({ delays }) => ({ delays: { ...delays, perEventMs } }));
 export const after = (beforeMs: number, step: Step) =>
@@ -156,8 +142,12 @@ function failing(failure: ModelFailure, { times = 1, ...more }: FailureOptions):
 }
 
 const kindByStatus: Readonly<Record<number, ModelFailure['kind']>> = {
-  ...{ 401: 'authentication', 403: 'permission', 404: 'unknown-model', 429: 'rate-limit' },
-  ...{ 503: 'overload', 529: 'overload' },
+  401: 'authentication',
+  403: 'permission',
+  404: 'unknown-model',
+  429: 'rate-limit',
+  503: 'overload',
+  529: 'overload',
 };
 
 export function fail(status: number, options: FailureOptions = {}): Step {
@@ -183,9 +173,7 @@ function breaking(kind: Breakage, usualEvents = 3) {
 export const reset = breaking('reset');
 /** The connection stays open; with `afterEvents` 0 nothing comes at all. */
 export const stall = breaking('stall', 0);
-/** The stream turns into something that is no JSON. */
 export const malformed = breaking('malformed');
-/** A stream that began well reports overload. */
 export const overloadMidStream = breaking('error-event');
 
 /** The todo in progress, else the first pending one. */
@@ -194,67 +182,61 @@ export const theNext = { pick: 'next' } as const;
 export const theNamed = { pick: 'named' } as const;
 type TodoReference = string | typeof theNext | typeof theNamed;
 
-function express({ family, todos, request }: Situation, intention: Intention): MaybeReply {
+function express({ family, todos, request }: Situation, intention: Intention): ModelReply | undefined {
   if (!family) return textReply('I have no todo tool.');
   const calls = expressIntention(family, intention, todos, request.tools);
-  return calls && calls.length > 0 ? callReply(calls) : undefined;
+  return calls.length > 0 ? callReply(calls) : undefined;
 }
 
 /** Looks the list up first when the model cannot know what it needs. */
-function lookingUp(needsList: (situation: Situation) => boolean, next: Step['next']): Step {
-  return {
-    needsTools: true,
-    next(position, situation) {
-      const mayLook = position[0] !== 'looked' && situation.family?.byId === true && needsList(situation);
-      const reply = mayLook ? express(situation, { kind: 'list' }) : undefined;
-      return reply ? { reply, position: ['looked'] } : next(position, situation);
-    },
-  };
+function lookingUp(
+  needsList: (now: Situation) => boolean,
+  then: (now: Situation, position: Position) => Move | undefined,
+): Step {
+  return withTools((position, now) => {
+    const mayLook = position[0] !== 'looked' && now.family?.byId && needsList(now);
+    const reply = mayLook ? express(now, { kind: 'list' }) : undefined;
+    return reply ? { reply, position: ['looked'] } : then(now, position);
+  });
 }
 
 const hasNoList = ({ todos }: Situation) => todos.length === 0;
-const finished = ({ title }: KnownTodo) => `Finished: ${title}`;
 
-type StatusWish = TodoStatus | ((todo: KnownTodo) => TodoStatus);
-
-function setting(reference: TodoReference, wish: StatusWish, note?: string): Step {
+function setting(reference: TodoReference, statusOf: (todo: KnownTodo) => TodoStatus, note?: string): Step {
   const isTitle = typeof reference === 'string';
   function find({ todos, heard }: Situation) {
     if (isTitle) return findTodo(todos, reference);
     return (reference.pick === 'named' ? firstNamed(todos, heard) : undefined) ?? nextOpen(todos);
   }
-  function needsList(situation: Situation) {
-    const known = find(situation);
-    return known ? known.id === undefined : isTitle || hasNoList(situation);
+  function needsList(now: Situation) {
+    const known = find(now);
+    return known ? known.id === undefined : isTitle || hasNoList(now);
   }
-  return lookingUp(needsList, (_position, situation) => {
-    const todo = find(situation) ?? (isTitle ? { title: reference, status: 'pending' as const } : undefined);
-    if (todo === undefined) return undefined;
-    const status = typeof wish === 'string' ? wish : wish(todo);
-    return lastMove(express(situation, { kind: 'set', todo, status, note: note ?? finished(todo) }));
+  return lookingUp(needsList, (now) => {
+    const todo = find(now) ?? (isTitle ? { title: reference, status: 'pending' as const } : undefined);
+    if (!todo) return undefined;
+    const outcome = note ?? `Finished: ${todo.title}`;
+    return lastMove(express(now, { kind: 'set', todo, status: statusOf(todo), note: outcome }));
   });
 }
 
 export function plan(...items: (string | NewTodo)[]): Step {
   const todos = items.map((item) => (typeof item === 'string' ? { title: item } : item));
-  return onlyMove((situation) => express(situation, { kind: 'create', items: todos }));
+  return onlyMove((now) => express(now, { kind: 'create', items: todos }));
 }
 
-export const start = (todo: TodoReference = theNext) => setting(todo, 'in_progress', '');
+export const start = (todo: TodoReference = theNext) => setting(todo, () => 'in_progress', '');
 export const complete = (todo: TodoReference = theNext, outcome?: string) =>
-  setting(todo, 'completed', outcome);
-export const cancel = (todo: TodoReference, reason: string) => setting(todo, 'cancelled', reason);
-export const blockTodo = (todo: TodoReference, reason: string) => setting(todo, 'blocked', reason);
+  setting(todo, () => 'completed', outcome);
+export const cancel = (todo: TodoReference, reason: string) => setting(todo, () => 'cancelled', reason);
+export const blockTodo = (todo: TodoReference, reason: string) => setting(todo, () => 'blocked', reason);
 /** Between pending and in progress; a settled todo is reopened. */
 export const toggle = (todo: TodoReference = theNext) =>
   setting(todo, ({ status }) => (status === 'in_progress' ? 'pending' : 'in_progress'), 'toggled');
 
 /** A whole list, made from the known one. Single-call families say the differences. */
-export function rewriteList(change: (todos: KnownTodos) => KnownTodos): Step {
-  return lookingUp(hasNoList, (_position, situation) =>
-    lastMove(express(situation, { kind: 'write', todos: change(situation.todos) })),
-  );
-}
+export const rewriteList = (change: (todos: KnownTodos) => KnownTodos) =>
+  lookingUp(hasNoList, (now) => lastMove(express(now, { kind: 'write', todos: change(now.todos) })));
 
 export const drop = (title: string) =>
   rewriteList((todos) => todos.filter((todo) => todo !== findTodo(todos, title)));
@@ -266,48 +248,42 @@ export const duplicateWrite = () => rewriteList((todos) => todos);
 
 /** In one reply; default: all open ones. */
 export function bulkClaim(...titles: string[]): Step {
-  return lookingUp(
-    ({ todos }) => !todos.some(({ id }) => id !== undefined),
-    (_position, situation) => {
-      const { todos, family } = situation;
-      const named = titles.map((title) => findTodo(todos, title)).filter((todo) => todo !== undefined);
-      const claimed = titles.length > 0 ? named : todos.filter(isOpen);
-      const status = 'completed' as const;
-      if (!family?.byId) {
-        const list = todos.map((todo) => (claimed.includes(todo) ? { ...todo, status } : todo));
-        return lastMove(express(situation, { kind: 'write', todos: list }));
-      }
-      const calls = claimed.flatMap((todo) => {
-        return express(situation, { kind: 'set', todo, status, note: finished(todo) })?.calls ?? [];
-      });
-      return calls.length > 0 ? lastMove(callReply(calls)) : undefined;
-    },
-  );
+  const hasNoId = ({ todos }: Situation) => !todos.some(({ id }) => id !== undefined);
+  return lookingUp(hasNoId, (now) => {
+    const { todos, family } = now;
+    const named = titles.map((title) => findTodo(todos, title)).filter((todo) => todo !== undefined);
+    const claimed = titles.length > 0 ? named : todos.filter(isOpen);
+    if (family?.byId)
+      return parallel(...claimed.map(({ id, title }) => complete(id ?? title))).next(['looked'], now);
+    const status = 'completed' as const;
+    const list = todos.map((todo) => (claimed.includes(todo) ? { ...todo, status } : todo));
+    return lastMove(express(now, { kind: 'write', todos: list }));
+  });
 }
 
-export const listTodos = () => onlyMove((situation) => express(situation, { kind: 'list' }));
+export const listTodos = () => onlyMove((now) => express(now, { kind: 'list' }));
 /** Without such a tool the reason is said in plain text. */
 export const pause = (reason: string) =>
-  onlyMove((situation) => express(situation, { kind: 'pause', reason }) ?? textReply(reason));
+  onlyMove((now) => express(now, { kind: 'pause', reason }) ?? textReply(reason));
 export const verify = (title?: string) =>
-  onlyMove((situation) => {
-    const todo = title === undefined ? undefined : findTodo(situation.todos, title);
-    return express(situation, { kind: 'verify', todo });
+  onlyMove((now) => {
+    const todo = title === undefined ? undefined : findTodo(now.todos, title);
+    return express(now, { kind: 'verify', todo });
   });
 
 /** The honest worker: these steps for each open todo, those added or reopened on the way too, until none is left. */
 export function untilAllDone(perTodo: (title: string) => readonly Step[]): Step {
   // Short, since it travels in the position.
   const tokenOf = ({ title }: KnownTodo) => `t${createHash('sha1').update(title).digest('hex').slice(0, 8)}`;
-  function workOn(todo: KnownTodo | undefined, inner: Position, situation: Situation): Move | undefined {
-    const move = todo && inOrder(...perTodo(todo.title)).next(inner, situation);
+  function workOn(todo: KnownTodo | undefined, inner: Position, now: Situation): Move | undefined {
+    const move = todo && inOrder(...perTodo(todo.title)).next(inner, now);
     if (!move) return undefined;
     return { ...move, position: move.position === 'over' ? ['next'] : [tokenOf(todo), ...move.position] };
   }
-  return lookingUp(hasNoList, (position, situation) => {
-    const current = situation.todos.find((todo) => tokenOf(todo) === position[0]);
-    const begun = workOn(current, position.slice(1), situation);
-    return begun ?? workOn(nextOpen(situation.todos), [], situation);
+  return lookingUp(hasNoList, (now, position) => {
+    const current = now.todos.find((todo) => tokenOf(todo) === position[0]);
+    const begun = workOn(current, position.slice(1), now);
+    return begun ?? workOn(nextOpen(now.todos), [], now);
   });
 }
 
@@ -341,30 +317,30 @@ export function runCommand(command: string, more: Readonly<Record<string, unknow
   return callFirst(shells, (named, properties) => {
     const name = named(/command|cmd/i, 'command');
     const wantsWords = recordOf(properties, name)['type'] === 'array';
-    const describes = isRecord(recordOf(properties)['description']) ? { description: 'Run a command' } : {};
-    return { [name]: wantsWords ? ['bash', '-lc', command] : command, ...describes, ...more };
+    const description = isRecord(recordOf(properties)['description']) ? 'Run a command' : undefined;
+    return { [name]: wantsWords ? ['bash', '-lc', command] : command, description, ...more };
   });
 }
 
 /** Said in one reply; each step sees what those before it are about to change. */
 export function parallel(...steps: Step[]): Step {
-  return madeOf(steps, (position, situation) => {
+  return madeOf(steps, (position, now) => {
     const replies: ModelReply[] = [];
-    let { todos } = situation;
+    let { todos } = now;
     for (const step of steps) {
-      const move = step.next(position, { ...situation, todos });
+      const move = step.next(position, { ...now, todos });
+      if (!move) continue;
       // It looks something up for all, and answers at its second position.
-      if (move && move.position !== 'over') return move;
-      if (move) replies.push(move.reply);
+      if (move.position !== 'over') return move;
+      replies.push(move.reply);
       // What only the system knows, such as ids, is not foreseen.
-      if (situation.family?.byId !== false) continue;
+      if (now.family?.byId !== false) continue;
       const result = { id: '', text: '', isError: false };
-      for (const call of move?.reply.calls ?? []) todos = learnFromCall(todos, call, result);
+      for (const call of move.reply.calls ?? []) todos = learnFromCall(todos, call, result);
     }
     const calls = replies.flatMap((reply) => reply.calls ?? []);
     const text = joinTexts(replies.map((reply) => reply.text ?? ''));
-    if (calls.length === 0 && text === '') return undefined;
-    const reply = calls.length > 0 ? callReply(calls) : ({ finish: 'stop' } as const);
-    return lastMove(text === '' ? reply : { ...reply, text });
+    if (calls.length === 0) return text === '' ? undefined : lastMove(textReply(text));
+    return lastMove(text === '' ? callReply(calls) : { ...callReply(calls), text });
   });
 }

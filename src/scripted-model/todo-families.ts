@@ -5,44 +5,55 @@ import { jsonWithin, recordOf, recordsOf, textOf } from './values.ts';
 const statuses = ['pending', 'in_progress', 'completed', 'cancelled', 'blocked'] as const;
 export type TodoStatus = (typeof statuses)[number];
 
-export interface KnownTodo {
+export type KnownTodo = Readonly<{
   /** Whole-list tools may never tell it. */
-  readonly id?: string;
-  readonly title: string;
-  readonly status: TodoStatus;
-}
+  id?: string | undefined;
+  title: string;
+  status: TodoStatus;
+}>;
 
 export type KnownTodos = readonly KnownTodo[];
 
-type Field = 'context' | 'completionCriteria' | 'agentType';
-export type NewTodo = { readonly title: string; readonly check?: unknown; readonly order?: number } & {
-  readonly priority?: 'high' | 'medium' | 'low';
-} & { readonly [name in Field]?: string };
+export type NewTodo = Readonly<{
+  title: string;
+  context?: string;
+  completionCriteria?: string;
+  agentType?: string;
+  priority?: 'high' | 'medium' | 'low';
+  order?: number;
+  check?: unknown;
+}>;
 
-export type Intention =
-  | { readonly kind: 'create'; readonly items: readonly NewTodo[] }
-  | { readonly kind: 'set'; readonly todo: KnownTodo; readonly status: TodoStatus; readonly note: string }
-  | { readonly kind: 'write'; readonly todos: KnownTodos }
-  | { readonly kind: 'list' }
-  | { readonly kind: 'pause'; readonly reason: string }
-  | { readonly kind: 'verify'; readonly todo?: KnownTodo | undefined };
+export type Intention = Readonly<
+  | { kind: 'create'; items: readonly NewTodo[] }
+  | { kind: 'set'; todo: KnownTodo; status: TodoStatus; note: string }
+  | { kind: 'write'; todos: KnownTodos }
+  | { kind: 'list' }
+  | { kind: 'pause'; reason: string }
+  | { kind: 'verify'; todo: KnownTodo | undefined }
+>;
 
 export type FamilyName = 'untildone' | 'claude-tasks' | keyof typeof wholeLists;
 
 type Offered = (baseName: string) => ToolOffer | undefined;
+type Calls = readonly PlannedCall[];
+/** What is left out cannot be said. Tools have base names: prefixes of MCP servers are put on afterwards. */
+type Sayings = {
+  readonly [Kind in Intention['kind']]?: (
+    intention: Extract<Intention, { kind: Kind }>,
+    known: KnownTodos,
+    offered: Offered,
+  ) => Calls;
+};
 
-/** Sees base names: prefixes of MCP servers are taken off before and put on afterwards. */
-export interface TodoFamily {
-  readonly name: FamilyName;
+export type TodoFamily = Readonly<{
+  name: FamilyName;
   /** A todo without a known id must be looked up first. */
-  readonly byId: boolean;
-  /** Those that teach; the first one tells that the family is there. */
-  readonly tools: readonly [string, ...string[]];
-  /** undefined: it has no way to say it. */
-  express(intention: Intention, todos: KnownTodos, offered: Offered): readonly PlannedCall[] | undefined;
-  /** Must not throw. */
-  learn(todos: KnownTodos, tool: string, input: unknown, resultText: string): KnownTodos;
-}
+  byId: boolean;
+  /** The tool that tells that the family is there. */
+  mark: string;
+  say: Sayings;
+}>;
 
 export const isOpen = ({ status }: KnownTodo) => status === 'pending' || status === 'in_progress';
 export const normalised = (title: string) => title.trim().replace(/\s+/g, ' ').toLowerCase();
@@ -50,7 +61,7 @@ export const normalised = (title: string) => title.trim().replace(/\s+/g, ' ').t
 /** Open todos before settled ones. */
 export function findTodo(todos: KnownTodos, reference: string): KnownTodo | undefined {
   const wanted = normalised(reference);
-  const ordered = todos.toSorted((one, other) => Number(isOpen(other)) - Number(isOpen(one)));
+  const ordered = [...todos.filter(isOpen), ...todos];
   return (
     ordered.find(({ id }) => id === reference) ??
     ordered.find(({ title }) => normalised(title) === wanted) ??
@@ -63,12 +74,13 @@ export const nextOpen = (todos: KnownTodos) =>
 
 export function firstNamed(todos: KnownTodos, text: string): KnownTodo | undefined {
   const haystack = normalised(text);
-  const found = todos.filter(isOpen).flatMap((todo) => {
+  const named = todos.filter(isOpen).flatMap((todo) => {
+    const { title, id = '' } = todo;
     // Shorter ids stand in every text by chance.
-    const names = [todo.title, ...(todo.id && todo.id.length >= 4 ? [todo.id] : [])].map(normalised);
-    const places = names.map((name) => haystack.indexOf(name)).filter((place) => place >= 0);
-    return places.map((place) => ({ todo, place }));
+    const names = id.length >= 4 ? [title, id] : [title];
+    return names.map((name) => ({ todo, place: haystack.indexOf(normalised(name)) }));
   });
+  const found = named.filter(({ place }) => place >= 0);
   return found.toSorted((one, other) => one.place - other.place)[0]?.todo;
 }
 
@@ -103,230 +115,192 @@ function readTodos(value: unknown): KnownTodos {
 const idOf = ({ id, title }: KnownTodo) => id ?? title;
 
 /** One tool writes the whole list: these families differ in names and status words only. */
-interface WholeList {
-  readonly tool: string;
-  readonly listKey: string;
-  readonly titleKey: string;
+type WholeList = Readonly<{
+  tool: string;
+  /** Default `todos` and `content`. */
+  listKey?: string;
+  titleKey?: string;
   /** So many statuses are known; todos in others are left out (cancelled) or kept pending. */
-  readonly words: 3 | 4 | 5;
-  readonly extras?: (todo: KnownTodo) => object;
-}
+  words: 3 | 4 | 5;
+  extras?: (todo: KnownTodo) => object;
+}>;
 
 const wholeLists = {
-  'claude-list': {
-    ...{ tool: 'TodoWrite', listKey: 'todos', titleKey: 'content', words: 3 },
-    extras: ({ title }: KnownTodo) => ({ activeForm: title }),
-  },
-  opencode: {
-    ...{ tool: 'todowrite', listKey: 'todos', titleKey: 'content', words: 4 },
-    extras: () => ({ priority: 'medium' }),
-  },
-  codex: { tool: 'update_plan', listKey: 'plan', titleKey: 'step', words: 3 },
-  gemini: { tool: 'write_todos', listKey: 'todos', titleKey: 'description', words: 5 },
+  'claude-list': { tool: 'TodoWrite', words: 3, extras: ({ title }) => ({ activeForm: title }) },
+  opencode: { tool: 'todowrite', words: 4, extras: () => ({ priority: 'medium' }) },
+  codex: { tool: 'update_plan', words: 3, listKey: 'plan', titleKey: 'step' },
+  gemini: { tool: 'write_todos', words: 5, titleKey: 'description' },
   // Qwen Code's tool, and ours where only the list style is offered.
-  'todo-write': { tool: 'todo_write', listKey: 'todos', titleKey: 'content', words: 5 },
+  'todo-write': { tool: 'todo_write', words: 5 },
 } satisfies Record<string, WholeList>;
 
-function writeWholeList(shape: WholeList, todos: KnownTodos, offer?: ToolOffer): readonly PlannedCall[] {
-  const { tool, listKey, titleKey, words, extras } = shape;
-  const { required } = recordOf(offer?.schema, 'properties', listKey, 'items');
+function writeWholeList(shape: WholeList, todos: KnownTodos, offered: Offered): Calls {
+  const { tool, listKey = 'todos', titleKey = 'content', words, extras } = shape;
+  const { required } = recordOf(offered(tool)?.schema, 'properties', listKey, 'items');
   const mustHaveId = Array.isArray(required) && required.includes('id');
-  const isKnown = ({ status }: KnownTodo): boolean => statuses.indexOf(status) < words;
+  const isKnown = ({ status }: KnownTodo) => statuses.indexOf(status) < words;
   const kept = todos.filter((todo) => isKnown(todo) || todo.status !== 'cancelled');
-  const list = kept.map((todo, index) => {
-    const id = todo.id ?? (mustHaveId ? String(index + 1) : undefined);
-    const status = isKnown(todo) ? todo.status : 'pending';
-    return { ...(id !== undefined && { id }), [titleKey]: todo.title, status, ...extras?.(todo) };
-  });
+  const list = kept.map((todo, index) => ({
+    id: todo.id ?? (mustHaveId ? String(index + 1) : undefined),
+    [titleKey]: todo.title,
+    status: isKnown(todo) ? todo.status : 'pending',
+    ...extras?.(todo),
+  }));
   return [{ name: tool, input: { [listKey]: list } }];
 }
 
-/** It replaces the known list; ids come from the result, or from before. */
-function learnWholeList(todos: KnownTodos, input: unknown, resultText: string): KnownTodos {
-  const ids = new Map(todos.map(({ title, id }) => [title, id]));
-  const kept = readTodos(input).map((todo) => {
-    const id = todo.id ?? ids.get(todo.title);
-    return id === undefined ? todo : { ...todo, id };
-  });
-  const told = readTodos(jsonWithin(resultText));
-  const known = told.filter(({ title }) => kept.some((todo) => todo.title === title));
-  return merged(kept, known);
-}
-
-function wholeListFamily([name, shape]: [string, WholeList]): TodoFamily {
-  return {
-    name: name as FamilyName,
-    byId: false,
-    tools: [shape.tool],
-    express(intention, todos, offered) {
-      const write = (list: KnownTodos) => writeWholeList(shape, list, offered(shape.tool));
-      if (intention.kind === 'write') return write(intention.todos);
-      if (intention.kind === 'create') {
-        const added = intention.items.map(({ title }) => ({ title, status: 'pending' }) as const);
-        return write([...todos, ...added]);
-      }
-      if (intention.kind !== 'set') return undefined;
-      const { todo, status } = intention;
-      return write(todos.includes(todo) ? changed(todos, todo, { status }) : [...todos, { ...todo, status }]);
-    },
-    learn: (todos, _tool, input, text) => learnWholeList(todos, input, text),
-  };
-}
-
-const untildoneFamily: TodoFamily = {
-  name: 'untildone',
-  byId: true,
-  tools: ['create_todo', 'complete_todo', 'update_todo', 'list_todo', 'todo_write'],
-
-  express(intention, _todos, offered) {
-    const ifOffered = (name: string, input: object) => (offered(name) ? [{ name, input }] : undefined);
-    switch (intention.kind) {
-      case 'create':
-        return [{ name: 'create_todo', input: { items: intention.items } }];
-      case 'set': {
-        const { todo, status, note } = intention;
-        const todoId = idOf(todo);
-        const cancelled = status === 'cancelled' && { status };
-        if (status === 'completed' || cancelled)
-          return [{ name: 'complete_todo', input: { todoId, outcome: note, ...cancelled } }];
-        const reason = status === 'blocked' && { reason: note };
-        return [{ name: 'update_todo', input: { todoId, status, ...reason } }];
-      }
-      case 'write': {
-        const offer = offered('todo_write');
-        return offer && writeWholeList(wholeLists['todo-write'], intention.todos, offer);
-      }
-      case 'list':
-        return ifOffered('list_todo', { status: 'all' });
-      case 'pause':
-        return ifOffered('todo_pause', { reason: intention.reason });
-      case 'verify':
-        return ifOffered('todo_verify', intention.todo ? { todoId: idOf(intention.todo) } : {});
-    }
+const inWholeLists = (shape: WholeList): Sayings => ({
+  create({ items }, known, offered) {
+    const added = items.map(({ title }) => ({ title, status: 'pending' }) as const);
+    return writeWholeList(shape, [...known, ...added], offered);
   },
-
-  learn(todos, tool, input, text) {
-    if (tool === 'todo_write') return learnWholeList(todos, input, text);
-    const answer = jsonWithin(text);
-    const { created, status: word, title } = recordOf(answer);
-    if (tool === 'create_todo') return merged(todos, readTodos({ created }));
-    if (tool === 'list_todo') return merged(todos, readTodos(answer));
-    if ((tool !== 'complete_todo' && tool !== 'update_todo') || typeof word !== 'string') return todos;
-    const id = textOf(input, 'todoId');
-    const known = findTodo(todos, id);
-    const status = readStatus(word);
-    if (known) return changed(todos, known, { status });
-    // Its creation was trimmed away, but the result tells its title.
-    return textOf(title) === '' ? todos : merged(todos, [{ id, title: textOf(title), status }]);
+  set({ todo, status }, known, offered) {
+    const all = known.includes(todo) ? known : [...known, todo];
+    return writeWholeList(shape, changed(all, todo, { status }), offered);
   },
+  write: ({ todos }, _known, offered) => writeWholeList(shape, todos, offered),
+});
+
+const inOurTools: Sayings = {
+  create: ({ items }) => [{ name: 'create_todo', input: { items } }],
+  set({ todo, status, note }) {
+    const todoId = idOf(todo);
+    if (status === 'completed') return [{ name: 'complete_todo', input: { todoId, outcome: note } }];
+    if (status === 'cancelled') return [{ name: 'complete_todo', input: { todoId, outcome: note, status } }];
+    const reason = status === 'blocked' ? note : undefined;
+    return [{ name: 'update_todo', input: { todoId, status, reason } }];
+  },
+  write: ({ todos }, _known, offered) => writeWholeList(wholeLists['todo-write'], todos, offered),
+  list: () => [{ name: 'list_todo', input: { status: 'all' } }],
+  pause: ({ reason }) => [{ name: 'todo_pause', input: { reason } }],
+  verify: ({ todo }) => [{ name: 'todo_verify', input: { todoId: todo && idOf(todo) } }],
 };
 
 /** Tasks cannot be blocked: such a one stays pending with the note as its description. */
-function taskWord(status: TodoStatus): string {
-  return status === 'cancelled' ? 'deleted' : status === 'blocked' ? 'pending' : status;
+const taskWords: Partial<Record<TodoStatus, string>> = { cancelled: 'deleted', blocked: 'pending' };
+
+type TaskChange = Readonly<{ status?: TodoStatus; subject?: string; description?: string | undefined }>;
+
+function updateTask(todo: KnownTodo, { status, ...change }: TaskChange): PlannedCall {
+  const word = status && (taskWords[status] ?? status);
+  return { name: 'TaskUpdate', input: { taskId: idOf(todo), status: word, ...change } };
 }
 
-function updateTask(todo: KnownTodo, change: object): PlannedCall {
-  return { name: 'TaskUpdate', input: { taskId: idOf(todo), ...change } };
-}
-
-/** In single calls. Without differences the first status is repeated. */
-function taskDifferences(known: KnownTodos, wanted: KnownTodos): readonly PlannedCall[] {
-  const calls = known.flatMap((todo) => {
-    const then = wanted.find(({ id }) => id === todo.id);
-    if (!then) return [updateTask(todo, { status: 'deleted' })];
-    const renamed = then.title === todo.title ? [] : [updateTask(todo, { subject: then.title })];
-    const moved = then.status === todo.status ? [] : [updateTask(todo, { status: taskWord(then.status) })];
-    return [...renamed, ...moved];
-  });
-  const [first] = known;
-  return calls.length > 0 || !first ? calls : [updateTask(first, { status: taskWord(first.status) })];
-}
-
-function listedTasks(text: string): KnownTodos {
-  const inJson = readTodos(jsonWithin(text));
-  if (inJson.length > 0) return inJson;
-  const lines = text.matchAll(/#(\w+)[.:]?\s*\[(\w+)\]\s*(.+)/g);
-  return Array.from(lines, ([, id = '', word, title = '']) => {
-    return { id, title: title.trim(), status: readStatus(word) };
-  });
-}
-
-/** Claude Code's task tools; the text of a result tells the number. */
-const claudeTasksFamily: TodoFamily = {
-  name: 'claude-tasks',
-  byId: true,
-  tools: ['TaskCreate', 'TaskUpdate', 'TaskList'],
-
-  express(intention, todos, offered) {
-    switch (intention.kind) {
-      case 'create':
-        return intention.items.map(({ title: subject, context: description = subject }) => {
-          return { name: 'TaskCreate', input: { subject, description } };
-        });
-      case 'set': {
-        const { todo, status, note } = intention;
-        const described = status === 'blocked' && { description: note };
-        return [updateTask(todo, { status: taskWord(status), ...described })];
-      }
-      case 'write':
-        return taskDifferences(todos, intention.todos);
-      case 'list':
-        return offered('TaskList') ? [{ name: 'TaskList', input: {} }] : undefined;
-      default:
-        return undefined;
-    }
+const inTasks: Sayings = {
+  create: ({ items }) =>
+    items.map(({ title: subject, context: description = subject }) => {
+      return { name: 'TaskCreate', input: { subject, description } };
+    }),
+  set({ todo, status, note }) {
+    const description = status === 'blocked' ? note : undefined;
+    return [updateTask(todo, { status, description })];
   },
-
-  learn(todos, tool, input, text) {
-    if (tool === 'TaskList') return merged(todos, listedTasks(text));
-    const subject = textOf(input, 'subject');
-    if (tool === 'TaskCreate') {
-      const id = /#(\w+)/.exec(text)?.[1];
-      return id === undefined ? todos : merged(todos, [{ id, title: subject, status: 'pending' }]);
-    }
-    const known = findTodo(todos, textOf(input, 'taskId'));
-    if (!known || /not found/i.test(text)) return todos;
-    const { status = known.status } = recordOf(input);
-    return changed(todos, known, { title: subject || known.title, status: readStatus(status) });
+  /** The differences. Without any the first status is repeated. */
+  write({ todos }, known) {
+    const calls = known.flatMap((todo) => {
+      const then = todos.find(({ id }) => id === todo.id);
+      if (!then) return [updateTask(todo, { status: 'cancelled' })];
+      const { title: subject, status } = then;
+      const renamed = subject === todo.title ? [] : [updateTask(todo, { subject })];
+      return status === todo.status ? renamed : [...renamed, updateTask(todo, { status })];
+    });
+    const [first] = known;
+    return calls.length > 0 || !first ? calls : [updateTask(first, { status: first.status })];
   },
+  list: () => [{ name: 'TaskList', input: {} }],
 };
 
 /** The first whose tools are offered wins, our own before the hosts'. */
 const families: readonly TodoFamily[] = [
-  untildoneFamily,
-  claudeTasksFamily,
-  ...Object.entries(wholeLists).map(wholeListFamily),
+  { name: 'untildone', byId: true, mark: 'create_todo', say: inOurTools },
+  { name: 'claude-tasks', byId: true, mark: 'TaskCreate', say: inTasks },
+  ...Object.entries(wholeLists).map(([name, shape]) => {
+    return { name: name as FamilyName, byId: false, mark: shape.tool, say: inWholeLists(shape) };
+  }),
 ];
 
-export function familyFor(tools: readonly ToolOffer[], forced?: FamilyName): TodoFamily | undefined {
-  const allowed = families.filter(({ name }) => forced === undefined || name === forced);
-  return allowed.find((family) => findOffer(tools, family.tools[0]));
-}
+export const familyFor = (tools: readonly ToolOffer[], forced?: FamilyName) =>
+  families.find(({ name, mark }) => name === (forced ?? name) && findOffer(tools, mark));
+
+/** Nobody calls them where they are not offered. */
+const optionalTools = ['list_todo', 'todo_pause', 'todo_verify', 'todo_write', 'TaskList'];
 
 export function expressIntention(
-  family: TodoFamily,
+  { say }: TodoFamily,
   intention: Intention,
   todos: KnownTodos,
   tools: readonly ToolOffer[],
-) {
+): Calls {
   const offered: Offered = (baseName) => findOffer(tools, baseName);
-  const calls = family.express(intention, todos, offered);
-  return calls?.map((call) => ({ ...call, name: offered(call.name)?.name ?? call.name }));
+  // The kinds are the same, which TypeScript cannot see.
+  const calls = say[intention.kind]?.(intention as never, todos, offered) ?? [];
+  return calls.flatMap(({ name, input }) => {
+    const offer = offered(name);
+    return offer || !optionalTools.includes(name) ? [{ name: offer?.name ?? name, input }] : [];
+  });
 }
+
+/** Must not throw. */
+type Learn = (todos: KnownTodos, input: unknown, resultText: string) => KnownTodos;
+
+/** The list replaces the known one; ids come from the result, or from before. */
+const learnWholeList: Learn = (todos, input, text) => {
+  const ids = new Map(todos.map(({ title, id }) => [title, id]));
+  const kept = readTodos(input).map((todo) => ({ id: ids.get(todo.title), ...todo }));
+  const told = readTodos(jsonWithin(text));
+  const known = told.filter(({ title }) => kept.some((todo) => todo.title === title));
+  return merged(kept, known);
+};
+
+const learnStatus: Learn = (todos, input, text) => {
+  const { status, title } = recordOf(jsonWithin(text));
+  if (typeof status !== 'string') return todos;
+  const id = textOf(input, 'todoId');
+  const known = findTodo(todos, id);
+  if (known) return changed(todos, known, { status: readStatus(status) });
+  // Its creation was trimmed away, but the result tells its title.
+  return merged(todos, readTodos([{ id, title, status }]));
+};
+
+/** What the result of each tool teaches. */
+const lessons: Readonly<Record<string, Learn>> = {
+  create_todo: (todos, _input, text) => merged(todos, readTodos(recordsOf(jsonWithin(text), 'created'))),
+  list_todo: (todos, _input, text) => merged(todos, readTodos(jsonWithin(text))),
+  complete_todo: learnStatus,
+  update_todo: learnStatus,
+
+  /** The text of the result tells the number. */
+  TaskCreate(todos, input, text) {
+    const [, id] = /#(\w+)/.exec(text) ?? [];
+    return id === undefined ? todos : merged(todos, readTodos([{ id, title: textOf(input, 'subject') }]));
+  },
+
+  TaskUpdate(todos, input, text) {
+    const known = findTodo(todos, textOf(input, 'taskId'));
+    if (!known || /not found/i.test(text)) return todos;
+    const { subject, status = known.status } = recordOf(input);
+    return changed(todos, known, { title: textOf(subject) || known.title, status: readStatus(status) });
+  },
+
+  TaskList(todos, _input, text) {
+    const inJson = readTodos(jsonWithin(text));
+    const lines = text.matchAll(/#(\w+)[.:]?\s*\[(\w+)\]\s*(.+)/g);
+    const inLines = Array.from(lines, ([, id, status, title = '']) => ({ id, status, title: title.trim() }));
+    return merged(todos, inJson.length > 0 ? inJson : readTodos(inLines));
+  },
+
+  ...Object.fromEntries(Object.values(wholeLists).map(({ tool }) => [tool, learnWholeList])),
+};
 
 export function learnFromCall(todos: KnownTodos, { name, input }: PlannedCall, result?: ToolResult) {
   if (!result || result.isError) return todos;
-  for (const { tools, learn } of families) {
-    const tool = tools.find((baseName) => hasBaseName(name, baseName));
-    if (tool !== undefined) return learn(todos, tool, input, result.text);
-  }
-  return todos;
+  const [, learn] = Object.entries(lessons).find(([baseName]) => hasBaseName(name, baseName)) ?? [];
+  return learn?.(todos, input, result.text) ?? todos;
 }
 
 /** `mcp__server__create_todo`, `mcp_server_create_todo`, `server-create_todo` … */
 const hasBaseName = (toolName: string, baseName: string) =>
-  toolName.endsWith(baseName) && /^$|[_\-.:/]$/.test(toolName.slice(0, toolName.length - baseName.length));
+  toolName.endsWith(baseName) && /^$|[_\-.:/]$/.test(toolName.slice(0, -baseName.length));
 
 /** An exact name wins over a prefixed one. */
 export function findOffer(tools: readonly ToolOffer[], baseName: string): ToolOffer | undefined {

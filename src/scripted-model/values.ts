@@ -1,27 +1,19 @@
 // Reading JSON that others sent. An odd shape gives an empty value: a scripted model answers odd requests, too.
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
-type Path = readonly string[];
 
 export const isRecord = (value: unknown): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const at = (value: unknown, path: Path) =>
-  path.reduce((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
 
-export function recordOf(value: unknown, ...path: Path): JsonRecord {
-  const found = at(value, path);
-  return isRecord(found) ? found : {};
-}
+/** Reads what stands at a path of keys. */
+const reader =
+  <Value>(read: (found: unknown) => Value) =>
+  (value: unknown, ...path: readonly string[]) =>
+    read(path.reduce((inner, key) => (isRecord(inner) ? inner[key] : undefined), value));
 
-export function recordsOf(value: unknown, ...path: Path): readonly JsonRecord[] {
-  const found = at(value, path);
-  return Array.isArray(found) ? found.filter(isRecord) : [];
-}
-
-export function textOf(value: unknown, ...path: Path): string {
-  const found = at(value, path);
-  return typeof found === 'string' ? found : '';
-}
+export const recordOf = reader((found): JsonRecord => (isRecord(found) ? found : {}));
+export const recordsOf = reader((found) => (Array.isArray(found) ? found.filter(isRecord) : []));
+export const textOf = reader((found) => (typeof found === 'string' ? found : ''));
 
 /** A string, or a list of parts with a `text`. */
 export const contentText = (content: unknown) =>
@@ -43,8 +35,6 @@ const mostAttempts = 32;
 
 /** The first JSON value of a tool result, which hosts and MCP wrap in prose or lists of text parts. */
 export function jsonWithin(text: string): unknown {
-  const whole = parseJson(text);
-  if (typeof whole === 'object' && whole !== null) return unwrapped(whole);
   const start = text.search(/[[{]/);
   let end = start < 0 ? start : text.length;
   for (let attempts = 0; end > start && attempts < mostAttempts; attempts += 1) {
@@ -59,8 +49,7 @@ function unwrapped(value: unknown): unknown {
   const { structuredContent, content } = recordOf(value);
   if (isRecord(structuredContent)) return structuredContent;
   const texts = recordsOf(Array.isArray(value) ? value : content).filter(({ type }) => type === 'text');
-  if (texts.length === 0) return value;
-  return jsonWithin(texts.map((part) => textOf(part, 'text')).join('\n')) ?? value;
+  return texts.length === 0 ? value : (jsonWithin(contentText(texts)) ?? value);
 }
 
 export function keepNewest<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
