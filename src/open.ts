@@ -11,9 +11,8 @@ import { type Environment, policyProblemSentence, readPolicy } from './engine/po
 import type { RuntimeOptions } from './engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from './engine/system.ts';
 
-type Given = Omit<RuntimeOptions, 'hash' | 'policy' | 'checker' | 'clock' | 'identifiers'>;
-
-export interface OpenOptions extends Given, Partial<Pick<RuntimeOptions, 'clock' | 'identifiers'>> {
+export interface OpenOptions extends Omit<Partial<RuntimeOptions>, 'hash' | 'policy' | 'checker'> {
+  readonly store: RuntimeOptions['store'];
   readonly environment: Environment;
   /** Null: nobody knows. Absent: the folder of each session. */
   readonly directory?: string | null;
@@ -55,7 +54,6 @@ export function partsOver(options: OpenOptions): Parts {
 type Place = Omit<CheckerOptions, 'startRunner' | 'signal'>;
 
 function createOwnChecker({ checker = {}, environment }: OpenOptions, place: Place): Parts['checker'] {
-  const given = checker !== null && 'run' in checker ? checker : null;
   // Made when first asked for: most hooks run no checks. Checks that nobody waits for go on: others may.
   let never: AbortSignal | null = null;
   const own = createChecker({
@@ -66,10 +64,10 @@ function createOwnChecker({ checker = {}, environment }: OpenOptions, place: Pla
       runQueue({ ...place, directory, holder, environment }).catch(() => {});
     },
     signal: () => (never ??= new AbortController().signal),
-    ...(given === null ? checker : {}),
+    ...(checker !== null && 'run' in checker ? {} : checker),
   });
   if (checker === null) return { ...own, run: async () => {} };
-  return given === null ? own : { ...own, run: (...asked) => given.run(...asked) };
+  return 'run' in checker ? { ...own, run: (...asked) => checker.run(...asked) } : own;
 }
 
 /** Only `renew` needs the store: a host may open it later. */
@@ -106,10 +104,8 @@ export function createConfiguration(options: OpenOptions) {
     /** At a genuine human message, before the snapshot: read anew, with what stands at protected paths (V2). */
     async renew(): Promise<void> {
       const fresh = read(own);
-      const isProtected = own !== null && (fresh.policy.protect ?? []).length > 0;
-      const prepared = isProtected ? await protectPolicy(options.store, fresh.policy, own) : null;
-      if (prepared === null) known.set(own, fresh);
-      else known.set(own, prepared.ok ? { ...prepared, problem: null } : unusable([prepared.error]));
+      const prepared = own === null ? fresh : await protectPolicy(options.store, fresh.policy, own);
+      known.set(own, 'error' in prepared ? unusable([prepared.error]) : { ...fresh, ...prepared });
     },
   };
 }

@@ -111,7 +111,7 @@ describe('before a text is sent', () => {
   for (const hold of ['latch', 'pause', 'deleted'] as const) {
     it(`G4: a session that is held (${hold}) gets nothing, even if its epoch did not move`, async () => {
       const { injected } = await interrupted(({ store, host }) =>
-        store.step(host.sessionId, {}, ({ state }) => {
+        store.step(host.sessionId, ({ state }) => {
           if (state === null) throw new Error('the session is missing');
           const at = state.updatedAt;
           const held = {

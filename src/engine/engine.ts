@@ -2,26 +2,26 @@
 import { decide } from '../core/decide.ts';
 import type { AnswerCommand, Decision, PlanReply, RunChecksCommand, Step } from '../core/decision.ts';
 import { type Event, parseEvent } from '../core/events.ts';
-import { findDamage, type HashFunction, type LedgerEntry, linkEntry } from '../core/ledger.ts';
+import { findDamage, type HashFunction, linkEntry } from '../core/ledger.ts';
 import { createState, type State } from '../core/state.ts';
 import type { Checker, Clock, Identifiers, ToldHost } from './host.ts';
 import { type CurrentPolicy, createPolicies } from './policy.ts';
-import type { Loaded, Need, OutboxRow, Saved, Store, StoredDecision, UsageRow } from './store.ts';
+import type { Loaded, OutboxRow, Rows, Saved, Store } from './store.ts';
 import { brokenSeal, sealOf } from './system.ts';
 
-export interface EngineOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly identifiers: Identifiers;
-  readonly hash: HashFunction;
-  readonly policy: CurrentPolicy;
-  readonly host?: ToldHost;
-  readonly checker?: Checker;
+export type EngineOptions = Readonly<{
+  store: Store;
+  clock: Clock;
+  identifiers: Identifiers;
+  hash: HashFunction;
+  policy: CurrentPolicy;
+  host?: ToldHost;
+  checker?: Checker;
   /** For crash tests. */
-  readonly trace?: (point: EnginePoint) => void;
+  trace?: (point: EnginePoint) => void;
   /** After each commit, before anything is performed. */
-  readonly watch?: (state: State, events: readonly Event[]) => void;
-}
+  watch?: (state: State, events: readonly Event[]) => void;
+}>;
 
 export type EnginePoint = 'before-commit' | 'after-commit' | 'before-send' | 'after-send' | 'after-record';
 
@@ -51,7 +51,7 @@ export function createEngine(options: EngineOptions, performer: Performer) {
   const sound = new WeakSet<State>();
 
   async function handle(event: Event): Promise<Handled> {
-    const folded = await store.step(event.sessionId, needOf(event), (loaded) => fold(event, loaded));
+    const folded = await store.step(event.sessionId, (loaded) => fold(event, loaded));
     trace('after-commit');
     const applied = folded.steps.map((step) => step.event);
     if (applied.length > 0) options.watch?.(folded.state, applied);
@@ -60,28 +60,27 @@ export function createEngine(options: EngineOptions, performer: Performer) {
 
   /** What would be decided at this event; nothing is saved. */
   async function foresee(event: Event): Promise<Decision | null> {
-    const { own } = await store.step(event.sessionId, needOf(event), (loaded) => {
+    const { own } = await store.step(event.sessionId, (loaded) => {
       const folded = fold(event, loaded);
-      return 'result' in folded ? { result: folded.result } : folded;
+      return folded === 'record' ? folded : { result: folded.result };
     });
     return own?.step.decision ?? null;
   }
 
   /** The inbox as it arrived, then the event itself. */
-  function fold(event: Event, loaded: Loaded): Saved<Folded> | Need {
+  function fold(event: Event, loaded: Loaded): Saved<Folded> | 'record' {
     const began = loaded.inbox[0]?.at ?? event.at;
     const first =
       loaded.state === null ? createState(event.sessionId, began) : unsealed(loaded.state, loaded);
     const save = createSave(first, loaded);
     const stamped = stamp(event, first, save.rows.policies);
     const batch = loaded.inbox.map((waiting) => (waiting.id === event.id ? stamped : waiting));
-    if (!loaded.known && !batch.includes(stamped)) batch.push(stamped);
+    if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.push(stamped);
     for (const waiting of batch) {
       const read = waiting === stamped ? ({ ok: true, event: stamped } as const) : parseEvent(waiting);
       // What this version cannot read must not hold the session up: it is set aside.
       if (!read.ok) save.rows.applied.push(waiting);
-      const missing = read.ok ? applyOne(read.event, save) : null;
-      if (missing !== null) return missing;
+      else if (!applyOne(read.event, save)) return 'record';
     }
     const { steps, state, rows } = save;
     const own = steps.find((step) => step.event.id === event.id);
@@ -116,18 +115,18 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     return { ...event, policyHash: policies.snapshot(state, saved) };
   }
 
-  /** Null: it was applied. */
-  function applyOne(given: Event, save: Save): Need | null {
+  /** False: the record has to be loaded first. */
+  function applyOne(given: Event, save: Save): boolean {
     const { state: before, loaded } = save;
     // The order of arrival counts: times never run backwards.
     const timed = given.at < before.updatedAt ? { ...given, at: before.updatedAt } : given;
-    const event = showsTree(timed) ? { ...timed, known: save.seen.has(timed.fingerprint) } : timed;
+    const isSeen = (tree: string | null) => tree !== null && (save.seen.has(tree) || loaded.wasSeen(tree));
+    const event = showsTree(timed) ? { ...timed, known: isSeen(timed.fingerprint) } : timed;
     // The policy of the folder in which the session is opened counts.
     const placed = event.type === 'session-opened' ? { ...before, descriptor: event.descriptor } : before;
     const frozen = (event.type === 'human-spoke' ? event.policyHash : null) ?? before.policyHash;
     const key = frozen ?? policies.snapshot(placed, save.rows.policies);
-    const snapshot = policies.byHash(key, loaded.policies);
-    if (snapshot === undefined) return { policies: [...loaded.policies.keys(), key] };
+    const snapshot = policies.byHash(key, loaded.policy);
     const policy = snapshot ?? options.policy(placed);
     const known =
       snapshot === null ? broken(before, 'what the human wanted checked is gone or was changed') : before;
@@ -136,16 +135,16 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     const outcome = step.decision?.outcome;
     // What was loaded is compared (V4); a plan that this step began has no record yet.
     if ((outcome === 'done' || outcome === 'claimed') && loaded.state?.planId === before.planId) {
-      if (loaded.record === null) return { record: true };
+      if (loaded.record === null) return false;
       const damage = findDamage(loaded.record, loaded.state.plan, hash);
       if (damage !== null && loaded.state.recordBroken === null)
         step = decide({ ...governed, recordBroken: damage }, event, policy);
     }
-    return note(step, event, save);
+    note(step, event, save);
+    return true;
   }
 
-  /** Not null: the row of a continuation has to be loaded. */
-  function note(step: Step, event: Event, save: Save): Need | null {
+  function note(step: Step, event: Event, save: Save): void {
     const { rows, state: before, loaded } = save;
     const { state, decision } = step;
     const { id: sessionId, injection, descriptor, updatedAt: at, policyHash } = state;
@@ -153,12 +152,11 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     if (injection !== null && (isNew || hasMoved(before, state))) {
       const { epoch, attempts } = injection;
       const text = step.commands.flatMap((command) => ('text' in command ? [command.text] : []))[0] ?? null;
-      const row = save.outbox.get(epoch) ?? loaded.outbox.get(epoch);
+      const row = save.outbox.get(epoch) ?? loaded.outboxRow(epoch);
       const { instance, mode } = descriptor;
       const news = { state: injection.state, attempts, updatedAt: at };
       if (isNew && text !== null)
         save.outbox.set(epoch, { sessionId, epoch, instance, mode, text, createdAt: at, ...news });
-      else if (row === undefined) return { epochs: [...loaded.outbox.keys(), epoch] };
       else if (isNew && row !== null) save.outbox.set(epoch, { ...row, ...news });
       // What is on its way moves along.
       else if (row?.state === 'intended' || row?.state === 'sent')
@@ -185,7 +183,6 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     rows.applied.push(event);
     save.steps.push({ event, step });
     save.state = state;
-    return null;
   }
 
   async function perform({ first, state, steps, own }: Folded): Promise<Handled> {
@@ -232,40 +229,37 @@ export function createEngine(options: EngineOptions, performer: Performer) {
 
 type Applied = { readonly event: Event; readonly step: Step };
 
-interface Folded {
-  readonly first: State;
+type Folded = Readonly<{
+  first: State;
   /** `first`: nothing was saved. */
-  readonly state: State;
-  readonly steps: readonly Applied[];
+  state: State;
+  steps: readonly Applied[];
   /** That of the event itself; undefined: its id was known. */
-  readonly own: Applied | undefined;
-}
+  own: Applied | undefined;
+}>;
 
 function createSave(state: State, loaded: Loaded) {
+  const rows: Rows = {
+    applied: [],
+    decisions: [],
+    ledger: [],
+    fingerprints: [],
+    usage: [],
+    policies: new Map(),
+    left: [],
+  };
   return {
     state,
     loaded,
     steps: [] as Applied[],
     heads: new Map<string, Loaded['head']>([[state.planId, loaded.head]]),
-    seen: new Set<string | null>(loaded.seen),
+    /** Trees of this batch. */
+    seen: new Set<string>(),
     outbox: new Map<number, OutboxRow>(),
-    rows: {
-      applied: [] as Event[],
-      decisions: [] as Omit<StoredDecision, 'sequence'>[],
-      ledger: [] as LedgerEntry[],
-      fingerprints: [] as { fingerprint: string; at: number }[],
-      usage: [] as UsageRow[],
-      policies: new Map<string, string>(),
-      left: [] as State['plan'][],
-    },
+    rows,
   };
 }
 type Save = ReturnType<typeof createSave>;
-
-const needOf = (event: Event): Need => ({
-  event: event.id,
-  fingerprint: 'fingerprint' in event ? event.fingerprint : null,
-});
 
 /** Only the store knows whether the session saw this state of the workspace before. */
 function showsTree(event: Event): event is Extract<Event, { readonly known?: boolean | undefined }> {

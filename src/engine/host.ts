@@ -60,22 +60,22 @@ export interface CheckFinding extends CheckResult {
 }
 
 /** One run serves everyone who asked for the same check on the same files before it ended. */
-export interface CheckRun {
-  readonly id: string;
-  readonly key: string;
-  readonly directory: string;
-  readonly spec: CheckSpec;
+export type CheckRun = Readonly<{
+  id: string;
+  key: string;
+  directory: string;
+  spec: CheckSpec;
   /** No files of the check, such as the plan file. */
-  readonly exclude: readonly string[];
+  exclude: readonly string[];
   /** Absent in rows of 0.1.0. */
-  readonly before?: string | null;
-  readonly state: 'asked' | 'running' | 'finished' | 'cancelled';
-  readonly askers: readonly CheckAsker[];
-  readonly askedAt: number;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
-  readonly finding: CheckFinding | null;
-}
+  before?: string | null;
+  state: 'asked' | 'running' | 'finished' | 'cancelled';
+  askers: readonly CheckAsker[];
+  askedAt: number;
+  startedAt: number | null;
+  endedAt: number | null;
+  finding: CheckFinding | null;
+}>;
 
 export interface EvidenceRow extends CheckResult, Pick<CheckAsker, 'sessionId' | 'todoId'> {
   readonly flaky: boolean;
@@ -87,27 +87,27 @@ export interface EvidenceRow extends CheckResult, Pick<CheckAsker, 'sessionId' |
 export type MessageKind = 'human' | 'agent' | 'tools' | 'held' | 'continuation' | 'note' | 'summary';
 
 /** What our own agent keeps of a conversation, to go on after a crash. */
-export interface MessageRow {
+export type MessageRow = Readonly<{
   /** From 1 in each session; given by the store. */
-  readonly sequence: number;
-  readonly sessionId: string;
-  readonly turnId: string | null;
-  readonly at: number;
-  readonly kind: MessageKind;
-  readonly body: string;
-}
+  sequence: number;
+  sessionId: string;
+  turnId: string | null;
+  at: number;
+  kind: MessageKind;
+  body: string;
+}>;
 
 /** A tool call of our own agent, from before it starts until its step is written down. */
-export interface CallRow {
-  readonly sessionId: string;
-  readonly callId: string;
-  readonly stepId: string;
-  readonly tool: string;
+export type CallRow = Readonly<{
+  sessionId: string;
+  callId: string;
+  stepId: string;
+  tool: string;
   /** Only calls that read may be made again after a crash. */
-  readonly readOnly: boolean;
-  readonly input: string;
-  readonly startedAt: number;
+  readOnly: boolean;
+  input: string;
+  startedAt: number;
   /** Null: nothing is known of its end. */
-  readonly result: string | null;
-  readonly endedAt: number | null;
-}
+  result: string | null;
+  endedAt: number | null;
+}>;

@@ -28,11 +28,9 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction) {
       known.set(key, policy);
       return key;
     },
-    /** Undefined: it has to be loaded. Null: it is not there, or not as it was stored. */
-    byHash(key: string, loaded: ReadonlyMap<string, string | null>): Policy | null | undefined {
-      const text = loaded.get(key);
-      if (known.has(key) || text === undefined) return known.get(key);
-      const policy = readSnapshot(key, text, hash);
+    /** Null: it is not there, or not as it was stored. */
+    byHash(key: string, textOf: (key: string) => string | null): Policy | null {
+      const policy = known.get(key) ?? readSnapshot(key, textOf(key), hash);
       if (policy !== null) known.set(key, policy);
       return policy;
     },
@@ -54,14 +52,14 @@ const mostDigestedBytes = 67_108_864;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface PolicySources {
+export type PolicySources = Readonly<{
   /** Absolute; null where a host does not tell it. */
-  readonly projectDirectory: string | null;
+  projectDirectory: string | null;
   /** Null: there is none. Absent: see `findUserConfigDirectory`. */
-  readonly userConfigDirectory?: string | null;
-  readonly environment: Environment;
-  readonly flags?: ConfigResult;
-}
+  userConfigDirectory?: string | null;
+  environment: Environment;
+  flags?: ConfigResult;
+}>;
 
 type ConfigFile = { readonly origin: 'user' | 'project'; readonly path: string };
 type Origins = ReturnType<typeof mergeSettings>['origins'];

@@ -1,9 +1,10 @@
 // What hosts, loops and commands hold: the engine, the delivery of continuations to told hosts, and the timers.
 import type { Event, EventOf } from '../core/events.ts';
+import type { State } from '../core/state.ts';
 import { createEngine, type Engine, type EngineOptions, type Handled } from './engine.ts';
 import type { OutgoingText, ToldHost } from './host.ts';
-import type { OutboxRow, Store } from './store.ts';
-import { createTimers } from './timers.ts';
+import type { DueTimer, OutboxRow, Store } from './store.ts';
+import { isHolderAlive, processHolder } from './system.ts';
 
 export interface RuntimeOptions extends EngineOptions {
   /** The running host whose timers and outbox are ours to act on. */
@@ -24,7 +25,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const { store, clock, identifiers, host } = options;
   const handle = (event: Event): Promise<Handled> => engine.handle(event);
   const delivery = createDelivery({ ...options, handle });
-  const { changed, ...timers } = createTimers({ ...options, handle, recover: delivery.recover });
+  const { changed, ...timers } = createTimers({ ...options, handle }, delivery.recover);
   const engine = createEngine(options, {
     inject: delivery.send,
     // Safe: a toast changes nothing, the decision is on the record.
@@ -37,18 +38,15 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     if (first.checks === null) return first;
     // A result that was folded with another one is not answered by itself.
     const checks = first.checks.then((last) => (last?.decision?.answer === 'wait' ? null : last));
-    const finished = await beforeDeadline(checks, deadlineAt);
+    let cancel = () => {};
+    const late = new Promise<'late'>((resolve) => {
+      cancel = clock.wake(deadlineAt, () => resolve('late'));
+    });
+    const finished = await Promise.race([checks, late]).finally(cancel);
     if (finished !== 'late') return finished ?? (await answeredElsewhere(store, first));
     const base = { id: identifiers.next(), sessionId: event.sessionId, at: clock.now() };
     const overdue = await engine.handle({ ...base, type: 'checks-overdue' });
     return overdue.decision === null ? first : overdue;
-  }
-
-  function beforeDeadline<T>(checks: Promise<T>, deadlineAt: number): Promise<T | 'late'> {
-    return new Promise((resolve, reject) => {
-      const cancel = clock.wake(deadlineAt, () => resolve('late'));
-      checks.then(resolve, reject).finally(cancel);
-    });
   }
 
   return { ...engine, ...timers, ask };
@@ -77,8 +75,8 @@ export function createDelivery(
   const underWay = new Set<string>();
 
   function stillWanted(sessionId: string, epoch: number): Promise<OutgoingText | null> {
-    return store.step(sessionId, { epochs: [epoch] }, ({ state, outbox }) => {
-      const row = outbox.get(epoch) ?? null;
+    return store.step(sessionId, ({ state, outboxRow }) => {
+      const row = outboxRow(epoch);
       if (state === null || row === null || (row.state !== 'intended' && row.state !== 'sent'))
         return { result: null };
       const isOutdated =
@@ -145,4 +143,118 @@ export async function askHost(host: ToldHost, outgoing: OutgoingText, at: number
   if (found !== 'present') return found;
   const base = { id: `${outgoing.key}:observed`, sessionId: outgoing.session.id, at, epoch: outgoing.epoch };
   return { ...base, type: 'delivery-reported', news: 'observed', error: null } as const;
+}
+
+/** A dead process on another machine holds its lease this long; a live one renews it after a third of it. */
+const leaseMs = 30_000;
+/** Bounds the memory, however many are due. */
+const batchSize = 200;
+const never = Number.POSITIVE_INFINITY;
+
+/** Called each time the lease comes to us. */
+type Recover = (instance: string) => Promise<void>;
+
+/** They survive restarts: one wake-up for the earliest of a host instance. Only the holder of its lease acts. */
+function createTimers(options: RuntimeOptions & Pick<Engine, 'handle'>, recover: Recover) {
+  const { store, clock, host, instance = 'unattached', handle } = options;
+  const holder = processHolder(options.identifiers.next());
+  let cancelWake: (() => void) | null = null;
+  let wakeAt = never;
+  let leaseUntil = 0;
+  let attached = false;
+  let firing: Promise<number> | null = null;
+  const renewAt = (): number => leaseUntil - (leaseMs * 2) / 3;
+
+  async function takeLease(): Promise<boolean> {
+    const now = clock.now();
+    const hadIt = leaseUntil > now;
+    const take = () => store.lease(instance, holder, now, now + leaseMs);
+    let held = await take();
+    // Nobody need wait until the lease of a dead process runs out.
+    if (held !== null && held !== holder && !isHolderAlive(held)) {
+      await store.lease(instance, held, now, null);
+      held = await take();
+    }
+    const taken = held === holder;
+    leaseUntil = taken ? now + leaseMs : 0;
+    if (taken && !hadIt) await recover(instance);
+    return taken;
+  }
+
+  function wake(at: number): void {
+    const next = Math.min(at, leaseUntil === 0 ? never : renewAt());
+    if (!attached || next >= wakeAt) return;
+    cancelWake?.();
+    wakeAt = next;
+    cancelWake = clock.wake(next, () => {
+      wakeAt = never;
+      // Safe: a store that fails now is tried again at the next wake-up.
+      fireDue().catch((error: unknown) => {
+        options.onError?.(error);
+        wake(clock.now() + 1000);
+      });
+    });
+  }
+
+  async function wakeForNext(): Promise<void> {
+    wake((await store.timers(instance, 0, 0)).nextAt ?? never);
+  }
+
+  function fireDue(): Promise<number> {
+    firing ??= fireAll().finally(() => {
+      firing = null;
+    });
+    return firing;
+  }
+
+  async function fireAll(): Promise<number> {
+    if (clock.now() >= renewAt() && !(await takeLease())) {
+      wake(clock.now() + leaseMs);
+      return 0;
+    }
+    for (let fired = 0; ; ) {
+      const { due } = await store.timers(instance, clock.now(), batchSize);
+      for (const timer of due) await fire(timer);
+      fired += due.length;
+      if (due.length === batchSize) continue;
+      await wakeForNext();
+      return fired;
+    }
+  }
+
+  async function fire({ sessionId, epoch, dueAt, purpose }: DueTimer): Promise<void> {
+    const session = await store.state(sessionId);
+    if (session === null || session.timer?.epoch !== epoch || session.timer.dueAt !== dueAt) {
+      // Void: what the session says is written, or the row would be due for ever.
+      await store.step(sessionId, ({ state }) => ({ result: null, timer: state?.timer ?? null }));
+      return;
+    }
+    // The host's list at the moment of acting; one that cannot be read holds nothing up (G5).
+    const plan = purpose === 'due' ? ((await host?.readPlan(session).catch(() => null)) ?? null) : null;
+    if (plan !== null) await handle(plan);
+    const now = clock.now();
+    const id = `${sessionId}:timer:${epoch}:${dueAt}:${now}`;
+    await handle({ type: 'timer-fired', id, sessionId, at: now, epoch, dueAt });
+  }
+
+  return {
+    async attach(): Promise<boolean> {
+      attached = true;
+      const taken = await takeLease();
+      if (taken) await wakeForNext();
+      else wake(clock.now() + leaseMs);
+      return taken;
+    },
+    changed({ timer }: State): void {
+      if (timer !== null) wake(timer.dueAt);
+    },
+    fireDue,
+    async detach(): Promise<void> {
+      attached = false;
+      cancelWake?.();
+      wakeAt = never;
+      await firing;
+      await store.lease(instance, holder, clock.now(), null);
+    },
+  };
 }

@@ -4,51 +4,48 @@ import type { Decision } from '../core/decision.ts';
 import type { Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import type { LedgerEntry } from '../core/ledger.ts';
 import type { Injection, Session, SessionTimer, State } from '../core/state.ts';
-import type { Todo, TodoStatus } from '../core/todo.ts';
+import type { Todo } from '../core/todo.ts';
 import type { CallRow, CheckRun, EvidenceRow, MessageRow } from './host.ts';
 
-export interface StoredEvent {
+export type StoredEvent = Readonly<{
   /** Its number in the order of the session; null while it waits in the inbox. */
-  readonly applied: number | null;
+  applied: number | null;
   /** May be of an older version: see parseEvent. */
-  readonly event: Event;
-}
+  event: Event;
+}>;
 
-export interface StoredDecision {
+export type StoredDecision = Readonly<{
   /** From 1 in each session; given by the store. */
-  readonly sequence: number;
-  readonly sessionId: string;
-  readonly turnId: string | null;
-  readonly eventId: string;
-  readonly at: number;
-  readonly policyHash: string | null;
-  readonly decision: Decision;
-}
+  sequence: number;
+  sessionId: string;
+  turnId: string | null;
+  eventId: string;
+  at: number;
+  policyHash: string | null;
+  decision: Decision;
+}>;
 
-export interface OutboxRow extends Omit<Injection, 'at'>, Pick<SessionDescriptor, 'instance' | 'mode'> {
-  readonly sessionId: string;
-  readonly text: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
+export type OutboxRow = Omit<Injection, 'at'> &
+  Pick<SessionDescriptor, 'instance' | 'mode'> &
+  Readonly<{ sessionId: string; text: string; createdAt: number; updatedAt: number }>;
 
 export type DueTimer = SessionTimer & { readonly sessionId: string };
 
 type Usage = Pick<EventOf<'usage-reported'>, 'sessionId' | 'at' | 'inputTokens' | 'outputTokens' | 'cost'>;
 export type UsageRow = Usage & { readonly turnId: string | null };
 
-export interface SessionFilter {
-  readonly host?: string;
-  readonly directory?: string;
-  readonly id?: string;
-  readonly idPrefix?: string;
-  readonly limit: number;
-}
+export type SessionFilter = Readonly<{
+  host?: string;
+  directory?: string;
+  id?: string;
+  idPrefix?: string;
+  limit: number;
+}>;
 
 type TodoFilter =
   | { ids: readonly string[] }
   | { planId: string }
-  | { turnId: string; statuses?: readonly TodoStatus[] };
+  | { turnId: string; statuses?: readonly Todo['status'][] };
 
 /** By id, archived ones too; applied ones in their order; or those that wait, by arrival. */
 type EventFilter =
@@ -56,84 +53,75 @@ type EventFilter =
   | { sessionId: string; after: number; limit: number }
   | { sessionId: string; waiting: true };
 
-export interface Need {
-  /** Was it applied before? */
-  readonly event?: string;
-  readonly fingerprint?: string | null;
-  /** Of the outbox. */
-  readonly epochs?: readonly number[];
-  readonly policies?: readonly string[];
-  /** The whole ledger; then the plan is read anew too, so that an edited row is seen (V4). */
-  readonly record?: boolean;
-}
-
-export interface Loaded {
+/** Its functions may be called while `apply` runs. */
+export type Loaded = Readonly<{
   /** Null: nothing was ever applied to this session. */
-  readonly state: State | null;
+  state: State | null;
   /** Of the plan's ledger. */
-  readonly head: Pick<LedgerEntry, 'sequence' | 'hash'> | null;
+  head: Pick<LedgerEntry, 'sequence' | 'hash'> | null;
   /** In order of arrival. */
-  readonly inbox: readonly Event[];
-  readonly known: boolean;
-  /** Of the fingerprints asked for and in the inbox: those that this session saw. */
-  readonly seen: ReadonlySet<string>;
-  /** As far as asked for; null: there is none. */
-  readonly outbox: ReadonlyMap<number, OutboxRow | null>;
-  readonly policies: ReadonlyMap<string, string | null>;
-  /** Null: it was not asked for. */
-  readonly record: readonly LedgerEntry[] | null;
+  inbox: readonly Event[];
+  isApplied: (eventId: string) => boolean;
+  /** By this session. */
+  wasSeen: (fingerprint: string) => boolean;
+  outboxRow: (epoch: number) => OutboxRow | null;
+  policy: (hash: string) => string | null;
+  /** The whole ledger; null: it was not asked for. */
+  record: readonly LedgerEntry[] | null;
+}>;
+
+/** What a step adds to the record. */
+export interface Rows {
+  applied: Event[];
+  decisions: Omit<StoredDecision, 'sequence'>[];
+  ledger: LedgerEntry[];
+  fingerprints: { fingerprint: string; at: number }[];
+  usage: UsageRow[];
+  /** By hash; what is there already is never replaced. */
+  policies: Map<string, string>;
+  /** Plans that the session left. */
+  left: (readonly Todo[])[];
 }
 
 /** What is absent stays as it is. */
-export interface Saved<T> {
-  readonly result: T;
-  /** Todos that are not the objects that were loaded are written; none may be missing. */
-  readonly state?: State;
-  /** Plans that the session left. */
-  readonly left?: readonly (readonly Todo[])[];
-  readonly applied?: readonly Event[];
-  readonly decisions?: readonly Omit<StoredDecision, 'sequence'>[];
-  readonly ledger?: readonly LedgerEntry[];
-  readonly fingerprints?: readonly { fingerprint: string; at: number }[];
-  readonly outbox?: readonly OutboxRow[];
-  /** One timer per session; null removes it. */
-  readonly timer?: SessionTimer | null;
-  readonly usage?: readonly UsageRow[];
-  /** By hash; what is there already is never replaced. */
-  readonly policies?: ReadonlyMap<string, string>;
-}
+export type Saved<T> = Readonly<Partial<Rows>> &
+  Readonly<{
+    result: T;
+    /** Todos that are not the objects that were loaded are written; none may be missing. */
+    state?: State;
+    outbox?: readonly OutboxRow[];
+    /** One timer per session; null removes it. */
+    timer?: SessionTimer | null;
+  }>;
 
-interface Additions extends Pick<Saved<unknown>, 'policies'> {
-  readonly evidence?: readonly EvidenceRow[];
-  readonly messages?: readonly Omit<MessageRow, 'sequence'>[];
+type Additions = Readonly<{
+  policies?: Rows['policies'];
+  evidence?: readonly EvidenceRow[];
+  messages?: readonly Omit<MessageRow, 'sequence'>[];
   /** New, made again or ended; a result is never taken back. */
-  readonly calls?: readonly CallRow[];
+  calls?: readonly CallRow[];
   /** The messages of this step are written: its calls are history. */
-  readonly settled?: { sessionId: string; stepId: string };
-}
+  settled?: { sessionId: string; stepId: string };
+}>;
 
-interface QueueChange<T> {
-  readonly result: T;
-  readonly runs?: readonly CheckRun[];
-  readonly evidence?: readonly EvidenceRow[];
-  readonly events?: readonly Event[];
-  /** Of the lease. */
-  readonly release?: boolean;
-}
+type QueueChange<T> = Pick<Additions, 'evidence'> &
+  Readonly<{
+    result: T;
+    runs?: readonly CheckRun[];
+    events?: readonly Event[];
+    /** Of the lease. */
+    release?: boolean;
+  }>;
 
-export interface LeaseRequest {
-  readonly name: string;
-  readonly holder: string;
-  readonly now: number;
-  readonly until: number;
-}
+type LeaseRequest = Readonly<{ name: string; holder: string; now: number; until: number }>;
 
 export interface Store {
   /**
    * Saves what `apply` makes of what it loads, and never of an older load. `apply` is synchronous, changes nothing outside
-   * itself, and is called again after it answered with a Need. Brings an archived session back.
+   * itself, and may be called several times. If it answers 'record', it gets the ledger, and the plan is read anew, so
+   * that an edited row is seen (V4). Brings an archived session back.
    */
-  step<T>(sessionId: string, need: Need, apply: (loaded: Loaded) => Saved<T> | Need): Promise<T>;
+  step<T>(sessionId: string, apply: (loaded: Loaded) => Saved<T> | 'record'): Promise<T>;
   /** Into the inboxes, all or none; false: the id is known. Loads no plan, as hooks call it; brings sessions back. */
   append(events: readonly Event[]): Promise<readonly boolean[]>;
   record(additions: Additions): Promise<void>;

@@ -18,14 +18,14 @@ export function readTextFile(path: string, mostBytes: number, pinned = false) {
 
 export const becameLink = 'is now reached through a link; it is left alone';
 
-interface Replacement {
+type Replacement = Readonly<{
   /** Whose owner and mode stay. Null: the file is new, or always ours. */
-  readonly like: Stats | null;
+  like: Stats | null;
   /** Where `like` is null, before the process's mask. */
-  readonly mode?: number;
+  mode?: number;
   /** Asked last: only a write between it and the rename is lost. */
-  readonly isWanted?: () => boolean;
-}
+  isWanted?: () => boolean;
+}>;
 
 /** False: not wanted any more. Throws what the file system says; the old file is complete then. */
 export function replaceFile(path: string, text: string, { like, mode = 0o666, isWanted }: Replacement) {

@@ -61,7 +61,7 @@ describe('a countdown that ends', () => {
   it('V5: a row that outlived its timer is put away and fires nothing, again and again', async () => {
     const { clock, store, runtime, injected } = await inCountdown(async () => null);
     const timer = { purpose: 'due', dueAt: clock.now() + 1000, epoch: 99 } as const;
-    await store.step('session-1', {}, () => ({ result: null, timer }));
+    await store.step('session-1', () => ({ result: null, timer }));
     await clock.advance(1000);
     expect(await runtime.fireDue()).toBe(1);
     expect(injected).toEqual([]);

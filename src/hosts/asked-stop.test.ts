@@ -242,7 +242,7 @@ describe("the host's own list", () => {
     await hooks.send(updatePayload('1', 'completed', 'u1'));
     hooks.shown.list = [listed('task-1', 'A', 'completed')];
     await hooks.send(stopPayload());
-    await hooks.store.step(sessionId, {}, ({ state }) => {
+    await hooks.store.step(sessionId, ({ state }) => {
       if (state === null) throw new Error('no plan');
       const plan = state.plan.map((todo) => ({ ...todo, status: 'pending' as const }));
       return { result: null, state: { ...state, plan } };

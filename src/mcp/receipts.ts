@@ -1,7 +1,6 @@
 // MCP does not tell a server the host's session, so the last line of every result names the server, the place it worked
 // in and the time of the call. A hook that sees it binds the server to its session and moves there what the call made.
 // Hooks bundle this file: it must not load the MCP package.
-import type { Event } from '../core/events.ts';
 import type { Todo } from '../core/todo.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Store } from '../engine/store.ts';
@@ -58,20 +57,14 @@ export function placesOf(store: Pick<Store, 'policy' | 'record'>, server: string
 const movedReason = 'moved to the session of the host: ';
 
 /** May be called in any order, again and by several processes. */
-export async function bindReceipt(store: Store, engine: Pick<Engine, 'handle'>, seen: Seen): Promise<void> {
+export async function bindReceipt(store: Store, { handle }: Pick<Engine, 'handle'>, seen: Seen) {
   const receipt = parseReceipt(seen.receipt);
   const places = placesOf(store, receipt?.server ?? '');
   const made = receipt && (await places.read(receipt.place));
   if (receipt === null || made === null) return;
   const { sessionId: to, at } = seen;
+  const agent = { sessionId: to, at, actor: 'agent' } as const;
   const { sessionId: from, provisional } = made;
-
-  async function send(event: Event) {
-    const handled = await engine.handle(event);
-    // Safe: a check that was not reported is run again at the next stop attempt.
-    handled.checks?.catch(() => null);
-    return handled;
-  }
 
   /** Each step may be repeated: new ids follow from the old ones. False: nothing was taken. */
   async function moveTodos(todos: readonly Todo[]): Promise<boolean> {
@@ -104,24 +97,24 @@ export async function bindReceipt(store: Store, engine: Pick<Engine, 'handle'>, 
     }));
     if (items.length > 0) {
       const id = `mcp-move ${movedId(items.map((item) => item.id).join(' '), to)}`;
-      const { reply } = await send({ type: 'todos-created', id, sessionId: to, at, actor: 'agent', items });
+      const { reply } = await handle({ ...agent, type: 'todos-created', id, items });
       if (reply?.refused.some(({ index }) => index === null)) return false;
     }
     for (const { todo, own, there } of moves) {
       // A new row is pending already; what was cancelled without a reason stays open, since nobody explained it.
-      const status = { id: statusId(todo), sessionId: to, at, actor: 'agent', todoId: there } as const;
+      const status = { ...agent, id: statusId(todo), todoId: there };
       const outcome = todo.status === 'completed' ? todo.outcome : todo.reason;
       if (hasEnded(todo) && outcome !== null)
-        await send({ ...status, type: 'todo-completed', status: todo.status, outcome });
+        await handle({ ...status, type: 'todo-completed', status: todo.status, outcome });
       else if (todo.status !== 'pending' && todo.status !== 'cancelled') {
         const changes = { status: todo.status, reason: todo.reason ?? undefined };
-        await send({ ...status, type: 'todo-updated', changes });
+        await handle({ ...status, type: 'todo-updated', changes });
       }
       // A provisional session ends with the move: only what must not be moved twice is marked there.
       if (hasEnded(todo) || (provisional && there === own)) continue;
       const base = { id: `mcp-moved ${todo.id} ${to}`, sessionId: from, at, actor: 'system' } as const;
       const cancelled = { todoId: todo.id, status: 'cancelled', outcome: `${movedReason}${to}` } as const;
-      await send({ ...base, type: 'todo-completed', ...cancelled });
+      await handle({ ...base, type: 'todo-completed', ...cancelled });
     }
     return true;
   }
@@ -133,10 +126,10 @@ export async function bindReceipt(store: Store, engine: Pick<Engine, 'handle'>, 
     if (!(await moveTodos(plan.filter(({ id }) => provisional || isOfCall(id, receipt))))) return;
     if (pause?.by === 'model' && (provisional || pause.at >= Number.parseInt(receipt.call, 16))) {
       const id = `mcp-pause ${from} ${pause.at} ${to}`;
-      await send({ type: 'model-paused', id, sessionId: to, at, reason: pause.reason ?? '' });
+      await handle({ type: 'model-paused', id, sessionId: to, at, reason: pause.reason ?? '' });
     }
     if (provisional && !deleted)
-      await send({ type: 'session-deleted', id: `mcp-bound ${from}`, sessionId: from, at });
+      await handle({ type: 'session-deleted', id: `mcp-bound ${from}`, sessionId: from, at });
   }
   const last = await places.last(made.index);
   if (last !== null && last.sessionId !== to)

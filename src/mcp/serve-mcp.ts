@@ -18,17 +18,17 @@ import { formatPlan } from '../plan-file/line-text.ts';
 import { remaining, shownNote, summarise, type TodoTool, viewTodo } from '../tools/todo-tools.ts';
 import { formatReceipt, type Place, placesOf, translateId } from './receipts.ts';
 
-export interface ServeMcpOptions {
+export type ServeMcpOptions = Readonly<{
   /** `ended`: the client is gone, and nobody waits for results. */
-  readonly open: (ended: AbortSignal) => Promise<{ store: Store; engine: Pick<Engine, 'handle'> }>;
-  readonly clock: Clock;
-  readonly directory: string;
-  readonly version: string;
-  readonly tools: readonly TodoTool[];
-  readonly input: Readable;
-  readonly output: Writable;
-  readonly complain: (sentence: string) => void;
-}
+  open: (ended: AbortSignal) => Promise<{ store: Store; engine: Pick<Engine, 'handle'> }>;
+  clock: Clock;
+  directory: string;
+  version: string;
+  tools: readonly TodoTool[];
+  input: Readable;
+  output: Writable;
+  complain: (sentence: string) => void;
+}>;
 type CallerOptions = Pick<ServeMcpOptions, 'open' | 'clock' | 'directory'>;
 
 export async function serveMcp(options: ServeMcpOptions): Promise<void> {

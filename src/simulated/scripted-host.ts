@@ -1,5 +1,6 @@
 // A host without a model: tests and examples say what happens in it, and it drives a real runtime over a real store.
 import type { AgentDescriptor, Event, EventOf, HostMode, SessionDescriptor } from '../core/events.ts';
+import { unknownHost } from '../core/state.ts';
 import type { Handled } from '../engine/engine.ts';
 import type { OutgoingText, ToldHost } from '../engine/host.ts';
 import { createRuntime, type RuntimeOptions } from '../engine/runtime.ts';
@@ -48,7 +49,11 @@ export function createScriptedHost(options: ScriptedHostOptions) {
     runtime.handle({ ...happening, id: identifiers.next(), sessionId, at: clock.now() } as Event);
 
   return {
-    ...{ runtime, sessionId, injected, notices, happens },
+    runtime,
+    sessionId,
+    injected,
+    notices,
+    happens,
     open: () =>
       happens({
         type: 'session-opened',
@@ -78,9 +83,6 @@ export function createScriptedHost(options: ScriptedHostOptions) {
 }
 
 export function scriptedDescriptor(mode: HostMode, instance: string): SessionDescriptor {
-  return {
-    ...{ host: 'scripted', instance, mode, kind: 'main', parentId: null, directory: null },
-    ...{ headless: false, immediate: false, everyAgentWrites: false, seesTools: true },
-    tools: { pause: 'todo_pause', verify: 'todo_verify' },
-  };
+  const tools = { pause: 'todo_pause', verify: 'todo_verify' };
+  return { ...unknownHost, host: 'scripted', instance, mode, kind: 'main', headless: false, tools };
 }

@@ -41,7 +41,7 @@ export function save(
   saved: Omit<Saved<null>, 'result'>,
   sessionId = saved.state?.id ?? 'session-1',
 ) {
-  return store.step(sessionId, {}, () => ({ ...saved, result: null }));
+  return store.step(sessionId, () => ({ ...saved, result: null }));
 }
 
 export const hash = (text: string): string => `hash of ${text.length}`;

@@ -11,7 +11,7 @@ export function describeDurability({ opened }: StoreUnderTest): void {
       await store.append([anEvent.activitySeen()]);
       const state = { ...aSession(), plan: [aTodo(), aTodo({ status: 'completed' })] };
       await save(store, { ...oneOfEverything(), state });
-      const failed = store.step('session-1', {}, () => {
+      const failed = store.step('session-1', () => {
         throw new Error('the work failed');
       });
       await expect(failed).rejects.toThrow('the work failed');
@@ -33,18 +33,18 @@ export function describeDurability({ opened }: StoreUnderTest): void {
         [other, store],
         [store, other],
       ] as const) {
-        await one.step('session-1', {}, ({ state }) => {
+        await one.step('session-1', ({ state }) => {
           const [todo, ...rest] = state?.plan ?? [];
           const changed = { ...(todo ?? first), attempts: (todo?.attempts ?? 0) + 1 };
           return { result: null, state: { ...aSession(), plan: [changed, ...rest] } };
         });
         expect(await two.state('session-1')).toEqual(await one.state('session-1'));
       }
-      await other.step('session-1', {}, ({ state }) => ({
+      await other.step('session-1', ({ state }) => ({
         result: null,
         state: { ...aSession(), plan: [...(state?.plan ?? []), second] },
       }));
-      const plan = await store.step('session-1', {}, ({ state }) => ({ result: state?.plan }));
+      const plan = await store.step('session-1', ({ state }) => ({ result: state?.plan }));
       expect(plan?.map(({ id, attempts }) => [id, attempts])).toEqual([
         [first.id, 3],
         [second.id, 0],

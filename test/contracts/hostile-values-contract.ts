@@ -81,8 +81,10 @@ export function describeHostileValues({ store }: StoreUnderTest): void {
         expect((await store().transcript(text, 0)).messages).toEqual([{ ...message, sequence: 1 }]);
         const { plan: _, ...listed } = state;
         expect(await store().sessions({ host: text, directory: text, limit: 9 })).toEqual([listed]);
-        const seen = await store().step(text, { fingerprint: text }, (loaded) => ({ result: loaded.seen }));
-        expect([...seen]).toEqual([text]);
+        const seen = await store().step(text, ({ wasSeen, policy }) => ({
+          result: [wasSeen(text), policy(text)],
+        }));
+        expect(seen).toEqual([true, text]);
       });
     }
 

@@ -28,7 +28,7 @@ export function describeSessions({ store }: StoreUnderTest): void {
       await save(store(), { state: open });
       const left = { ...first, status: 'in_progress' } as const;
       const second = aTodo({ planId: 'plan-2' });
-      await store().step('session-1', {}, () => ({
+      await store().step('session-1', () => ({
         result: null,
         left: [[left]],
         state: { ...open, planId: 'plan-2', plan: [second] },
@@ -39,7 +39,7 @@ export function describeSessions({ store }: StoreUnderTest): void {
 
     it('V7: an unknown session is null', async () => {
       expect(await store().state('nobody')).toBeNull();
-      expect(await store().step('nobody', {}, ({ state }) => ({ result: state }))).toBeNull();
+      expect(await store().step('nobody', ({ state }) => ({ result: state }))).toBeNull();
     });
 
     it('V7: sessions are listed newest first, filtered by host, directory and the start of the id', async () => {

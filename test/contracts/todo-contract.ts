@@ -8,7 +8,7 @@ import type { StoreUnderTest } from './store-contract.ts';
 export function describeTodos({ store }: StoreUnderTest): void {
   const savePlan = (...plan: Todo[]) => save(store(), { state: { ...aSession(), plan } });
   const change = (work: (plan: readonly Todo[]) => readonly Todo[]) =>
-    store().step('session-1', {}, ({ state }) => ({
+    store().step('session-1', ({ state }) => ({
       result: null,
       state: { ...aSession(), plan: work(state?.plan ?? []) },
     }));
@@ -120,11 +120,11 @@ export function describeTodos({ store }: StoreUnderTest): void {
       await save(store(), tree('tree-1', 1));
       await save(store(), tree('tree-1', 2));
       await save(store(), tree('tree-2', 1), 'session-2');
-      const isSeen = (fingerprint: string | null) =>
-        store().step('session-1', { fingerprint }, ({ seen }) => ({ result: seen.size > 0 }));
+      const isSeen = (fingerprint: string) =>
+        store().step('session-1', ({ wasSeen }) => ({ result: wasSeen(fingerprint) }));
       expect(await isSeen('tree-1')).toBe(true);
       expect(await isSeen('tree-2')).toBe(false);
-      expect(await isSeen(null)).toBe(false);
+      expect(await isSeen('')).toBe(false);
     });
   });
 }

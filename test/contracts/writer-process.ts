@@ -13,8 +13,8 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 
 async function writeOnce(store: Store, key: string): Promise<void> {
   const event = anEvent.stopAttempted({ id: `event ${key}` });
-  await store.step('session-1', { event: event.id }, ({ state, head, known }) => {
-    if (known) return { result: null };
+  await store.step('session-1', ({ state, head, isApplied }) => {
+    if (isApplied(event.id)) return { result: null };
     const before = state ?? aSession();
     const todo = aTodo({ id: `todo ${key}` });
     return {

@@ -62,7 +62,7 @@ export const engineMutations = mutationsOf({
       why: 'why has nothing to explain',
     },
     'engine-duplicate-applied': {
-      find: 'if (!loaded.known && !batch.includes(stamped)) batch.push(stamped);',
+      find: 'if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.push(stamped);',
       replace: 'if (!batch.includes(stamped)) batch.push(stamped);',
       why: 'an event that is delivered twice counts twice',
     },
@@ -72,8 +72,8 @@ export const engineMutations = mutationsOf({
       why: 'events of hooks are lost',
     },
     'engine-inbox-unsorted': {
-      find: 'if (!loaded.known && !batch.includes(stamped)) batch.push(stamped);',
-      replace: 'if (!loaded.known && !batch.includes(stamped)) batch.unshift(stamped);',
+      find: 'if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.push(stamped);',
+      replace: 'if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.unshift(stamped);',
       why: 'late events are applied in the wrong order',
     },
     'engine-not-marked': {
@@ -170,8 +170,6 @@ export const engineMutations = mutationsOf({
       replace: '',
       why: 'the result of the checks is not the answer',
     },
-  },
-  'src/engine/timers.ts': {
     'timers-no-lease': {
       find: '      return taken;\n    },',
       replace: '      return true;\n    },',
@@ -183,7 +181,7 @@ export const engineMutations = mutationsOf({
       why: 'a list that changed in the host is not read before acting',
     },
     'timers-void-row-kept': {
-      find: 'await store.step(sessionId, {}, ({ state }) => ({ result: null, timer: state?.timer ?? null }));',
+      find: 'await store.step(sessionId, ({ state }) => ({ result: null, timer: state?.timer ?? null }));',
       replace: '',
       why: 'a void timer makes the process spin',
     },

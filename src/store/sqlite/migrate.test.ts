@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dump, save } from '../../../test/contracts/dump.ts';
 import { anEvent, aSession, aTodo } from '../../../test/support/builders.ts';
 import { type Migration, migrations } from './migrate.ts';
-import { openDatabase } from './open-database.ts';
+import { openDatabase, toColumn } from './open-database.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 const clock = { now: () => 7 };
@@ -51,6 +51,22 @@ describe('migrations', () => {
     expect(await ask('PRAGMA user_version')).toMatchObject([{ user_version: known + 2 }]);
     const versions = Array.from({ length: known + 2 }, (_, index) => ({ key: `version ${index + 1} since` }));
     expect(await ask('SELECT key FROM meta ORDER BY key')).toMatchObject(versions);
+  });
+
+  it('T6: a session whose id is not stored as it is comes along too', async () => {
+    const store = await open(migrations.slice(0, 3));
+    await store.close();
+    const { plan: _, ...session } = aSession({ id: '"quoted"', planId: '"quoted"' });
+    const database = await openDatabase(path);
+    database
+      .prepare(
+        "INSERT INTO sessions (id, plan_id, host, instance, updated_at, body) VALUES (?, ?, '', '', 1, ?)",
+      )
+      .run(toColumn(session.id), toColumn(session.planId), JSON.stringify(session));
+    database.close();
+    const migrated = await open();
+    expect(await migrated.state('"quoted"')).toMatchObject({ id: '"quoted"', plan: [] });
+    await migrated.close();
   });
 
   it('V7: a migration that fails leaves the store exactly as it was', async () => {

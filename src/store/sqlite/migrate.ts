@@ -113,27 +113,30 @@ DROP INDEX events_by_session;
 CREATE INDEX events_by_session ON events (session_id, applied);
 `;
 
+type OldSession = Session & Record<'counts' | 'lastOrder', unknown>;
+
 /** Version 4: sessions no longer count their todos and are sealed with the plan; a broken seal stays broken. */
 function toWholePlans(db: Connection): void {
   db.exec(wholePlans);
   for (const table of ['sessions', 'archived_sessions']) {
-    for (const { id } of db.all(`SELECT id FROM ${table}`)) {
-      const row = db.get(`SELECT plan_id, body FROM ${table} WHERE id = ?`, id as string);
-      const old = JSON.parse(row?.['body'] as string) as Session & Record<'counts' | 'lastOrder', unknown>;
-      const isSound = old.seal === sha256(JSON.stringify({ ...old, seal: undefined }));
-      const { counts: _, lastOrder: __, ...session } = old;
-      const seal = isSound ? sealOf(session, ...endOf(db, row?.['plan_id'] as string), sha256) : old.seal;
-      db.run(`UPDATE ${table} SET body = ? WHERE id = ?`, { ...session, seal }, id as string);
-    }
+    // One at a time: there may be very many.
+    for (const { id } of db.rows<Pick<Session, 'id'>>(`SELECT id FROM ${table}`))
+      for (const old of db.bodies<OldSession>(`${table} WHERE id = ?`, id)) {
+        const isSound = old.seal === sha256(JSON.stringify({ ...old, seal: undefined }));
+        const { counts: _, lastOrder: __, ...session } = old;
+        const seal = isSound ? sealOf(session, ...endOf(db, old.planId), sha256) : old.seal;
+        db.run(`UPDATE ${table} SET body = ? WHERE id = ?`, { ...session, seal }, id);
+      }
   }
 }
 
 function endOf(db: Connection, planId: string): [head: string | null, length: number] {
   const inBoth = (what: string, table: string): string =>
     `SELECT ${what} FROM ${table} WHERE plan_id = ? UNION ALL SELECT ${what} FROM archived_${table} WHERE plan_id = ?`;
-  const last = db.get(`${inBoth('sequence, body', 'ledger')} ORDER BY sequence DESC LIMIT 1`, planId, planId);
-  const head = last === null ? null : (JSON.parse(last['body'] as string) as LedgerEntry).hash;
-  return [head, db.all(inBoth('1', 'todos'), planId, planId).length];
+  const newest = `${inBoth('body, sequence', 'ledger')} ORDER BY sequence DESC LIMIT 1`;
+  const last = db.value<string>(newest, planId, planId);
+  const head = last === null ? null : (JSON.parse(last) as LedgerEntry).hash;
+  return [head, db.rows(inBoth('1', 'todos'), planId, planId).length];
 }
 
 export type Migration = string | ((db: Connection) => void);
@@ -179,7 +182,7 @@ export function rollBack(db: Connection): void {
 
 /** A newer program may have changed the layout since this one opened the file. */
 export function assertVersion(db: Connection, known: number): number {
-  const found = Number(db.get('PRAGMA user_version')?.['user_version']);
+  const found = db.value<number>('PRAGMA user_version') ?? 0;
   if (found <= known) return found;
   const writer = `a newer untildone (layout ${found}, this one knows ${known})`;
   const help = 'update untildone, or set UNTILDONE_HOME to another directory.';
@@ -188,9 +191,9 @@ export function assertVersion(db: Connection, known: number): number {
 
 function assertOurs(db: Connection, known: number): number {
   // In this order: another process may migrate in between.
-  const tables = db.all('SELECT 1 FROM sqlite_schema LIMIT 1').length;
-  const id = db.get('PRAGMA application_id')?.['application_id'];
-  if (tables === 0 || id === applicationId) return assertVersion(db, known);
+  const isEmpty = db.value('SELECT 1 FROM sqlite_schema') === null;
+  const id = db.value('PRAGMA application_id');
+  if (isEmpty || id === applicationId) return assertVersion(db, known);
   const sentence = `The file ${db.path} is a database of another program; name another file for the store.`;
   throw new UntildoneError('store-unavailable', sentence);
 }

@@ -7,7 +7,7 @@ import { errorCode, makeFolder } from '../../engine/system.ts';
 
 type Bound = string | number | null;
 type Value = Bound | boolean | object;
-export type Row = Record<string, unknown>;
+type Row = Record<string, unknown>;
 
 interface Statement {
   run(...values: Bound[]): { readonly changes: number | bigint };
@@ -61,105 +61,99 @@ export function prepareFile(path: string): void {
   }
 }
 
-/** Prepares each statement once. Binds texts in column form and objects as JSON, by "?" only (Node 22.13). */
-export class Connection {
-  /** Rows written so far, or more. */
-  changes = 0;
-  readonly path: string;
-  readonly #database: Database;
-  readonly #patienceMs: number;
-  readonly #prepared = new Map<string, Statement>();
-  readonly #inserts = new Map<string, { readonly sql: string; readonly keys: readonly string[] }>();
+export type Connection = ReturnType<typeof createConnection>;
 
-  constructor(database: Database, path: string, patienceMs: number) {
-    this.path = path;
-    this.#database = database;
-    this.#patienceMs = patienceMs;
+/** Prepares each statement once. Binds texts in column form and objects as JSON, by "?" only (Node 22.13). */
+export function createConnection(database: Database, path: string, patienceMs: number) {
+  const prepared = new Map<string, Statement>();
+  const inserts = new Map<string, Readonly<{ sql: string; keys: readonly string[] }>>();
+
+  function statement(sql: string): Statement {
+    const known = prepared.get(sql) ?? database.prepare(sql);
+    prepared.set(sql, known);
+    return known;
   }
 
   /** While another process holds a lock, without blocking. In real time: a real process holds it. */
-  async retry<T>(attempt: () => T): Promise<T> {
+  async function retry<T>(attempt: () => T): Promise<T> {
     // Not `performance`, which loads a part of Node that a hook does not need.
     const now = (): number => process.uptime() * 1000;
-    const deadline = now() + this.#patienceMs;
+    const deadline = now() + patienceMs;
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
       try {
         return attempt();
       } catch (error) {
         if (!isBusy(error)) throw error;
-        if (now() >= deadline) throw this.#stillBusy(error);
+        if (now() >= deadline) throw stillBusy(error);
       }
       // Random: those that failed together must not come back together.
       await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
     }
   }
 
-  #stillBusy(cause: unknown): UntildoneError {
-    const locked = `was locked by another process for ${Math.round(this.#patienceMs / 100) / 10} s`;
-    const sentence = `The store at ${this.path} ${locked}; end that process and try again.`;
+  function stillBusy(cause: unknown): UntildoneError {
+    const locked = `was locked by another process for ${Math.round(patienceMs / 100) / 10} s`;
+    const sentence = `The store at ${path} ${locked}; end that process and try again.`;
     return new UntildoneError('store-busy', sentence, cause);
   }
 
-  run(sql: string, ...values: readonly Value[]): number {
-    const changed = Number(this.#statement(sql).run(...values.map(bound)).changes);
-    this.changes += changed;
-    return changed;
+  /** How many rows it wrote. */
+  function run(sql: string, ...values: readonly Value[]): number {
+    return Number(statement(sql).run(...values.map(bound)).changes);
   }
 
-  get(sql: string, ...values: readonly Value[]): Row | null {
-    return this.#statement(sql).get(...values.map(bound)) ?? null;
-  }
-
-  all(sql: string, ...values: readonly Value[]): Row[] {
-    return this.#statement(sql).all(...values.map(bound));
+  /** The first column of the first row; null: there is none. */
+  function value<T>(sql: string, ...values: readonly Value[]): T | null {
+    const [first = null] = Object.values(statement(sql).get(...values.map(bound)) ?? {});
+    return fromColumn(first) as T | null;
   }
 
   /** The rows as they were inserted. */
-  rows<T>(sql: string, ...values: readonly Value[]): T[] {
-    const property = ([column, value]: [string, unknown]) => [
+  function rows<T>(sql: string, ...values: readonly Value[]): T[] {
+    const property = ([column, held]: [string, unknown]) => [
       column.replace(/_(.)/gu, (_, letter: string) => letter.toUpperCase()),
-      typeof value === 'string' ? fromColumn(value) : value,
+      fromColumn(held),
     ];
-    return this.all(sql, ...values).map((row) => Object.fromEntries(Object.entries(row).map(property)));
+    const toRow = (row: Row) => Object.fromEntries(Object.entries(row).map(property)) as T;
+    return statement(sql)
+      .all(...values.map(bound))
+      .map(toRow);
   }
 
   /** The values in the JSON column `body`: `bodies('usage WHERE session_id = ?', id)`. */
-  bodies<T>(from: string, ...values: readonly Value[]): T[] {
-    return this.all(`SELECT body FROM ${from}`, ...values).map(({ body }) => JSON.parse(body as string) as T);
+  function bodies<T>(from: string, ...values: readonly Value[]): T[] {
+    const found = statement(`SELECT body FROM ${from}`).all(...values.map(bound));
+    return found.map(({ body }) => JSON.parse(body as string) as T);
   }
 
   /** A row that is there stays or, with `key`, gets the new values where `condition` allows. */
-  insert(table: string, row: Readonly<Record<string, Value>>, key = '', condition = ''): number {
-    let insert = this.#inserts.get(table + key);
-    if (insert === undefined) {
+  function insert(table: string, row: Readonly<Record<string, Value>>, key = '', condition = ''): number {
+    let known = inserts.get(table + key);
+    if (known === undefined) {
       const keys = Object.keys(row);
       const columns = keys.map((name) => name.replace(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`));
-      const values = columns.map((column) => `${column} = excluded.${column}`).join(', ');
-      const conflict = key === '' ? 'DO NOTHING' : `(${key}) DO UPDATE SET ${values} ${condition}`;
+      const news = columns.map((column) => `${column} = excluded.${column}`).join(', ');
+      const conflict = key === '' ? 'DO NOTHING' : `(${key}) DO UPDATE SET ${news} ${condition}`;
       const marks = columns.map(() => '?').join(', ');
       const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks}) ON CONFLICT ${conflict}`;
-      insert = { sql, keys };
-      this.#inserts.set(table + key, insert);
+      known = { sql, keys };
+      inserts.set(table + key, known);
     }
-    return this.run(insert.sql, ...insert.keys.map((name) => row[name] ?? null));
+    return run(known.sql, ...known.keys.map((name) => row[name] ?? null));
   }
 
-  /** Unprepared. */
-  exec(sql: string): void {
-    this.#database.exec(sql);
-  }
-
-  close(): void {
-    this.#database.close();
-  }
-
-  #statement(sql: string): Statement {
-    const known = this.#prepared.get(sql);
-    if (known !== undefined) return known;
-    const statement = this.#database.prepare(sql);
-    this.#prepared.set(sql, statement);
-    return statement;
-  }
+  return {
+    path,
+    retry,
+    run,
+    value,
+    rows,
+    bodies,
+    insert,
+    /** Unprepared. */
+    exec: (sql: string): void => database.exec(sql),
+    close: (): void => database.close(),
+  };
 }
 
 function bound(value: Value): Bound {
@@ -175,8 +169,8 @@ export function toColumn(text: string): string {
   return isPlain ? text : JSON.stringify(text);
 }
 
-export function fromColumn(column: string): string {
-  return column.startsWith('"') ? (JSON.parse(column) as string) : column;
+export function fromColumn(column: unknown): unknown {
+  return typeof column === 'string' && column.startsWith('"') ? JSON.parse(column) : column;
 }
 
 /** SQLite's result codes and those of the system. */

@@ -6,31 +6,38 @@ import { type Todo, todoStatuses } from '../../core/todo.ts';
 import type { CallRow, CheckRun, EvidenceRow } from '../../engine/host.ts';
 import type { Environment } from '../../engine/policy.ts';
 import type { Store, StoredEvent } from '../../engine/store.ts';
+import { createQueue } from '../../engine/system.ts';
 import { storePath } from '../state-directory.ts';
-import { archiveSessions, restoreSession } from './archive.ts';
 import { assertVersion, type Migration, migrate, migrations, rollBack } from './migrate.ts';
-import { Connection, isStoreFailure, openDatabase, prepareFile, toStoreError } from './open-database.ts';
-import { createSessionRows, eventRow, ledgerOf, nextIn, planOf, policyOf, whole } from './session-rows.ts';
+import {
+  type Connection,
+  createConnection,
+  isStoreFailure,
+  openDatabase,
+  prepareFile,
+  toStoreError,
+} from './open-database.ts';
+import { createSessionRows, eventRow, whole } from './session-rows.ts';
 
-export interface SqliteStoreOptions {
+export type SqliteStoreOptions = Readonly<{
   /** ':memory:' for a store that ends with the process. */
-  readonly path: string;
+  path: string;
   /** When rows were archived and layouts changed. */
-  readonly clock?: { now(): number };
+  clock?: { now(): number };
   /** 30 s: far longer than any honest queue of hooks. */
-  readonly busyTimeoutMs?: number;
+  busyTimeoutMs?: number;
   /** The programs of the older version that wrote the file refuse it now. */
-  readonly onMigrated?: () => void;
+  onMigrated?: () => void;
   /** For tests. */
-  readonly migrations?: readonly Migration[];
-}
+  migrations?: readonly Migration[];
+}>;
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, clock = Date, busyTimeoutMs = 30_000, migrations: steps = migrations } = options;
   let connection: Connection | null = null;
   try {
     prepareFile(path);
-    const db = new Connection(await openDatabase(path), path, busyTimeoutMs);
+    const db = createConnection(await openDatabase(path), path, busyTimeoutMs);
     connection = db;
     await db.retry(() => db.exec(configuration));
     const found = await migrate(db, steps, clock.now());
@@ -57,18 +64,17 @@ PRAGMA cell_size_check = ON; PRAGMA journal_size_limit = 16777216`;
 
 /** Kept in the file. Where the file system cannot do it, SQLite stays with its rollback journal. */
 function useWriteAheadLog(db: Connection): void {
-  if (db.get('PRAGMA journal_mode')?.['journal_mode'] !== 'wal') db.get('PRAGMA journal_mode = WAL');
+  if (db.value('PRAGMA journal_mode') !== 'wal') db.value('PRAGMA journal_mode = WAL');
 }
 
 export function createSqliteStore(db: Connection, version: number, clock: { now(): number }): Store {
   const rows = createSessionRows(db);
-  /** In the order in which they were asked for. */
-  let writes: Promise<unknown> = Promise.resolve();
+  const queue = createQueue();
   let isClosed = false;
   let lastWrite: unknown = null;
 
   function lookForOthers(): void {
-    const found = db.get('PRAGMA data_version')?.['data_version'];
+    const found = db.value('PRAGMA data_version');
     if (found === lastWrite) return;
     assertVersion(db, version);
     rows.doubt();
@@ -80,9 +86,8 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
       try {
         db.run(begin);
         lookForOthers();
-        const before = db.changes;
         const result = work();
-        db.run(db.changes === before ? 'ROLLBACK' : 'COMMIT');
+        db.run('COMMIT');
         return result;
       } catch (error) {
         rollBack(db);
@@ -92,18 +97,19 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
     });
   }
 
+  function assertOpen(): void {
+    if (isClosed) throw new UntildoneError('store-unavailable', 'The store is closed.');
+  }
+
   async function write<T>(work: () => T): Promise<T> {
-    if (isClosed) throw storeClosed();
-    const done = writes.then(() => attempt('BEGIN IMMEDIATE', work));
-    // Safe: the caller sees its failure; the next in line waits for the end only.
-    writes = done.catch(() => {});
-    return done;
+    assertOpen();
+    return queue(() => attempt('BEGIN IMMEDIATE', work));
   }
 
   /** Without the write lock: a writer never keeps a reader waiting. */
   function reading<Question extends unknown[], T>(work: (...question: Question) => T) {
     return async (...question: Question): Promise<T> => {
-      if (isClosed) throw storeClosed();
+      assertOpen();
       // Not within the call: the caller may be inside a transaction.
       await null;
       return attempt('BEGIN', () => work(...question));
@@ -111,8 +117,8 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
   }
 
   function addEvent(event: Event): boolean {
-    restoreSession(db, event.sessionId);
-    if (db.get('SELECT 1 FROM archived_events WHERE id = ?', event.id) !== null) return false;
+    rows.restore(event.sessionId);
+    if (db.value('SELECT 1 FROM archived_events WHERE id = ?', event.id) !== null) return false;
     return db.insert('events', eventRow(event)) === 1;
   }
 
@@ -129,8 +135,7 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
       WHERE leases.holder = excluded.holder OR leases.expires_at <= ?`;
     if (until === null) db.run('DELETE FROM leases WHERE instance = ? AND holder = ?', instance, holder);
     else db.run(take, instance, holder, until, now);
-    const held = db.rows<{ holder: string }>('SELECT holder FROM leases WHERE instance = ?', instance);
-    return held[0]?.holder ?? null;
+    return db.value('SELECT holder FROM leases WHERE instance = ?', instance);
   }
 
   function storedEvents(from: string, ...values: readonly (string | number)[]): StoredEvent[] {
@@ -144,16 +149,14 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
   }
 
   return {
-    step: (sessionId, need, apply) =>
+    step: (sessionId, apply) =>
       write(() => {
-        for (let wanted = need; ; ) {
-          const loaded = rows.load(sessionId, wanted);
-          const answer = apply(loaded);
-          if ('result' in answer) {
-            rows.save(sessionId, loaded, answer);
-            return answer.result;
-          }
-          wanted = { ...wanted, ...answer };
+        for (let withRecord = false; ; withRecord = true) {
+          const loaded = rows.load(sessionId, withRecord);
+          const saved = apply(loaded);
+          if (saved === 'record') continue;
+          rows.save(sessionId, loaded, saved);
+          return saved.result;
         }
       }),
     append: (events) => write(() => events.map(addEvent)),
@@ -162,7 +165,7 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
         for (const [hash, body] of policies) db.insert('policies', { hash, body });
         for (const row of evidence) addEvidence(row);
         for (const row of messages)
-          db.insert('messages', { ...row, sequence: nextIn(db, 'messages', 'sequence', row.sessionId) });
+          db.insert('messages', { ...row, sequence: rows.nextIn('messages', 'sequence', row.sessionId) });
         for (const row of calls)
           db.insert('calls', { ...row }, 'session_id, call_id', 'WHERE calls.result IS NULL');
         const settle = 'UPDATE calls SET settled = 1 WHERE session_id = ? AND step_id = ? AND settled = 0';
@@ -180,7 +183,7 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
       );
     }),
     todos: reading((filter) => {
-      if ('planId' in filter) return planOf(db, filter.planId);
+      if ('planId' in filter) return rows.planOf(filter.planId);
       if ('ids' in filter)
         return filter.ids.flatMap((id) => db.bodies<Todo>('todos WHERE id = ?', id)).map(whole);
       const byTurn = `todos WHERE turn_id = ? AND status IN (SELECT value FROM json_each(?))
@@ -196,12 +199,13 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
       return storedEvents(applied, filter.sessionId, filter.after, filter.limit);
     }),
     decisions: reading((sessionId, limit) => {
-      const newest = 'decisions WHERE session_id = ? ORDER BY sequence DESC LIMIT ?';
-      const found = db.all(`SELECT sequence, body FROM ${newest}`, sessionId, limit);
-      return found.map(({ body, sequence }) => ({ ...JSON.parse(body as string), sequence }));
+      const newest =
+        'SELECT sequence, body FROM decisions WHERE session_id = ? ORDER BY sequence DESC LIMIT ?';
+      const found = db.rows<{ sequence: number; body: string }>(newest, sessionId, limit);
+      return found.map(({ body, sequence }) => ({ ...JSON.parse(body), sequence }));
     }),
-    ledger: reading((planId, last) => ledgerOf(db, planId, last)),
-    policy: reading((hash) => policyOf(db, hash)),
+    ledger: reading(rows.ledgerOf),
+    policy: reading(rows.policyOf),
     outbox: reading((filter) => {
       const open = `outbox WHERE instance = ? AND state IN ('intended', 'sent') ORDER BY created_at, session_id, epoch`;
       return 'sessionId' in filter
@@ -213,8 +217,7 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
       const due = `SELECT session_id, due_at, purpose, epoch FROM timers
         WHERE instance = ? AND due_at <= ? ORDER BY due_at, session_id LIMIT ?`;
       const first = 'SELECT due_at FROM timers WHERE instance = ? ORDER BY due_at LIMIT 1';
-      const nextAt = (db.get(first, instance)?.['due_at'] ?? null) as number | null;
-      return { due: db.rows(due, instance, now, limit), nextAt };
+      return { due: db.rows(due, instance, now, limit), nextAt: db.value(first, instance) };
     }),
     lease: (name, holder, now, until) => write(() => leaseTo(name, holder, now, until)),
     checkRuns: reading((filter) =>
@@ -247,20 +250,11 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
         calls: calls.map((call) => ({ ...call, readOnly: Boolean(call.readOnly) })),
       };
     }),
-    archive: (before, limit) =>
-      write(() => {
-        rows.forget();
-        return archiveSessions(db, before, limit, clock.now());
-      }),
+    archive: (before, limit) => write(() => rows.archive(before, limit, clock.now())),
     async close() {
       if (isClosed) return;
       isClosed = true;
-      await writes;
-      db.close();
+      await queue(async () => db.close());
     },
   };
-}
-
-function storeClosed(): UntildoneError {
-  return new UntildoneError('store-unavailable', 'The store is closed.');
 }

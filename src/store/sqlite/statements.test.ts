@@ -3,7 +3,7 @@ import { oneOfEverything, save } from '../../../test/contracts/dump.ts';
 import { anEvent, aSession, aTodo } from '../../../test/support/builders.ts';
 import type { Store } from '../../engine/store.ts';
 import { migrate, migrations } from './migrate.ts';
-import { Connection, type Database, openDatabase } from './open-database.ts';
+import { createConnection, type Database, openDatabase } from './open-database.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
 const seen = new Set<string>();
@@ -12,7 +12,7 @@ let database: Database;
 /** Uses every method of the store once over a database that notes what it is asked. */
 beforeAll(async () => {
   database = await openDatabase(':memory:');
-  await migrate(new Connection(database, ':memory:', 100), migrations, 0);
+  await migrate(createConnection(database, ':memory:', 100), migrations, 0);
   const noting: Database = {
     exec: (sql) => database.exec(sql),
     close: () => {},
@@ -21,7 +21,7 @@ beforeAll(async () => {
       return database.prepare(sql);
     },
   };
-  const store = createSqliteStore(new Connection(noting, ':memory:', 100), migrations.length, {
+  const store = createSqliteStore(createConnection(noting, ':memory:', 100), migrations.length, {
     now: () => 0,
   });
   await useAll(store);
@@ -33,12 +33,17 @@ async function useAll(store: Store): Promise<void> {
   const state = { ...aSession(), plan };
   await store.append([anEvent.activitySeen()]);
   await save(store, { ...oneOfEverything(), state, policies: new Map([['hash', 'policy']]) });
-  await store.step('session-1', { event: 'one', epochs: [1], policies: ['hash'], record: true }, (loaded) => {
+  await store.step('session-1', (loaded) => {
+    if (loaded.record === null) return 'record';
+    loaded.isApplied('one');
+    loaded.wasSeen('tree');
+    loaded.outboxRow(1);
+    loaded.policy('hash');
     const [first = aTodo(), ...rest] = loaded.state?.plan ?? [];
     const moved = [...rest, { ...first, turnId: 'turn-2' }];
     return { result: null, timer: null, state: { ...state, plan: moved } };
   });
-  await store.step('session-1', {}, (loaded) => {
+  await store.step('session-1', (loaded) => {
     const [first = aTodo(), ...rest] = loaded.state?.plan ?? [];
     return { result: null, state: { ...state, plan: [{ ...first, attempts: 1 }, ...rest] } };
   });

@@ -18,7 +18,7 @@ import { aSession, aTodo } from '../../../test/support/builders.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
 import { migrate, migrations } from './migrate.ts';
-import { Connection, isBusy, openDatabase, prepareFile, toStoreError } from './open-database.ts';
+import { createConnection, isBusy, openDatabase, prepareFile, toStoreError } from './open-database.ts';
 import { createSqliteStore, openSqliteStore } from './sqlite-store.ts';
 
 const clock = { now: () => 0 };
@@ -47,7 +47,7 @@ async function useStore(): Promise<void> {
   const store = await open();
   try {
     await store.todos({ planId: 'session-1' });
-    await store.step('session-1', {}, ({ state }) => ({
+    await store.step('session-1', ({ state }) => ({
       result: null,
       state: {
         ...aSession({ epoch: 1 }),
@@ -137,19 +137,19 @@ describe('a full disk', () => {
 
   it('V5: a migration that finds no room leaves no half-made store behind', async () => {
     writeFileSync(path, '');
-    const connection = new Connection(await openDatabase(path), path, 100);
+    const connection = createConnection(await openDatabase(path), path, 100);
     connection.exec('PRAGMA max_page_count = 10');
     const failed = migrate(connection, migrations, 0).catch((error: unknown) => toStoreError(error, path));
     expect(await failed).toMatchObject({ code: 'store-full' });
-    expect(connection.all('SELECT name FROM sqlite_schema')).toEqual([]);
+    expect(connection.rows('SELECT name FROM sqlite_schema')).toEqual([]);
     connection.close();
     await (await open()).close();
   });
 
   /** The limit belongs to the connection, so that the store is put on one that has it. */
   async function openWithRoomFor(spare: number): Promise<Store> {
-    const connection = new Connection(await openDatabase(path), path, 100);
-    const pages = Number(connection.get('PRAGMA page_count')?.['page_count']);
+    const connection = createConnection(await openDatabase(path), path, 100);
+    const pages = Number(connection.value('PRAGMA page_count'));
     connection.exec(`PRAGMA max_page_count = ${pages + spare}`);
     return createSqliteStore(connection, migrations.length, clock);
   }
