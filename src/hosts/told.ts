@@ -1,14 +1,17 @@
-// The driver of every host that only tells us when a session idles: a memory and a queue per session keep events in order.
-// Adapters translate, the engine decides.
+// Hosts that only tell us when a session idles: the driver, whose memory and queue per session keep events in order, and the
+// runtime, with toasts, a watchdog over continuations and a clean end. Adapters translate, the engine decides.
 import { UntildoneError } from '../core/error.ts';
 import type { AgentDescriptor, Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import { hostListChanges, type ListedTodo, writtenItems } from '../core/reconcile.ts';
+import { settingsForAgent } from '../core/settings.ts';
+import { isOnItsWay, type Session, type State, unknownHost } from '../core/state.ts';
+import { isOpen } from '../core/todo.ts';
 import type { OutgoingText, ToldHost } from '../engine/host.ts';
+import { askHost, createRuntime, type RuntimeOptions } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
-import { type OpenOptions, partsOver } from '../open.ts';
+import { type OpenOptions, type Parts, partsOver } from '../open.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { compactionFailed } from './shared.ts';
-import { openToldRuntime, type ToldRuntime, type ToldRuntimeOptions } from './told-runtime.ts';
 import { withinTime } from './untrusted.ts';
 
 export type Happening = Bare<Event>;
@@ -18,48 +21,47 @@ type Bare<E> = E extends Event ? Omit<E, 'id' | 'sessionId' | 'at'> : never;
 export type Memory<Own> = ReturnType<typeof createMemory> & Own;
 function createMemory(id: string, stored: string) {
   return {
-    // `stored` carries the program's name: two can share a store.
-    ...{ id, stored, busy: false },
+    id,
+    /** With the program's name: two can share a store. */
+    stored,
+    busy: false,
     /** Null: not told by this process. */
     opened: null as string | null,
     /** By the last call, if nothing happened since (P12). */
     toolError: null as string | null,
     heard: new Set<string>(),
     /** Each forbids sending; it may not be on the record yet (G4, P19). */
-    holds: new Set<{ readonly why: string }>(),
+    holds: new Set<Hold>(),
     queue: Promise.resolve(),
     waiting: 0,
   };
 }
 
-/** One host, in our words. No method may throw for an expected outcome. */
-export interface ToldAdapter<Own> {
-  own(): Own;
-  /** Without an agent: as it was. */
-  describe(memory: Memory<Own>): Promise<readonly [Description, AgentDescriptor | null]>;
+/** A session in its host, in our words. No method may throw for an expected outcome. */
+export interface ToldAdapter extends Pick<ToldHost, 'find'> {
+  /** What differs from an unknown host. Without an agent: as it was. */
+  describe(): Promise<readonly [Partial<SessionDescriptor>, AgentDescriptor | null]>;
   /** Null: unreadable. */
-  todos(memory: Memory<Own>): Promise<readonly ListedTodo[] | null>;
+  todos(): Promise<readonly ListedTodo[] | null>;
   /** Null: taken; a sentence: refused. May settle only when the turn is over. */
-  inject(outgoing: OutgoingText, memory: Memory<Own>): Promise<string | null>;
-  find(outgoing: OutgoingText, memory: Memory<Own>): ReturnType<ToldHost['find']>;
-  isIdle(memory: Memory<Own>): Promise<boolean>;
+  inject(outgoing: OutgoingText): Promise<string | null>;
+  isIdle(): Promise<boolean>;
   /** Before a countdown is acted on: tells what no event told of (G5). */
-  lookAgain?(memory: Memory<Own>): Promise<void>;
-  show(memory: Memory<Own>, notice: Notice): Promise<void>;
+  lookAgain?(): Promise<void>;
+  show(notice: Notice): Promise<void>;
 }
 
-type Description = Omit<SessionDescriptor, 'host' | 'instance' | 'mode'>;
 export type Notice = Parameters<ToldHost['notify']>[1];
-type Hold = { readonly why: string; readonly lingerMs?: number };
-type HumanWord = { readonly id?: string | undefined; readonly text?: string | null | undefined };
+type Hold = Readonly<{ why: string; lingerMs?: number }>;
+type HumanWord = Readonly<{ id?: string | undefined; text?: string | null | undefined }>;
 
-export interface ToldOptions<Own>
-  extends Pick<OpenOptions, 'environment' | 'directory' | 'flags' | 'rereads' | 'onProblem' | 'checker'>,
-    Pick<ToldRuntimeOptions, 'instance' | 'clock' | 'identifiers' | 'onError'>,
-    Partial<Pick<ToldRuntimeOptions, 'policy' | 'watch'>> {
+type Needed = 'instance' | 'clock' | 'identifiers' | 'onError';
+interface ToldOptions<Own> extends Omit<OpenOptions, 'store' | Needed>, Pick<ToldRuntimeOptions, Needed> {
+  readonly policy?: ToldRuntimeOptions['policy'];
   readonly name: string;
   readonly prefix?: string;
-  readonly adapter: ToldAdapter<Own>;
+  readonly own: () => Own;
+  readonly adapter: (memory: Memory<Own>) => ToldAdapter;
   /** Not closed at the end. */
   readonly store?: Store | undefined;
   readonly openStore?: (() => Promise<Store>) | undefined;
@@ -74,40 +76,37 @@ const injectPatienceMs = 2000;
 
 export type Told<Own extends object> = ReturnType<typeof createTold<Own>>;
 export function createTold<Own extends object>(options: ToldOptions<Own>) {
-  const { name, prefix = '', adapter, clock, identifiers, environment, onError } = options;
+  const { name, prefix = '', own, adapter, clock, identifiers, environment, onError } = options;
   const memories = new Map<string, Memory<Own>>();
-  let { store = null, instance }: { store?: Store | null | undefined; instance: string } = options;
-  let runtime: ToldRuntime | null = null;
-  let checker: ReturnType<typeof partsOver>['checker'] | null = null;
+  let store = options.store ?? null;
+  let opened: (Awaited<ReturnType<typeof openToldRuntime>> & Pick<Parts, 'checker'>) | null = null;
   let ended: Promise<void> | null = null;
 
   const host: ToldHost = {
     async inject(outgoing) {
       const { session, epoch } = outgoing;
-      const memory = ofStored(session.id);
+      const { memory, later } = follow(ofStored(session.id).id);
       const [held] = memory.holds;
       if (held !== undefined) return { taken: false, error: held.why };
       // At once: after a detour the human might have acted.
-      const sending = adapter.inject(outgoing, memory);
+      const sending = adapter(memory).inject(outgoing);
       // A program may wait for us with the very message that this text causes.
       const answer = memory.waiting > 0 ? null : await withinTime(clock, injectPatienceMs, () => sending);
       if (answer?.answered)
         return answer.value === null ? { taken: true } : { taken: false, error: answer.value };
       const detail = `refused/${epoch}/${session.injection?.attempts ?? 0}`;
       // The engine sends it again, unless it was seen meanwhile.
-      sending
-        .then(async (error) => error !== null && later(memory.id, delivery(epoch, error), detail))
-        .catch(onError);
+      sending.then(async (error) => error !== null && later(delivery(epoch, error), detail)).catch(onError);
       return { taken: true };
     },
-    find: (outgoing) => adapter.find(outgoing, ofStored(outgoing.session.id)),
-    isIdle: (stored) => adapter.isIdle(ofStored(stored)),
+    find: (outgoing) => adapter(ofStored(outgoing.session.id)).find(outgoing),
+    isIdle: (stored) => adapter(ofStored(stored)).isIdle(),
     async readPlan(session) {
       const memory = ofStored(session.id);
-      await adapter.lookAgain?.(memory);
-      return (await readPlan(memory)) ?? null;
+      await adapter(memory).lookAgain?.();
+      return (await follow(memory.id).readPlan()) ?? null;
     },
-    notify: async ({ id }, notice) => void adapter.show(ofStored(id), notice).catch(onError),
+    notify: async ({ id }, notice) => void adapter(ofStored(id)).show(notice).catch(onError),
   };
 
   async function start() {
@@ -115,9 +114,9 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     if (store === null) await new Promise((resolve) => setTimeout(resolve, 0));
     store ??= await (options.openStore?.() ?? openUserStore(environment, { clock }));
     const parts = partsOver({ ...options, store });
-    checker = parts.checker;
-    const { policy = parts.policy } = options;
-    ({ runtime, instance } = await openToldRuntime({ ...parts, policy, host, instance, onError }));
+    const { policy = parts.policy, instance } = options;
+    const { checker } = parts;
+    opened = { checker, ...(await openToldRuntime({ ...parts, policy, host, instance, onError })) };
     return true;
   }
 
@@ -133,7 +132,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   }
 
   function of(id: string): Memory<Own> {
-    const memory = memories.get(id) ?? { ...createMemory(id, `${prefix}${id}`), ...adapter.own() };
+    const memory = memories.get(id) ?? { ...createMemory(id, `${prefix}${id}`), ...own() };
     memories.delete(id);
     memories.set(id, memory);
     if (memories.size <= mostSessions) return memory;
@@ -143,111 +142,123 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   }
   const ofStored = (stored: string) => of(stored.slice(prefix.length));
 
-  /** In order. Null: it failed, which was told. `hold`: nothing is sent until then. */
-  function after<Result>(id: string, work: (memory: Memory<Own>) => Promise<Result>, hold?: Hold) {
+  /** What is done in one session. All that is kept of it is its memory. */
+  function follow(id: string) {
     const memory = of(id);
-    const held = { why: hold?.why ?? '' };
-    if (hold !== undefined) memory.holds.add(held);
-    memory.waiting += 1;
-    const done = memory.queue
-      .then(async () => ((await ready) && ended === null ? work(memory) : null))
-      .catch((error: unknown) => {
-        // Safe: it is told, and must not stop the next one.
-        if (ended === null) onError(error);
-        return null;
+    const { stored } = memory;
+    const record = async () => need(store).state(stored);
+
+    /** In order. Null: it failed, which was told. `hold`: nothing is sent until then. */
+    function after<Result>(work: () => Promise<Result>, hold?: Hold) {
+      const held = { why: '', ...hold };
+      if (hold !== undefined) memory.holds.add(held);
+      memory.waiting += 1;
+      const done = memory.queue
+        .then(async () => ((await ready) && ended === null ? work() : null))
+        .catch((error: unknown) => {
+          // Safe: it is told, and must not stop the next one.
+          if (ended === null) onError(error);
+          return null;
+        });
+      memory.queue = done.then(() => {
+        memory.waiting -= 1;
+        if (held.lingerMs === undefined) memory.holds.delete(held);
+        else clock.wake(clock.now() + held.lingerMs, () => memory.holds.delete(held));
       });
-    memory.queue = done.then(() => {
-      memory.waiting -= 1;
-      if (hold?.lingerMs === undefined) memory.holds.delete(held);
-      else clock.wake(clock.now() + hold.lingerMs, () => memory.holds.delete(held));
-    });
-    return done;
-  }
-  const later = (id: string, happening: Happening, detail?: string, hold?: Hold) =>
-    after(id, (memory) => tell(memory, happening, detail), hold);
-
-  /** `detail`: told twice it is one event. Absent: it is new. */
-  async function tell(memory: Memory<Own>, happening: Happening, detail?: string) {
-    const isDeleted = happening.type === 'session-deleted';
-    if (memory.opened === null && !isDeleted) await open(memory);
-    const handled = await handle(event(memory, happening, detail));
-    const { id, stored, queue, waiting } = memory;
-    // In place: what was heard meanwhile waits in its queue.
-    if (isDeleted) Object.assign(memory, createMemory(id, stored), adapter.own(), { queue, waiting });
-    return handled;
-  }
-
-  function event<Told extends Happening>({ stored }: Memory<Own>, happening: Told, detail?: string) {
-    const id = detail === undefined ? identifiers.next() : `${name}/${stored}/${detail}`;
-    return { ...happening, id, sessionId: stored, at: clock.now() };
-  }
-
-  const handle = async (event: Event) => need(runtime).handle(event);
-  const record = async ({ stored }: Memory<Own>) => need(store).state(stored);
-
-  async function open(memory: Memory<Own>): Promise<AgentDescriptor | null> {
-    const [descriptor, agent] = await adapter.describe(memory);
-    const told = JSON.stringify([descriptor, agent]);
-    if (memory.opened === told) return agent;
-    if (memory.opened === null) {
-      // A dead process neither recovers nor compacts; its stop goes too: a human may speak next.
-      const { recovering = false, compacting = false } = (await record(memory))?.waits ?? {};
-      if (recovering || compacting) await handle(event(memory, { type: 'session-closed' }));
-      if (recovering) await handle(event(memory, waitEnded({ kind: 'recovery' })));
-      if (compacting) await handle(event(memory, compactionFailed));
+      return done;
     }
-    const place = { host: name, instance, mode: 'told' } as const;
-    await handle(event(memory, { type: 'session-opened', descriptor: { ...place, ...descriptor }, agent }));
-    memory.opened = told;
-    return agent;
+    const later = (happening: Happening, detail?: string, hold?: Hold) =>
+      after(() => tell(happening, detail), hold);
+
+    /** `detail`: told twice it is one event. Absent: it is new. */
+    async function tell(happening: Happening, detail?: string) {
+      const isDeleted = happening.type === 'session-deleted';
+      if (memory.opened === null && !isDeleted) await open();
+      const handled = await handle(event(happening, detail));
+      const { queue, waiting } = memory;
+      // In place: what was heard meanwhile waits in its queue.
+      if (isDeleted) Object.assign(memory, createMemory(id, stored), own(), { queue, waiting });
+      return handled;
+    }
+
+    function event<Told extends Happening>(happening: Told, detail?: string) {
+      const eventId = detail === undefined ? identifiers.next() : `${name}/${stored}/${detail}`;
+      return { ...happening, id: eventId, sessionId: stored, at: clock.now() };
+    }
+
+    async function open(): Promise<AgentDescriptor | null> {
+      const [facts, agent] = await adapter(memory).describe();
+      const told = JSON.stringify([facts, agent]);
+      if (memory.opened === told) return agent;
+      if (memory.opened === null) {
+        // A dead process neither recovers nor compacts; its stop goes too: a human may speak next.
+        const { recovering = false, compacting = false } = (await record())?.waits ?? {};
+        if (recovering || compacting) await handle(event({ type: 'session-closed' }));
+        if (recovering) await handle(event(waitEnded({ kind: 'recovery' })));
+        if (compacting) await handle(event(compactionFailed));
+      }
+      const place = { host: name, instance: need(opened).instance, mode: 'told' } as const;
+      const descriptor = { ...unknownHost, ...place, ...facts };
+      await handle(event({ type: 'session-opened', descriptor, agent }));
+      memory.opened = told;
+      return agent;
+    }
+
+    const observed = (epoch: number) =>
+      handle({ ...event(delivery(epoch, null)), id: `${stored}:${epoch}:observed` });
+
+    async function humanSpoke(said: HumanWord, turnId = identifiers.next()) {
+      const { id: messageId = null, text = null } = said;
+      const spoke = { type: 'human-spoke', messageId, text, turnId, agent: await open() } as const;
+      await tell({ ...spoke, fingerprint: null, policyHash: null }, `human/${turnId}`);
+    }
+
+    /** Null: as it was read last; undefined: it cannot be read. */
+    async function readPlan(): Promise<Event | null | undefined> {
+      const todos = await adapter(memory).todos();
+      if (todos === null) return undefined;
+      const [change] = hostListChanges((await record())?.hostList, todos, null);
+      return change === undefined ? null : event(planWritten(todos));
+    }
+
+    async function takeList() {
+      const plan = await readPlan();
+      if (plan && memory.opened === null) await open();
+      if (plan) await handle(plan);
+      return plan !== undefined;
+    }
+
+    function isNews(what: string): boolean {
+      if (memory.heard.has(what)) return false;
+      const [oldest = ''] = memory.heard.add(what);
+      if (memory.heard.size > mostHeard) memory.heard.delete(oldest);
+      return true;
+    }
+
+    const told = { memory, record, after, later, tell, event, open, observed, humanSpoke };
+    return { ...told, readPlan, takeList, isNews };
   }
 
-  const observed = (memory: Memory<Own>, epoch: number) =>
-    handle({ ...event(memory, delivery(epoch, null)), id: `${memory.stored}:${epoch}:observed` });
-
-  async function humanSpoke(memory: Memory<Own>, said: HumanWord, turnId = identifiers.next()) {
-    const { id: messageId = null, text = null } = said;
-    const agent = await open(memory);
-    const spoke = { type: 'human-spoke', messageId, text, turnId, agent } as const;
-    await tell(memory, { ...spoke, fingerprint: null, policyHash: null }, `human/${turnId}`);
-  }
-
-  /** Null: as it was read last; undefined: it cannot be read. */
-  async function readPlan(memory: Memory<Own>): Promise<Event | null | undefined> {
-    const todos = await adapter.todos(memory);
-    if (todos === null) return undefined;
-    const [change] = hostListChanges((await record(memory))?.hostList, todos, null);
-    return change === undefined ? null : event(memory, planWritten(todos));
-  }
+  const handle = async (event: Event) => need(opened).runtime.handle(event);
 
   function planWritten(todos: readonly ListedTodo[]): Happening {
     const items = writtenItems(todos).map((item) => ({ ...item, freshId: identifiers.next() }));
     return { type: 'plan-written', actor: 'agent', items, source: { kind: 'list', promptId: null } };
   }
 
-  async function takeList(memory: Memory<Own>) {
-    const plan = await readPlan(memory);
-    if (plan && memory.opened === null) await open(memory);
-    if (plan) await handle(plan);
-    return plan !== undefined;
-  }
-
   async function end() {
     await ready;
     // Safe: what could not be cancelled is too old by the time it matters.
-    await runtime?.dispose().catch(onError);
+    await opened?.runtime.dispose().catch(onError);
     if (options.store === undefined) await store?.close().catch(onError);
   }
 
   return {
-    ...{ identifiers, ready, host, of, ofStored, after, later, tell, event, open, observed, humanSpoke },
-    ...{ planWritten, takeList, record },
+    ...{ identifiers, ready, host, of, ofStored, follow, planWritten },
     all: () => [...memories.values()],
-    // These throw before the store is open.
+    /** Like `opened` it throws before the store is open. */
     store: () => need(store),
-    runtime: () => need(runtime),
-    checker: () => need(checker),
-    instance: () => instance,
+    opened: () => need(opened),
     end() {
       ended ??= end();
       return ended;
@@ -255,15 +266,197 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   };
 }
 
+/** A hold: it is not on the record yet. */
+export const happened = { why: 'something happened in the session meanwhile' };
+
 export const waitStarted = (wait: EventOf<'wait-started'>['wait']) =>
   ({ type: 'wait-started', wait }) as const;
 export const waitEnded = (wait: EventOf<'wait-ended'>['wait']) => ({ type: 'wait-ended', wait }) as const;
 const delivery = (epoch: number, error: string | null) =>
   ({ type: 'delivery-reported', epoch, news: error === null ? 'observed' : 'failed', error }) as const;
 
-export function isNews({ heard }: { readonly heard: Set<string> }, what: string): boolean {
-  if (heard.has(what)) return false;
-  const [oldest = ''] = heard.add(what);
-  if (heard.size > mostHeard) heard.delete(oldest);
-  return true;
+/** The engine, and what ends with the process. Timers and outbox are found by `instance` after a restart. */
+export type ToldRuntimeOptions = RuntimeOptions &
+  Required<Pick<RuntimeOptions, 'host' | 'onError' | 'instance'>>;
+
+/** More than anyone runs; then a name is made up. */
+const mostCopies = 20;
+/** Under the first name that no living process holds: a dead one's, with its countdowns, or a new one. */
+export async function openToldRuntime(options: ToldRuntimeOptions) {
+  const taken: ToldRuntime[] = [];
+  for (let copy = 1; ; copy++) {
+    const suffix = copy <= mostCopies ? copy : options.identifiers.next();
+    const instance = copy === 1 ? options.instance : `${options.instance}#${suffix}`;
+    const runtime = createToldRuntime({ ...options, instance });
+    const dispose = async () => {
+      await runtime.dispose();
+      // Their plans are not ours to cancel.
+      for (const other of taken) await other.detach();
+    };
+    if ((await runtime.attach()) || copy > mostCopies) return { runtime: { ...runtime, dispose }, instance };
+    // It keeps trying: the holder may go.
+    taken.push(runtime);
+  }
+}
+
+export type ToldRuntime = ReturnType<typeof createToldRuntime>;
+export function createToldRuntime(options: ToldRuntimeOptions) {
+  const { store, clock, identifiers, instance, onError } = options;
+  const host: typeof options.host = {
+    ...options.host,
+    inject: async (outgoing) =>
+      disposed === null ? options.host.inject(outgoing) : { taken: false, error: 'the host has ended' },
+  };
+  const watchdog = createWatchdog({ ...options, host }, (event) => runtime.handle(event));
+  const followers = [createToasts(options), watchdog];
+  /** Sessions whose stop attempt waits, some without a timer. */
+  const waiting = new Set<string>();
+  let disposed: Promise<void> | null = null;
+  const runtime = createRuntime({ ...options, host, watch });
+
+  function watch(session: State, events: readonly Event[]) {
+    options.watch?.(session, events);
+    const { id, parked, timer } = session;
+    if (session.descriptor.mode !== 'told') return;
+    if (disposed !== null) {
+      // It was on its way during the clean end.
+      if (parked !== null || timer !== null) close(id).catch(onError);
+      return;
+    }
+    if (parked === null) waiting.delete(id);
+    else waiting.add(id);
+    for (const { follow } of followers) follow(session, events);
+  }
+
+  const close = (sessionId: string) =>
+    runtime.handle({ type: 'session-closed', id: identifiers.next(), sessionId, at: clock.now() });
+
+  async function end() {
+    for (const follower of followers) follower.end();
+    try {
+      // Any more are too old at the next start.
+      const { due } = await store.timers(instance, Number.MAX_SAFE_INTEGER, 10_000);
+      const planned = [...due, ...(await store.outbox({ instance }))].map(({ sessionId }) => sessionId);
+      for (const id of new Set([...planned, ...waiting])) await close(id);
+    } finally {
+      // Even then: no wake-up may act for a host that is gone.
+      await runtime.detach();
+    }
+  }
+
+  return {
+    ...runtime,
+    /** What was planned is cancelled, on the record; nothing is injected afterwards. */
+    dispose() {
+      disposed ??= end();
+      return disposed;
+    },
+  };
+}
+
+const second = 1000;
+/** A toast each second of a countdown (E1), unless a restart took it over. */
+function createToasts({ clock, policy, host, onError }: ToldRuntimeOptions) {
+  /** As saved last: todos may be finished meanwhile. */
+  const running = new Map<string, { session: State; cancel: () => void }>();
+
+  function tick(id: string, dueAt: number) {
+    const countdown = running.get(id);
+    const seconds = Math.ceil((dueAt - clock.now()) / second);
+    if (countdown === undefined || seconds <= 0) return;
+    const { session } = countdown;
+    const { settings } = policy(session);
+    const { countdownSeconds, toastDuration } = settingsForAgent(settings, session.agent.name);
+    const open = session.plan.filter(isOpen).length;
+    const message = `Resuming in ${seconds} s, ${open} ${open === 1 ? 'todo' : 'todos'} remaining`;
+    const toast = { title: 'Todos remain', message, level: 'warning', durationMs: toastDuration } as const;
+    // Safe: the countdown is in the store.
+    host.notify(session, toast).catch(onError);
+    // A long wait is told once, and counts down at its end.
+    const before = Math.min(seconds - 1, Math.max(1, Math.ceil(countdownSeconds)));
+    if (before >= 1) countdown.cancel = clock.wake(dueAt - before * second, () => tick(id, dueAt));
+  }
+
+  function stop(id: string) {
+    running.get(id)?.cancel();
+    running.delete(id);
+  }
+
+  return {
+    follow(session: State) {
+      const { id } = session;
+      const timer = session.parked?.cause === 'not-yet' ? session.timer : null;
+      const known = running.get(id);
+      const before = known?.session.timer;
+      if (known !== undefined && before?.dueAt === timer?.dueAt && before?.epoch === timer?.epoch) {
+        known.session = session;
+        return;
+      }
+      stop(id);
+      if (timer === null) return;
+      running.set(id, { session, cancel: () => {} });
+      tick(id, timer.dueAt);
+    },
+    end: () => [...running.keys()].forEach(stop),
+  };
+}
+
+/** An error does not make it `alive`: it may be the refusal. */
+type Watch = { readonly epoch: number; alive: boolean; cancel: (() => void) | null };
+/** Too short costs a question to the host, too long a human's time. */
+const patienceMs = 5000;
+const signsOfLife = new Set<Event['type']>(['activity-seen', 'tool-started', 'tool-ended']);
+/** A host that took a continuation and shows no sign of life is asked. */
+function createWatchdog(options: ToldRuntimeOptions, handle: (event: Event) => Promise<unknown>) {
+  const { store, clock, host, onError } = options;
+  const watches = new Map<string, Watch>();
+
+  function drop(watch: Watch | undefined) {
+    watch?.cancel?.();
+    if (watch !== undefined) watch.cancel = null;
+  }
+
+  async function look(sessionId: string, watch: Watch) {
+    const { epoch } = watch;
+    const session = await store.state(sessionId);
+    const row = (await store.outbox({ sessionId })).find((one) => one.epoch === epoch);
+    if (session?.epoch !== epoch || row === undefined || !isAwaited(session)) return;
+    if (watches.get(sessionId) !== watch || watch.alive) return;
+    const key = `${sessionId}:${epoch}`;
+    const seen = await askHost(host, { key, session, epoch, text: row.text }, clock.now());
+    if (typeof seen !== 'string') return handle(seen);
+    const isIdle = await host.isIdle(sessionId);
+    const attempts = session.injection?.attempts ?? 0;
+    const base = { id: `${key}:${isIdle ? 'unseen' : 'busy'}:${attempts}`, sessionId, at: clock.now() };
+    // With this or something else: it will idle again.
+    if (!isIdle) return handle({ ...base, type: 'activity-seen' });
+    const error = `the host took it, and nothing followed within ${patienceMs / second} s`;
+    return handle({ ...base, type: 'delivery-reported', epoch, news: 'failed', error });
+  }
+
+  return {
+    follow(session: State, events: readonly Event[]) {
+      const { id, epoch, injection } = session;
+      const known = watches.get(id);
+      const watch: Watch = known?.epoch === epoch ? known : { epoch, alive: false, cancel: null };
+      if (watch !== known || !isAwaited(session)) drop(known);
+      if (!isAwaited(session)) return watches.delete(id);
+      watches.set(id, watch);
+      watch.alive ||= events.some(({ type }) => signsOfLife.has(type));
+      if (watch.alive || injection?.state !== 'sent') return drop(watch);
+      watch.cancel ??= clock.wake(clock.now() + patienceMs, () => {
+        watch.cancel = null;
+        look(id, watch).catch(onError);
+      });
+    },
+    end() {
+      watches.forEach(drop);
+      watches.clear();
+    },
+  };
+}
+
+function isAwaited({ injection, epoch, parked, settled, latch, pause, deleted }: Session): boolean {
+  if (injection?.epoch !== epoch || !isOnItsWay(injection)) return false;
+  return parked === null && settled === null && latch === null && pause === null && !deleted;
 }

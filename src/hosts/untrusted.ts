@@ -1,5 +1,4 @@
 // What a host or a callback gives: read field by field, waited for but not for ever. A value of another type is missing.
-import type { EventOf } from '../core/events.ts';
 import { oneLine } from '../core/safe-text.ts';
 import type { Clock } from '../engine/host.ts';
 
@@ -13,10 +12,17 @@ export const textOf = (value: unknown) => (typeof value === 'string' ? value : n
 export const amountOf = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
 
-export type Answered<T> =
-  | { readonly answered: true; readonly value: T }
+/** One without a text is refused by name, and the others apply (T6). `key`: null where the host gives no lasting one. */
+export function readTodo(value: unknown, key: string | null) {
+  const { content, status, priority } = recordOf(value);
+  const title = textOf(content) ?? '';
+  return { key, title, status: textOf(status) ?? 'pending', priority: textOf(priority) ?? undefined };
+}
+
+type Answered<T> =
+  | Readonly<{ answered: true; value: T }>
   /** `late`: it has not failed, the answer may still come. */
-  | { readonly answered: false; readonly late: boolean; readonly error: unknown };
+  | Readonly<{ answered: false; late: boolean; error: unknown }>;
 
 /** Never rejects, even if `ask` throws at once. */
 export function withinTime<T>(clock: Clock, ms: number, ask: () => T | PromiseLike<T>): Promise<Answered<T>> {
@@ -31,10 +37,6 @@ export function withinTime<T>(clock: Clock, ms: number, ask: () => T | PromiseLi
   });
 }
 
-export type HostError =
-  | { readonly type: 'human-aborted'; readonly how: string }
-  | Omit<EventOf<'error-occurred'>, 'id' | 'sessionId' | 'at'>;
-
 const abortNames: readonly string[] = ['AbortError', 'MessageAbortedError'];
 /** A chain of causes may be endless. */
 const deepest = 5;
@@ -42,9 +44,9 @@ const deepest = 5;
 const longestRetryMs = 86_400_000;
 
 /** The human's abort, a limit that passes, an overflow, or something else (G4, G9). */
-export function readHostError(error: unknown, at: number): HostError {
+export function readHostError(error: unknown, at: number) {
   const chain: unknown[] = [];
-  for (let link = error; chain.length < deepest && (link ?? null) !== null; ) {
+  for (let link = error; chain.length < deepest && link != null; ) {
     chain.push(link);
     link = fieldOf(link, 'data') ?? fieldOf(link, 'error') ?? fieldOf(link, 'cause');
   }
@@ -52,7 +54,7 @@ export function readHostError(error: unknown, at: number): HostError {
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
   const names = all('name').filter(isText);
   const abort = names.find((name) => abortNames.includes(name));
-  if (abort !== undefined) return { type: 'human-aborted', how: abort };
+  if (abort !== undefined) return { type: 'human-aborted', how: abort } as const;
   const messages = chain.map((link) => (isText(link) ? link : fieldOf(link, 'message'))).filter(isText);
   const codes = chain.map((link) => fieldOf(link, 'status') ?? fieldOf(link, 'statusCode'));
   const status = codes.find(Number.isInteger) as number | undefined;
@@ -62,19 +64,19 @@ export function readHostError(error: unknown, at: number): HostError {
   // Ids, times and ports differ: without numbers the same error is the same.
   const signature = `${names[0] ?? 'error'} ${status ?? ''} ${message.replace(/\d+/g, '#')}`.slice(0, 300);
   const retryAt = wait === undefined ? null : at + Number(wait);
-  return { type: 'error-occurred', kind, signature, message, retryAt };
+  return { type: 'error-occurred', kind, signature, message, retryAt } as const;
 }
 
 function fieldOf(source: unknown, name: string): unknown {
   try {
-    return typeof source === 'object' && source !== null ? Reflect.get(source, name) : undefined;
+    return Reflect.get(source as object, name);
   } catch {
-    // Safe: what cannot be read says nothing.
+    // Safe: what is no object, or cannot be read, says nothing.
     return undefined;
   }
 }
 
-function kindOf(words: string, status: number | undefined): EventOf<'error-occurred'>['kind'] {
+function kindOf(words: string, status: number | undefined) {
   if (/context.?(?:length|window|overflow)|prompt is too long|maximum context/.test(words)) return 'overflow';
   if (status === 429 || /rate.?limit|too many requests/.test(words)) return 'rate-limit';
   return status === 503 || status === 529 || /overload/.test(words) ? 'overload' : 'other';

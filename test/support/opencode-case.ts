@@ -7,7 +7,8 @@ import { defaultSettings } from '../../src/core/settings.ts';
 import type { Session } from '../../src/core/state.ts';
 import type { Store, StoredDecision } from '../../src/engine/store.ts';
 import { createIdentifiers } from '../../src/engine/system.ts';
-import { createAdapter, type HostCalls, type Plugin } from '../../src/hosts/opencode/host.ts';
+import { follow } from '../../src/hosts/opencode/driver.ts';
+import { createMemory, type HostCalls, type Plugin } from '../../src/hosts/opencode/host.ts';
 import { createOpenCodePlugin } from '../../src/hosts/opencode/index.ts';
 import { createTold } from '../../src/hosts/told.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../src/simulated/simulated-clock.ts';
@@ -103,10 +104,12 @@ export function createWaitingPlugin(
     voice: { show: async () => {}, warnOnce: () => {}, onError: () => {} },
     configuration: { current: () => policy, problem: () => null, renew: async () => {} },
   };
-  const told = createTold({
-    ...{ name: 'opencode', instance: 'opencode', adapter: createAdapter(place), clock, policy: () => policy },
+  const told: Plugin['told'] = createTold({
+    ...{ name: 'opencode', instance: 'opencode', own: createMemory, clock, policy: () => policy },
+    adapter: ({ id }) => follow(plugin, id),
     ...{ environment: {}, onError: () => {}, openStore },
     identifiers: createIdentifiers(clock),
   });
-  return { ...place, told };
+  const plugin = { ...place, told };
+  return plugin;
 }

@@ -157,6 +157,19 @@ describe('an idle session with open todos', () => {
     expect(stage.errors.map(String)).toEqual([expect.stringContaining('message.updated')]);
   });
 
+  it('E2: a program that lists more messages than are remembered is counted down like any other', async () => {
+    const stage = createProgramStage();
+    for (let index = 0; index < 1100; index++)
+      stage.messages.push({ id: `old-${index}`, role: 'user', text: 'And then?' });
+    await stage.says('Build it.');
+    stage.todos = [{ content: 'write the parser' }];
+    await stage.works('todo_write');
+    await stage.answers();
+    await stage.idles();
+    await stage.clock.advance(2000);
+    expect(stage.injected).toHaveLength(1);
+  });
+
   it('M5 P34: reading the same list again is nobody’s write and takes up no plan', async () => {
     const stage = await stopped();
     await stage.clock.advance(1000);

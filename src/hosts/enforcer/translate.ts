@@ -6,7 +6,7 @@ import type { PartialSettings } from '../../core/settings.ts';
 import type { Checker, Clock, ToldHost } from '../../engine/host.ts';
 import type { Environment } from '../../engine/policy.ts';
 import type { OutboxRow, Store } from '../../engine/store.ts';
-import { recordOf, textOf, withinTime } from '../untrusted.ts';
+import { readTodo, recordOf, textOf, withinTime } from '../untrusted.ts';
 
 type Answer<T> = T | PromiseLike<T>;
 type Ask<T> = (sessionId: string) => Answer<T>;
@@ -36,38 +36,38 @@ export interface InjectOptions extends Readonly<Record<'agent' | 'model' | 'vari
 }
 
 /** See docs/enforcer.md. */
-export interface EnforcerOptions {
-  readonly clock?: Clock;
-  readonly environment?: Environment;
-  readonly onError?: (error: unknown) => void;
-  readonly getTodos: Ask<readonly EnforcerTodo[]>;
+export type EnforcerOptions = Readonly<{
+  clock?: Clock;
+  environment?: Environment;
+  onError?: (error: unknown) => void;
+  getTodos: Ask<readonly EnforcerTodo[]>;
   /** Oldest first; the last few dozen are enough. */
-  readonly getMessages: Ask<readonly EnforcerMessage[]>;
+  getMessages: Ask<readonly EnforcerMessage[]>;
   /** As a user's message. Throw or reject if it was not taken. */
-  readonly inject: (sessionId: string, text: string, options: InjectOptions) => Answer<unknown>;
-  readonly toast?: (sessionId: string, toast: Toast) => Answer<void>;
-  readonly backgroundCount?: Ask<number>;
+  inject: (sessionId: string, text: string, options: InjectOptions) => Answer<unknown>;
+  toast?: (sessionId: string, toast: Toast) => Answer<void>;
+  backgroundCount?: Ask<number>;
   /** Null: unknown; every session that is no subagent counts. */
-  readonly mainSession?: () => Answer<string | null>;
-  readonly isSubagent?: Ask<boolean>;
+  mainSession?: () => Answer<string | null>;
+  isSubagent?: Ask<boolean>;
   /** Absent: every agent may write. */
-  readonly agentInfo?: (sessionId: string, agent: string | null) => Answer<EnforcerAgent | null>;
-  readonly isIdle?: Ask<boolean>;
-  readonly toolAccess?: (tool: string) => ToolAccess;
-  readonly seesTools?: boolean;
-  readonly headless?: boolean;
-  readonly tools?: { readonly pause?: string; readonly verify?: string };
+  agentInfo?: (sessionId: string, agent: string | null) => Answer<EnforcerAgent | null>;
+  isIdle?: Ask<boolean>;
+  toolAccess?: (tool: string) => ToolAccess;
+  seesTools?: boolean;
+  headless?: boolean;
+  tools?: { readonly pause?: string; readonly verify?: string };
   /** A wrong one throws at once. */
-  readonly settings?: PartialSettings;
-  readonly directory?: string;
-  readonly store?: Store;
+  settings?: PartialSettings;
+  directory?: string;
+  store?: Store;
   /** Absent: nothing ends better than claimed. */
-  readonly checker?: Checker;
+  checker?: Checker;
   /** Stable, unique on the machine: countdowns are found by it. */
-  readonly name?: string;
-  readonly description?: string;
-  readonly priority?: number;
-}
+  name?: string;
+  description?: string;
+  priority?: number;
+}>;
 
 /** The program's name goes before it. */
 const longestId = 120;
@@ -134,19 +134,15 @@ function readMessage(value: unknown): EnforcerMessage | null {
   return { role, ...Object.fromEntries(said.filter(([, value]) => value !== null)) };
 }
 
-/** One that is none is refused by name, and the others apply. */
-function readTodo(value: unknown) {
-  const { id, content, status, priority } = recordOf(value);
-  const said = { title: textOf(content) ?? '', status: textOf(status) ?? 'pending' };
-  return { key: readId(id), ...said, priority: textOf(priority) ?? undefined };
-}
-
 /** Enough for a program that asks a server. */
 const patienceMs = 5000;
 /** More would hold up the program's event loop. */
 const [mostMessages, mostTodos] = [5000, 100_000];
-/** The callbacks. Null: not known. */
-export function createProgram(options: EnforcerOptions, clock: Clock, onError: (error: unknown) => void) {
+export interface Parts extends Required<Pick<EnforcerOptions, 'clock' | 'onError'>> {
+  readonly options: EnforcerOptions;
+}
+/** The callbacks, asked about one session. Null: not known. */
+export function createProgram({ options, clock, onError }: Parts, id: string) {
   async function ask<T>(call: () => Answer<T> | undefined): Promise<T | null> {
     const answer = await withinTime(clock, patienceMs, call);
     if (answer.answered) return answer.value ?? null;
@@ -154,7 +150,7 @@ export function createProgram(options: EnforcerOptions, clock: Clock, onError: (
     return null;
   }
 
-  function askList(callback: 'getTodos' | 'getMessages', id: string) {
+  function askList(callback: 'getTodos' | 'getMessages') {
     return ask(async () => {
       const list: unknown = await options[callback](id);
       if (Array.isArray(list)) return list as readonly unknown[];
@@ -163,25 +159,28 @@ export function createProgram(options: EnforcerOptions, clock: Clock, onError: (
   }
 
   return {
-    todos: async (id: string) => (await askList('getTodos', id))?.slice(0, mostTodos).map(readTodo) ?? null,
-    async messages(id: string) {
-      const list = await askList('getMessages', id);
+    async todos() {
+      const list = await askList('getTodos');
+      return list?.slice(0, mostTodos).map((one) => readTodo(one, readId(recordOf(one)['id']))) ?? null;
+    },
+    async messages() {
+      const list = await askList('getMessages');
       return list?.slice(-mostMessages).flatMap((message) => readMessage(message) ?? []) ?? null;
     },
-    async background(id: string) {
+    async background() {
       const count: unknown = await ask(() => options.backgroundCount?.(id));
       return typeof count === 'number' && count >= 0 ? count : null;
     },
-    async isIdle(id: string) {
+    async isIdle() {
       const isIdle: unknown = await ask(() => options.isIdle?.(id));
       return isIdle === null ? null : isIdle === true;
     },
-    async kind(id: string): Promise<SessionKind> {
+    async kind(): Promise<SessionKind> {
       if ((await ask(() => options.isSubagent?.(id))) === true) return 'subagent';
       const main = await ask(() => options.mainSession?.());
       return typeof main !== 'string' ? 'unknown' : main === id ? 'main' : 'other';
     },
-    async agentInfo(id: string, agent: string | null) {
+    async agentInfo(agent: string | null) {
       const { name, canWrite } = recordOf(await ask(() => options.agentInfo?.(id, agent)));
       const knowledge = typeof canWrite !== 'boolean' ? 'unknown' : canWrite ? 'yes' : 'no';
       return { name: readId(name), canWrite: knowledge } as const;

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../../test/support/memory-store.ts';
 import { createWaitingPlugin, sessionId, todo } from '../../../test/support/opencode-case.ts';
 import { startPlugin, stoppedPlugin } from '../../../test/support/opencode-stage.ts';
-import { createDriver } from './driver.ts';
+import { createState } from '../../core/state.ts';
+import { follow, hear } from './driver.ts';
 import { hostId } from './host.ts';
 
 describe('idle with open todos', () => {
@@ -252,27 +253,37 @@ describe('what is known at once', () => {
 
   it('P19: an abort is, before the record could be asked, and so is the word that lifts it', () => {
     const plugin = createWaitingPlugin();
-    const driver = createDriver(plugin);
-    const isStopped = () => plugin.told.of(sessionId).holds.size > 0;
+    const isStopped = () => [...plugin.told.of(sessionId).holds].some(({ why }) => why.includes('stopped'));
     const aborted = { name: 'MessageAbortedError', data: { message: 'Aborted' } };
-    driver.hear(failing(aborted));
+    hear(plugin, failing(aborted));
     expect(isStopped()).toBe(true);
     const agent = { name: 'build', model: null, variant: null };
-    driver.hearHuman(sessionId, { id: 'msg_1', text: 'go', agent });
+    follow(plugin, sessionId).hearHuman({ id: 'msg_1', text: 'go', agent });
     expect(isStopped()).toBe(false);
-    driver.hear(failing({ name: 'APIError' }));
+    hear(plugin, failing({ name: 'APIError' }));
     expect(isStopped()).toBe(false);
+  });
+
+  it('G4: a human who writes as the countdown ends is not talked over before the record has it', async () => {
+    const canWrite = () => new Promise<never>(() => {});
+    const calls = { session: async () => null, prompt: async () => null, canWrite };
+    const plugin = createWaitingPlugin(calls, async () => createMemoryStore());
+    const sends = { key: `${sessionId}:1`, session: createState(sessionId, 0), epoch: 1, text: 'Go on.' };
+    expect(await plugin.told.host.inject(sends)).toEqual({ taken: true });
+    const agent = { name: 'build', model: null, variant: null };
+    follow(plugin, sessionId).hearHuman({ id: 'msg_1', text: 'Wait.', agent });
+    expect(await plugin.told.host.inject(sends)).toMatchObject({ taken: false });
   });
 
   it('P19: what the record has is left to the record, so that it can be lifted elsewhere', async () => {
     const { told, clock } = createWaitingPlugin({}, async () => createMemoryStore());
     const hold = { why: 'the human stopped the agent', lingerMs: 1000 };
     const isStopped = () => told.of('a').holds.size > 0;
-    await told.after('a', async () => {}, hold);
+    await told.follow('a').after(async () => {}, hold);
     expect(isStopped()).toBe(true);
     await clock.advance(500);
     let record = () => {};
-    const recorded = told.after('a', () => new Promise<void>((resolve) => (record = resolve)), hold);
+    const recorded = told.follow('a').after(() => new Promise<void>((resolve) => (record = resolve)), hold);
     await clock.advance(5000);
     expect(isStopped()).toBe(true);
     record();

@@ -9,7 +9,7 @@ import type { Environment } from '../../engine/policy.ts';
 import { sha256 } from '../../engine/system.ts';
 import type { Configuration } from '../../open.ts';
 import { appendFailure } from '../shared.ts';
-import type { Memory, Notice, Told, ToldAdapter, ToldOptions } from '../told.ts';
+import type { Memory, Notice, Told } from '../told.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf, withinTime } from '../untrusted.ts';
 import type { ClientAnswer, ClientLike, PromptBodyLike, readMessage, readStep } from './translate.ts';
 import { canEdit, readSession, readTodos, splitModel } from './translate.ts';
@@ -54,13 +54,14 @@ export function createHostCalls(client: ClientLike, clock: Clock) {
       return error === null ? type === 'idle' : null;
     },
     async canWrite(agent: string | null): Promise<Knowledge> {
+      if (agent === null) return 'unknown';
       // It may have been added since.
-      if (agent !== null && !agents.has(agent)) {
+      if (!agents.has(agent)) {
         const listed = await askList(() => client.app.agents());
         const entryOf = ({ name, permission }: Fields) => [textOf(name) ?? '', canEdit(permission)] as const;
         if (listed !== null) agents = new Map(listed.map(recordOf).map(entryOf));
       }
-      return (agent === null ? null : agents.get(agent)) ?? 'unknown';
+      return agents.get(agent) ?? 'unknown';
     },
     prompt: (id: string, body: PromptBodyLike) => send(() => session.promptAsync({ path: { id }, body })),
     show: (id: string, body: PromptBodyLike) =>
@@ -73,14 +74,10 @@ export function createHostCalls(client: ClientLike, clock: Clock) {
   };
 }
 
-const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Sent again it replaces itself (V5). The host orders by id: `at`, when it was decided, is after every message of then. */
 export function hostId(prefix: 'msg' | 'prt', key: string, at: number): string {
   const time = BigInt.asUintN(48, BigInt(Math.max(0, Math.trunc(at))) * 4096n + 1n);
-  let rest = BigInt(`0x${sha256(`${prefix}:${key}`)}`);
-  let random = '';
-  for (; random.length < 14; rest /= 62n) random += digits[Number(rest % 62n)] ?? '0';
-  return `${prefix}_${time.toString(16).padStart(12, '0')}${random}`;
+  return `${prefix}_${time.toString(16).padStart(12, '0')}${sha256(`${prefix}:${key}`).slice(0, 14)}`;
 }
 
 export function placeOf(key: string, at: number) {
@@ -96,26 +93,26 @@ export function messageOf({ messageId, partId }: Place, { agent }: Session, part
   return { messageID: messageId, ...known, parts: [{ id: partId, type: 'text', ...part }] };
 }
 
-function createMemory() {
+export function createMemory() {
   return {
     info: null as ReturnType<typeof readSession>,
     /** Until the next step: idles that follow are echoes. */
     failedSinceBusy: false,
     lastStep: null as ReturnType<typeof readStep>,
     asked: null as HostMessage | null,
-    lastText: null as { readonly messageId: string; readonly text: string } | null,
+    lastText: null as { messageId: string; text: string } | null,
     /** Until its call has been answered. */
     written: null as Handled | null,
-    sent: null as { readonly messageId: string; readonly epoch: number } | null,
+    sent: null as { messageId: string; epoch: number } | null,
     // Where the host leaves on idle:
     answeredSinceBusy: false,
     /** Whose stop attempt was answered before it ended. */
     answeredStep: null as string | null,
-    fingerprint: null as { readonly messageId: string; readonly value: string | null } | null,
+    fingerprint: null as { messageId: string; value: string | null } | null,
     /** Wanted: what is sent now goes here. */
     held: null as (Place & { stepId: string; isWanted: boolean; text: string | null }) | null,
     /** To be held if it ends without a word. */
-    prepared: null as { readonly stepId: string; readonly session: Session } | null,
+    prepared: null as { stepId: string; session: Session } | null,
     /** Because we said so: the abort that it reports is nobody's will. */
     leaving: false,
   };
@@ -124,63 +121,21 @@ type OwnMemory = ReturnType<typeof createMemory>;
 export type SessionMemory = Memory<OwnMemory>;
 export type HostMessage = NonNullable<ReturnType<typeof readMessage>>;
 
-export interface Plugin extends Pick<ToldOptions<never>, 'clock' | 'environment'> {
-  readonly told: Told<OwnMemory>;
-  readonly calls: HostCalls;
-  readonly voice: ReturnType<typeof createVoice>;
-  readonly directory: string;
+export type Plugin = Readonly<{
+  told: Told<OwnMemory>;
+  clock: Clock;
+  environment: Environment;
+  calls: HostCalls;
+  voice: ReturnType<typeof createVoice>;
+  directory: string;
   /** It leaves on the first idle. */
-  readonly headless: boolean;
-  readonly configuration: Configuration;
-}
+  headless: boolean;
+  configuration: Configuration;
+}>;
 
 /** Not while we only observe (C2). */
 export const changesTheHost = ({ configuration }: Pick<Plugin, 'configuration'>): boolean =>
   configuration.current().settings.mode === 'enforce';
-
-export function createAdapter(plugin: Omit<Plugin, 'told'>): ToldAdapter<OwnMemory> {
-  const { calls, voice, directory, headless } = plugin;
-  return {
-    own: createMemory,
-    async describe(memory) {
-      memory.info ??= await calls.session(memory.id);
-      const { info, asked } = memory;
-      const parentId = info?.parentId ?? null;
-      const kind = info === null ? 'unknown' : parentId === null ? 'main' : 'subagent';
-      const facts = { directory, headless, immediate: headless, everyAgentWrites: false, seesTools: true };
-      const named = changesTheHost(plugin);
-      const tools = { pause: named ? 'todo_pause' : null, verify: named ? 'todo_verify' : null };
-      const agent = asked && { ...asked.agent, canWrite: await calls.canWrite(asked.agent.name) };
-      return [{ kind, parentId, ...facts, tools }, agent];
-    },
-    todos: ({ id }) => calls.todos(id),
-    inject({ key, session, text, epoch }, memory) {
-      const held = memory.held?.isWanted ? memory.held : null;
-      if (held !== null) held.text = text;
-      const place = held ?? placeOf(key, session.injection?.at ?? session.updatedAt);
-      memory.sent = { messageId: place.messageId, epoch };
-      const part = { text, synthetic: true, metadata: { untildone: { key } } };
-      return calls.prompt(memory.id, messageOf(place, session, part));
-    },
-    async find({ key }, { id }) {
-      const messages = await calls.messages(id);
-      if (messages === null) return 'unknown';
-      const isOurs = (part: Fields) => recordOf(recordOf(part['metadata'])['untildone'])['key'] === key;
-      const ours = messages.find(({ parts }) => parts.some(isOurs));
-      if (ours === undefined) return 'absent';
-      const isAnswered = messages.some(({ info: { role, parentID, finish, error }, parts }) => {
-        // One that brought nothing may never have reached the model.
-        const brought = parts.length > 0 || typeof finish === 'string' || Object.keys(recordOf(error))[0];
-        return role === 'assistant' && parentID === ours.info['id'] && brought;
-      });
-      if (isAnswered) return 'present';
-      // Where nothing runs no model will get it, and sending it again replaces it.
-      return (await calls.isIdle(id)) === true ? 'absent' : 'unknown';
-    },
-    isIdle: async ({ id }) => (await calls.isIdle(id)) ?? false,
-    show: (_memory, notice) => voice.show(notice),
-  };
-}
 
 /** A toast where someone looks, a line on the error output where the host leaves. */
 export function createVoice(calls: HostCalls, clock: Clock, headless: boolean, environment: Environment) {

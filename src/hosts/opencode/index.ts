@@ -1,6 +1,10 @@
-// The plugin, `untildone/opencode`: hands what each hook is given to the driver.
+// The plugin, `untildone/opencode`: hands what each hook is given to the driver, offers tools to the model, and answers commands
+// that a human types from the record. An agent cannot type one.
 import { allowedProposal } from '../../core/check-specs.ts';
+import type { Decision } from '../../core/decision.ts';
+import { oneLine } from '../../core/safe-text.ts';
 import { settingsForAgent } from '../../core/settings.ts';
+import { countPlan, nextTodos, openCount, planSize, type State } from '../../core/state.ts';
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
 import type { Clock, Identifiers } from '../../engine/host.ts';
@@ -11,22 +15,22 @@ import { type Configuration, createConfiguration } from '../../open.ts';
 import { type TodoTool, todoToolsFor } from '../../tools/todo-tools.ts';
 import { describeFailure, openPlanText } from '../shared.ts';
 import { createTold, waitStarted } from '../told.ts';
-import { recordOf } from '../untrusted.ts';
-import { addCommands, answerCommand, isOurCommand } from './commands.ts';
-import { createDriver, leavesOnIdle } from './driver.ts';
-import { changesTheHost, createAdapter, createHostCalls, createVoice, type Plugin } from './host.ts';
+import { recordOf, textOf } from '../untrusted.ts';
+import { follow, hear, leavesOnIdle } from './driver.ts';
+import type { Plugin } from './host.ts';
+import { changesTheHost, createHostCalls, createMemory, createVoice, messageOf, placeOf } from './host.ts';
 import type { ConfigLike, HooksLike, PluginLike, ToolDefinitionLike } from './translate.ts';
-import { hostTodoTool, readMessage } from './translate.ts';
+import { hostTodoTool, isTodoToolOn, readMessage } from './translate.ts';
 
 export type { ClientLike, HooksLike, PluginInputLike, PluginLike } from './translate.ts';
 
-export interface OpenCodePluginOptions {
-  readonly environment?: Environment;
-  readonly clock?: Clock;
-  readonly identifiers?: Identifiers;
-  readonly openStore?: () => Promise<Store>;
-  readonly argv?: readonly string[];
-}
+export type OpenCodePluginOptions = Readonly<{
+  environment?: Environment;
+  clock?: Clock;
+  identifiers?: Identifiers;
+  openStore?: () => Promise<Store>;
+  argv?: readonly string[];
+}>;
 
 const loadedTwice =
   'the host loads the plugin twice for this folder; the second copy does nothing. `untildone doctor` says where they are.';
@@ -50,14 +54,15 @@ export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): Plugi
       return {};
     }
     folders.add(directory);
-    const place = { calls, voice, clock, directory, environment, headless, configuration };
-    const told = createTold({
-      ...{ name: 'opencode', adapter: createAdapter(place), clock, identifiers, environment },
+    const told: Plugin['told'] = createTold({
+      ...{ name: 'opencode', own: createMemory, clock, identifiers, environment },
+      adapter: ({ id }) => follow(plugin, id),
       // A new `run` does not take over what an earlier one left.
       instance: headless ? `opencode run ${identifiers.next()}` : `opencode ${directory}`,
       ...{ openStore: options.openStore, policy: () => configuration.current(), onError: voice.onError },
     });
-    return createHooks({ ...place, told });
+    const plugin = { calls, voice, clock, directory, environment, headless, configuration, told };
+    return createHooks(plugin);
   };
 }
 
@@ -77,8 +82,7 @@ function claimedFolders(): Set<string> {
 }
 
 function createHooks(plugin: Plugin): HooksLike {
-  const { told, voice, directory } = plugin;
-  const driver = createDriver(plugin);
+  const { told, voice, directory, headless } = plugin;
   const tool: NonNullable<HooksLike['tool']> = {};
   const offersTools = changesTheHost(plugin);
 
@@ -101,13 +105,16 @@ function createHooks(plugin: Plugin): HooksLike {
   return {
     tool,
     config: quietly((config) => {
-      addCommands(config);
+      config.command ??= {};
+      // One of the human's own with the same name stays theirs.
+      for (const [name, does] of Object.entries(commands))
+        config.command[name] ??= { template: `/${name}`, description: `${does} (no model is asked)` };
       offer(config);
     }),
-    event: quietly(({ event }) => driver.hear(event)),
+    event: quietly(({ event }) => hear(plugin, event)),
     'chat.message': quietly(({ sessionID }, { message, parts }) => {
       const read = readMessage(message, parts);
-      if (read !== null) driver.hearHuman(sessionID, read);
+      if (read !== null) follow(plugin, sessionID).hearHuman(read);
     }),
     'tool.definition': quietly(({ toolID }, output) => {
       const known = todoToolsFor('agent').find(({ name }) => name === toolID && Object.hasOwn(tool, name));
@@ -121,21 +128,27 @@ function createHooks(plugin: Plugin): HooksLike {
       memory.written = null;
       if (written !== null && changesTheHost(plugin)) output.output += await describeWritten(plugin, written);
     }),
-    'experimental.chat.messages.transform': quietly((_input, { messages }) => driver.beforeStep(messages)),
+    'experimental.chat.messages.transform': quietly(async (_input, { messages }) => {
+      const all = messages.map(recordOf);
+      const id = textOf(recordOf(all[0]?.['info'])['sessionID']);
+      if (id !== null && headless) await follow(plugin, id).beforeStep(all);
+    }),
     'experimental.session.compacting': quietly(async ({ sessionID }, { context }) => {
-      await told.after(sessionID, async (memory) => {
-        await told.tell(memory, waitStarted({ kind: 'compaction' }));
-        const text = openPlanText(await told.record(memory));
+      const { after, tell, record } = told.follow(sessionID);
+      await after(async () => {
+        await tell(waitStarted({ kind: 'compaction' }));
+        const text = openPlanText(await record());
         if (text !== null && changesTheHost(plugin)) context.push(text);
       });
     }),
-    'experimental.text.complete': quietly(({ sessionID, messageID }, { text }) =>
-      driver.textCompleted(sessionID, messageID, text),
-    ),
-    // The one error for the host: it keeps our command from the model.
+    'experimental.text.complete': quietly(async ({ sessionID, messageID }, { text }) => {
+      if (headless) await follow(plugin, sessionID).textCompleted(messageID, text);
+    }),
+    // The host knows no command that is only answered: this error, which nobody is shown, keeps it from the model.
     'command.execute.before': async ({ command, sessionID, arguments: words }) => {
-      if (!isOurCommand(command)) return;
-      await quietly(() => answerCommand(plugin, sessionID, command, words))();
+      const name = (Object.keys(commands) as (keyof typeof commands)[]).find((one) => one === command);
+      if (name === undefined) return;
+      await quietly(() => answerCommand(plugin, sessionID, name, words))();
       throw new Error(`untildone has answered /${command}; no model is asked.`);
     },
     dispose: quietly(() => {
@@ -165,11 +178,8 @@ async function describeWritten({ told, headless }: Plugin, written: Handled): Pr
 function offeredTools(config: ConfigLike | null): readonly TodoTool[] {
   const settings = recordOf(config);
   const agents = Object.values(recordOf(settings['agent'])).map(recordOf);
-  const lacksList = [settings, ...agents.filter(({ mode }) => mode !== 'subagent')].some((one) => {
-    const rule = recordOf(one['permission'])[hostTodoTool];
-    const isDenied = rule === 'deny' || recordOf(rule)['*'] === 'deny';
-    return isDenied || recordOf(one['tools'])[hostTodoTool] === false;
-  });
+  const people = [settings, ...agents.filter(({ mode }) => mode !== 'subagent')];
+  const lacksList = people.some((one) => isTodoToolOn(one) === false);
   return todoToolsFor('agent').filter(({ name }) => lacksList || /^todo_(pause|verify)$/.test(name));
 }
 
@@ -180,17 +190,18 @@ function definePluginTool({ told, voice, clock, configuration }: Plugin, tool: T
     args: tool.inputSchema.properties as never,
     async execute(input, { sessionID }) {
       const refusal = `${tool.name} could not be carried out and nothing changed.`;
-      const opened = await told.after(sessionID, async (memory) => {
-        if (memory.opened === null) await told.open(memory);
-        return { ...memory, agent: (await told.record(memory))?.agent.name ?? null };
+      const { memory, after, open, record } = told.follow(sessionID);
+      const session = await after(async () => {
+        if (memory.opened === null) await open();
+        return record();
       });
-      if (opened === null) return refusal;
+      if (session === null) return refusal;
       try {
-        const settings = settingsForAgent(configuration.current().settings, opened.agent);
+        const settings = settingsForAgent(configuration.current().settings, session.agent.name);
         // Outside the queue: an abort during checks must be heard.
         const result = await tool.call(input, {
-          ...{ engine: told.runtime(), store: told.store(), sessionId: opened.stored, clock },
-          ...{ identifiers: told.identifiers, actor: opened.info?.parentId == null ? 'agent' : 'worker' },
+          ...{ engine: told.opened().runtime, store: told.store(), sessionId: session.id, clock },
+          ...{ identifiers: told.identifiers, actor: memory.info?.parentId == null ? 'agent' : 'worker' },
           resolveCheck: (proposal) => allowedProposal(settings, proposal),
         });
         return result.ok ? JSON.stringify(result.output) : result.error.message;
@@ -201,4 +212,89 @@ function definePluginTool({ told, voice, clock, configuration }: Plugin, tool: T
       }
     },
   };
+}
+
+const commands = {
+  'untildone-status': 'Shows the plan, what untildone does or waits for, and its last decision',
+  'untildone-why': 'Explains the last decision of untildone in this session',
+  'untildone-pause': 'No continuations in this session until untildone-resume',
+  'untildone-resume': 'Lifts a pause or a stop in this session',
+};
+const nothingYet = 'untildone has seen nothing of this session yet.';
+
+/** While it works a message would be answered: then a toast. */
+async function answerCommand(plugin: Plugin, id: string, name: keyof typeof commands, words: string) {
+  const { told, calls, clock, headless, voice } = plugin;
+  const { memory, after, record, tell } = told.follow(id);
+
+  async function answer(): Promise<string> {
+    const session = await record();
+    const decision = (await told.store().decisions(memory.stored, 1))[0]?.decision;
+    switch (name) {
+      case 'untildone-status':
+        return session === null ? nothingYet : describeStanding(session, decision, clock.now());
+      case 'untildone-why':
+        return decision === undefined ? nothingYet : describeDecision(decision);
+      case 'untildone-pause':
+        await tell({ type: 'human-paused', reason: oneLine(words, 300) || null });
+        return 'Paused: untildone sends nothing in this session until /untildone-resume.';
+      case 'untildone-resume': {
+        if (!session?.latch && !session?.pause)
+          return 'This session is neither paused nor stopped; nothing was changed.';
+        const resumed = await tell({ type: 'human-resumed' });
+        return `Resumed. ${resumed.decision?.sentence ?? ''}`.trim();
+      }
+    }
+  }
+
+  if (name === 'untildone-resume') memory.holds.clear();
+  await after(async () => {
+    const text = await answer();
+    const session = headless || memory.busy ? null : await record();
+    if (session !== null) {
+      const part = { text, ignored: true, metadata: { untildone: { notice: true } } };
+      const place = placeOf(told.identifiers.next(), clock.now());
+      if ((await calls.show(id, messageOf(place, session, part))) === null) return;
+    }
+    await voice.show({ level: 'info', title: `/${name}`, message: text });
+  });
+}
+
+function describeStanding(session: State, last: Decision | undefined, now: number): string {
+  const { plan, counters } = session;
+  const counts = countPlan(plan);
+  const blocked = counts.blocked > 0 ? `, ${counts.blocked} blocked` : '';
+  return [
+    `untildone: ${describeState(session, now)}`,
+    `plan: ${planSize(counts)} todos, ${openCount(counts)} open${blocked}`,
+    ...nextTodos(plan, 3).map(({ title }) => `next: ${oneLine(title, 120)}`),
+    `continuations since your last message: ${counters.total}, ${counters.stagnant} of them without progress`,
+    last && `last decision: ${oneLine(last.sentence, 300)}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+function describeState({ latch, pause, parked, timer, settled, turn }: State, now: number): string {
+  if (latch !== null) return 'stopped by you; a message or /untildone-resume lifts that';
+  if (pause?.by === 'human') return 'paused by you; /untildone-resume lifts that';
+  if (pause !== null) return `paused${pause.reason === null ? '' : `: ${oneLine(pause.reason, 200)}`}`;
+  if (timer !== null && parked !== null)
+    return `goes on in ${Math.max(0, Math.ceil((timer.dueAt - now) / 1000))} s`;
+  if (parked !== null) return `waits (${parked.cause})`;
+  if (settled !== null) return `the last turn ended as ${settled.outcome}`;
+  return turn === null || turn.ended ? 'idle' : 'watches the agent at work';
+}
+
+function describeDecision({ answer, reason, sentence, outcome, inputs, observed }: Decision): string {
+  const looked = Object.entries(inputs).map(([name, value]) => `${name} ${oneLine(String(value), 80)}`);
+  return [
+    `untildone: ${observed ? 'would have answered' : 'answered'} ${answer} (${reason})`,
+    oneLine(sentence, 300),
+    outcome && `outcome: ${outcome}`,
+    looked.length > 0 && `it looked at: ${oneLine(looked.join(', '), 500)}`,
+    '`untildone why` in a terminal lists every rule.',
+  ]
+    .filter(Boolean)
+    .join('\n');
 }

@@ -1,6 +1,5 @@
 // What OpenCode is given: a file that loads our plugin in the folders that want it, or our package in the project's
-// settings; and whether it loads it, once. Facts of the real program: it installs 63 MB into every `.opencode` folder that it
-// finds, and adds "$schema" to settings without one.
+// settings; and whether it loads it, once.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -10,8 +9,8 @@ import * as installer from '../install/installer.ts';
 import { broken, note, ok, readSources } from '../install/installer.ts';
 import { isPinned, packageVersions } from '../install/json-text.ts';
 import { type Fields, listOf, recordOf } from '../untrusted.ts';
+import { isTodoToolOn } from './translate.ts';
 
-const packageName = 'untildone';
 const schema = 'https://opencode.ai/config.json';
 
 export const opencodeInstaller: installer.HostInstaller = {
@@ -25,15 +24,16 @@ export const opencodeInstaller: installer.HostInstaller = {
   knownVersions: ['1.18.33'],
   howToGet: 'npm install --global opencode-ai@latest',
   afterInstall: 'OpenCode loads plugins when it starts: start it anew where it runs already.',
-  howToRemovePlugin: `take "${packageName}" out of "plugin" in that file`,
+  howToRemovePlugin: 'take "untildone" out of "plugin" in that file',
   survey,
 };
 
+const theirHook = 'todo-continuation-enforcer';
 /** They continue agents too; the value is the hook to switch off, in settings under their own name. */
 const continuingPlugins = {
-  'oh-my-opencode': 'todo-continuation-enforcer',
-  'oh-my-openagent': 'todo-continuation-enforcer',
-  'oh-my-opencode-slim': 'todo-continuation-enforcer',
+  'oh-my-opencode': theirHook,
+  'oh-my-openagent': theirHook,
+  'oh-my-opencode-slim': theirHook,
   'opencode-auto-resume': null,
 };
 
@@ -43,7 +43,7 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
   const { folder, root: project } = installer.findProject(basis);
   const own = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'opencode');
   const steps = relative(project, folder).split('/').filter(Boolean);
-  const upwards = [project, ...steps.map((_step, index) => join(project, ...steps.slice(0, index + 1)))];
+  const upwards = ['', ...steps].map((_step, index) => join(project, ...steps.slice(0, index)));
   const hidden = upwards.map((one) => join(one, '.opencode'));
   const nearer = [...hidden, join(home, '.opencode'), env['OPENCODE_CONFIG_DIR'] || ''].filter(Boolean);
   const variants = (folders: readonly string[], name = 'opencode') =>
@@ -59,7 +59,7 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
   const named = sources.findLast(
     ({ ourFiles, versions }) => ourFiles.length > 0 || (versions.length > 0 && pinned.length === 0),
   );
-  // For the user: in a project the host would install its 63 MB beside it.
+  // For the user: in a project's `.opencode` the host would install 63 MB beside it.
   const loader = join(own, 'plugin', 'untildone.js');
   const watchedFolders = join(stateDirectory, 'opencode-folders');
   const watchedLine = (scope: installer.Scope) => JSON.stringify(scope === 'user' ? '*' : project);
@@ -74,7 +74,7 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
     }
     const path = projectSettings.find((file) => existsSync(file)) ?? join(project, 'opencode.json');
     const written = sources.find((source) => source.path === path)?.value['$schema'] ?? schema;
-    const edits: Edit[] = [{ kind: 'package', path: ['plugin'], name: packageName, version }];
+    const edits: Edit[] = [{ kind: 'package', path: ['plugin'], name: 'untildone', version }];
     // Else the host adds it, and the file counts as edited.
     if (written === schema) edits.unshift({ kind: 'member', path: ['$schema'], value: schema });
     return [{ path, edits }];
@@ -127,7 +127,7 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
     plugin: named?.path ?? null,
     layout: (scope) => ({
       targets: targets(scope),
-      summary: scope === 'shared' ? `"${packageName}" among the plugins` : 'the plugin and its loader',
+      summary: scope === 'shared' ? '"untildone" among the plugins' : 'the plugin and its loader',
     }),
     installed(scope) {
       if (scope === 'shared') return pinned.map((one) => ({ version: one }));
@@ -146,17 +146,8 @@ function readPlugins({ path, problem, value }: ReturnType<typeof readSources>[nu
   const isPath = (name: string) => isAbsolute(name) || /^(\.|file:\/\/)/.test(name);
   const ours = plugins.filter((name) => isPath(name) && /untildone.*[\\/]server\.js$/.test(name));
   const fileOf = (name: string) => (/^file:/.test(name) ? fileURLToPath(name) : resolve(path, '..', name));
-  const versions = packageVersions(plugins, packageName);
+  const versions = packageVersions(plugins, 'untildone');
   return { path, problem, value, plugins, versions, ourFiles: ours.map(fileOf) };
-}
-
-/** Null: the file does not say. */
-function isTodoToolOn({ permission, tools }: Fields): boolean | null {
-  const said = typeof permission === 'string' ? permission : recordOf(permission)['todowrite'];
-  if (said === 'deny') return false;
-  if (said === 'allow' || said === 'ask') return true;
-  const tool = recordOf(tools)['todowrite'];
-  return typeof tool === 'boolean' ? tool : null;
 }
 
 /** One file for all projects of a user: nothing is loaded twice by it. */

@@ -7,8 +7,7 @@ import {
   todo,
 } from '../../../test/support/opencode-case.ts';
 import { startPlugin } from '../../../test/support/opencode-stage.ts';
-import { isNews } from '../told.ts';
-import { createDriver, factsOf, leavesOnIdle } from './driver.ts';
+import { factsOf, follow, leavesOnIdle } from './driver.ts';
 import type { SessionMemory } from './host.ts';
 
 afterEach(() => {
@@ -296,7 +295,7 @@ function stopOf(step: Partial<NonNullable<SessionMemory['lastStep']>> | null, te
   memory.lastStep = step === null ? null : { ...whole, ...step };
   memory.lastText = { messageId: 'msg_2', text };
   memory.failedSinceBusy = failed;
-  return createDriver(plugin).stopOf(memory, factsOf(memory), null);
+  return follow(plugin, 'ses_1').stopOf(factsOf(memory), null);
 }
 
 describe('how a step ended', () => {
@@ -325,7 +324,7 @@ describe('how a step ended', () => {
     ] as const)
       Object.assign(plugin.told.of(id), { busy, info: { id, parentId: 'ses_1', reverted: false } });
     const memory = plugin.told.of('ses_1');
-    expect(createDriver(plugin).stopOf(memory, factsOf(memory), null)).toMatchObject({
+    expect(follow(plugin, 'ses_1').stopOf(factsOf(memory), null)).toMatchObject({
       background: [{ id: 'ses_2', kind: 'subagent' }],
     });
   });
@@ -333,11 +332,11 @@ describe('how a step ended', () => {
 
 describe('what a process remembers', () => {
   it('design: a call is told once, and memory is bounded', () => {
-    const memory = createWaitingPlugin().told.of('ses_1');
-    expect(isNews(memory, 'a running')).toBe(true);
-    expect(isNews(memory, 'a running')).toBe(false);
+    const { memory, isNews } = createWaitingPlugin().told.follow('ses_1');
+    expect(isNews('a running')).toBe(true);
+    expect(isNews('a running')).toBe(false);
     for (let index = 0; index < 2000; index += 1) {
-      isNews(memory, `call ${index}`);
+      isNews(`call ${index}`);
     }
     expect(memory.heard.size).toBeLessThanOrEqual(1000);
     expect(memory.heard.has('call 1999')).toBe(true);

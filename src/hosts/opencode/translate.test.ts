@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createWaitingPlugin, sessionId } from '../../../test/support/opencode-case.ts';
 import { recordOf } from '../untrusted.ts';
-import { createDriver } from './driver.ts';
+import { hear } from './driver.ts';
 import type { Plugin, SessionMemory } from './host.ts';
-import { canEdit, readMessage, splitModel } from './translate.ts';
+import { canEdit, isTodoToolOn, readMessage, splitModel } from './translate.ts';
 
 const recorded = JSON.parse(
   readFileSync(new URL('./fixtures/events.json', import.meta.url), 'utf8'),
@@ -16,17 +16,19 @@ function heard(events: readonly unknown[], known: Partial<SessionMemory> = {}, h
   const tells: unknown[] = [];
   const told: Plugin['told'] = {
     ...plugin.told,
-    async later(_id, happening) {
-      tells.push(happening);
-      return null;
-    },
-    tell: async (_memory, happening) => tells.push(happening) as never,
-    // Safe: what needs a store is not looked at here.
-    after: async (id, work) => work(told.of(id)).catch(() => null),
+    follow: (id) => ({
+      ...plugin.told.follow(id),
+      async later(happening) {
+        tells.push(happening);
+        return null;
+      },
+      tell: async (happening) => tells.push(happening) as never,
+      // Safe: what needs a store is not looked at here.
+      after: async (work) => work().catch(() => null),
+    }),
   };
   const memory = Object.assign(told.of(sessionId), known);
-  const driver = createDriver({ ...plugin, told, headless });
-  for (const event of events) driver.hear(event);
+  for (const event of events) hear({ ...plugin, told, headless }, event);
   return { tells, memory, sessions: told.all().length };
 }
 
@@ -140,6 +142,16 @@ describe('hostile events', () => {
     expect(heard([{ id: 'e', type: 'todo.updated', properties }]).tells).toMatchObject([
       { items: [{ content: '' }, { content: 'a' }] },
     ]);
+  });
+});
+
+describe('whether the model has the todo tool', () => {
+  it('P17: a permission says it before a switch does, for all calls or by patterns', () => {
+    expect(isTodoToolOn({ tools: { todowrite: false } })).toBe(false);
+    expect(isTodoToolOn({ tools: { todowrite: false }, permission: { todowrite: 'ask' } })).toBe(true);
+    expect(isTodoToolOn({ permission: { todowrite: { '*': 'deny' } } })).toBe(false);
+    expect(isTodoToolOn({ permission: 'deny' })).toBe(false);
+    expect(isTodoToolOn({ permission: { edit: 'deny' }, tools: 7 })).toBeNull();
   });
 });
 

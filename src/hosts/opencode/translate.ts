@@ -1,48 +1,48 @@
 // The shapes of OpenCode that we rely on, so that its package is never imported, and what they mean in our words. Pure.
 import { todoToolsFor } from '../../tools/todo-tools.ts';
-import { amountOf, type Fields, listOf, recordOf, textOf } from '../untrusted.ts';
+import { amountOf, type Fields, listOf, readTodo, recordOf, textOf } from '../untrusted.ts';
 
 /** May still throw when the host goes down. */
-export type ClientAnswer = Promise<{ readonly data?: unknown; readonly error?: unknown }>;
-type SessionCall<More = object> = (call: { readonly path: { readonly id: string } } & More) => ClientAnswer;
+export type ClientAnswer = Promise<{ data?: unknown; error?: unknown }>;
+type SessionCall<More = object> = (call: { path: { id: string } } & More) => ClientAnswer;
 
-interface TextPartLike extends Readonly<Partial<Record<'synthetic' | 'ignored', boolean>>> {
-  readonly id?: string;
-  readonly type: 'text';
-  readonly text: string;
-  readonly metadata?: Record<string, unknown>;
+interface TextPartLike extends Partial<Record<'synthetic' | 'ignored', boolean>> {
+  id?: string;
+  type: 'text';
+  text: string;
+  metadata?: Record<string, unknown>;
 }
-export interface PromptBodyLike extends Readonly<Partial<Record<'messageID' | 'agent' | 'variant', string>>> {
-  readonly model?: { readonly providerID: string; readonly modelID: string };
-  readonly noReply?: boolean;
-  readonly parts: TextPartLike[];
+export interface PromptBodyLike extends Partial<Record<'messageID' | 'agent' | 'variant', string>> {
+  model?: { providerID: string; modelID: string };
+  noReply?: boolean;
+  parts: TextPartLike[];
 }
 type ToastLike = { title: string; message: string; variant: 'info' | 'warning'; duration: number };
 
 export interface ClientLike {
-  readonly session: Readonly<Record<'get' | 'todo' | 'abort', SessionCall>> &
-    Readonly<Record<'prompt' | 'promptAsync', SessionCall<{ readonly body: PromptBodyLike }>>> & {
-      readonly messages: SessionCall<{ readonly query?: { readonly limit?: number } }>;
-      readonly status: () => ClientAnswer;
+  session: Record<'get' | 'todo' | 'abort', SessionCall> &
+    Record<'prompt' | 'promptAsync', SessionCall<{ body: PromptBodyLike }>> & {
+      messages: SessionCall<{ query?: { limit?: number } }>;
+      status: () => ClientAnswer;
     };
-  readonly app: { readonly agents: () => ClientAnswer };
-  readonly tui: { readonly showToast: (request: { readonly body: ToastLike }) => ClientAnswer };
+  app: { agents: () => ClientAnswer };
+  tui: { showToast: (request: { body: ToastLike }) => ClientAnswer };
 }
 
 export interface ToolDefinitionLike {
-  readonly description: string;
+  description: string;
   /** The host takes JSON Schema beside schemas of its own library. */
-  readonly args: never;
-  execute(input: unknown, context: { readonly sessionID: string }): Promise<string>;
+  args: never;
+  execute(input: unknown, context: { sessionID: string }): Promise<string>;
 }
 export type ConfigLike = { command?: Record<string, { template: string; description?: string }> };
 
-type Hook<Input, Output> = (input: Readonly<Input>, output: Output) => Promise<void>;
+type Hook<Input, Output> = (input: Input, output: Output) => Promise<void>;
 type OfSession<More = object> = { sessionID: string } & More;
 
 export interface HooksLike {
   dispose?: () => Promise<void>;
-  event?: (input: { readonly event: unknown }) => Promise<void>;
+  event?: (input: { event: unknown }) => Promise<void>;
   config?: (config: ConfigLike) => Promise<void>;
   tool?: Record<string, ToolDefinitionLike>;
   'chat.message'?: Hook<OfSession, { message: unknown; parts: readonly unknown[] }>;
@@ -54,7 +54,7 @@ export interface HooksLike {
   'experimental.text.complete'?: Hook<OfSession<{ messageID: string }>, { text: string }>;
 }
 
-export type PluginInputLike = { readonly client: ClientLike; readonly directory: string };
+export type PluginInputLike = { client: ClientLike; directory: string };
 export type PluginLike = (input: PluginInputLike) => Promise<HooksLike>;
 
 export const idOf = (value: unknown): string | null => textOf(value)?.slice(0, 200) ?? null;
@@ -65,13 +65,7 @@ export function readSession(value: unknown) {
   return { id, parentId: textOf(parentID), reverted: typeof revert === 'object' && revert !== null };
 }
 
-/** One without a text is refused by name (T6). */
-export function readTodos(value: readonly unknown[]) {
-  return value.map(recordOf).map(({ content, status, priority }) => ({
-    ...{ key: null, title: textOf(content) ?? '', status: textOf(status) ?? 'pending' },
-    priority: textOf(priority) ?? undefined,
-  }));
-}
+export const readTodos = (value: readonly unknown[]) => value.map((one) => readTodo(one, null));
 
 /** One for each step of the model. `summary`: of a compaction. */
 export function readStep(value: unknown) {
@@ -105,8 +99,17 @@ export function usageOf({ tokens, cost }: Fields) {
 }
 
 export const hostTodoTool = 'todowrite';
+/** As settings, or those of an agent, say it; a permission wins. Null: they do not say. */
+export function isTodoToolOn({ permission, tools }: Fields): boolean | null {
+  const rule = typeof permission === 'string' ? permission : recordOf(permission)[hostTodoTool];
+  const said = recordOf(rule)['*'] ?? rule;
+  if (said === 'deny') return false;
+  if (said === 'allow' || said === 'ask') return true;
+  const tool = recordOf(tools)[hostTodoTool];
+  return typeof tool === 'boolean' ? tool : null;
+}
 /** Any other may write: unseen work would make an honest agent look idle. */
-const tools: Readonly<Record<'read' | 'write' | 'todo', readonly string[]>> = {
+const tools = {
   read: ['read', 'glob', 'grep', 'list', 'lsp', 'webfetch', 'websearch', 'skill', 'question', 'invalid'],
   write: ['edit', 'write', 'patch', 'apply_patch'],
   todo: [hostTodoTool, 'todoread', ...todoToolsFor('agent').map(({ name }) => name)],
@@ -131,7 +134,7 @@ function matches(pattern: unknown, text: string): boolean {
   return new RegExp(`^${escaped.replace(/\*+/gu, '.*').replace(/\?/gu, '.')}$`, 'su').test(text);
 }
 
-const humanParts: ReadonlySet<unknown> = new Set(['text', 'file', 'agent', 'subtask']);
+const humanParts = new Set<unknown>(['text', 'file', 'agent', 'subtask']);
 /** What hosts and plugins write has the text null (G4). */
 export function readMessage(message: unknown, parts: readonly unknown[]) {
   const { id, agent, model, variant: said } = recordOf(message);
