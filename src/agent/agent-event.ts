@@ -14,7 +14,8 @@ const maybe = (summary: string) => described(nullable(text), summary);
 const milliseconds = described(amount, 'How long it took.');
 const sentence = words('One sentence for people.');
 const textKind = choice(...texts.map(({ kind }) => kind));
-const permissionChoice = choice('once', 'session', 'always', 'no');
+export const permissionChoices = ['once', 'session', 'always', 'no'] as const;
+const permissionChoice = choice(...permissionChoices);
 const verification = choice('none', 'claimed', 'running', 'passed', 'failed');
 
 export const todoKind = object({
@@ -141,11 +142,8 @@ export type TodoView = Infer<typeof todoKind>;
 export type UsageView = Infer<typeof usageKind>;
 export type PermissionChoice = Infer<typeof permissionChoice>;
 export type EventType = keyof typeof eventFields;
-export type EventOf<Type extends EventType> = {
-  readonly type: Type;
-  readonly at: number;
-  readonly sessionId: string;
-} & Values<(typeof eventFields)[Type]>;
+export type EventOf<Type extends EventType> = Readonly<{ type: Type; at: number; sessionId: string }> &
+  Values<(typeof eventFields)[Type]>;
 export type AgentEvent = { [Type in EventType]: EventOf<Type> }[EventType];
 export type RunEnded = EventOf<'run-ended'>;
 export type Emit = (event: AgentEvent) => void;

@@ -1,7 +1,6 @@
 // A run of our own agent, read downwards. At every stop attempt the engine decides; this file goes on, waits, or ends.
 import { endMarkedProcesses, sessionVariable } from '../checks/process.ts';
-import { exitCodes } from '../core/decision.ts';
-import type { EventOf, StopEnd } from '../core/events.ts';
+import { type Decision, exitCodes } from '../core/decision.ts';
 import { isBudgetSpent, isContextFull } from '../core/rules.ts';
 import { quoteForModel } from '../core/safe-text.ts';
 import type { State } from '../core/state.ts';
@@ -13,8 +12,9 @@ import { planMessage, systemPrompt } from './context/prompt.ts';
 import { countComplexTurn, planningHint } from './guard/complexity.ts';
 import type { StopFacts } from './guard/guard-transform.ts';
 import { defaultLoopLimits, LoopDetector } from './guard/loop-detector.ts';
-import { type AgentRunOptions, createHumanControl, openRun, ownAgentName, type Run } from './loop/run.ts';
-import type { Agent, Asked, StepResult } from './loop/step.ts';
+import type { AgentRunOptions, Run } from './loop/run.ts';
+import { createHumanControl, openRun, ownAgentName, spokenWords } from './loop/run.ts';
+import type { Agent, StepResult } from './loop/step.ts';
 import { compactIfDue, openAgent, recover, runStep, takeAlarm } from './loop/step.ts';
 import { openTools, settleInterrupted } from './loop/tool-calls.ts';
 import { createDelegation, describeSession } from './workers/delegation.ts';
@@ -23,37 +23,40 @@ import { delegateToolName } from './workers/worker-types.ts';
 export type { AgentRunOptions, HumanControl } from './loop/run.ts';
 
 export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
-  const { goal, resume, sessionId, model, directory, emit } = options;
   const run = openRun(options);
-  const { control, settings, workers } = run;
-  const transcript = await openTranscript(run, { ...settings.context, sessionId }, () => run.turnId);
-  const spoken = goal === null ? null : humanWords(goal, options.identifiers.next());
+  const { goal, resume, sessionId, control } = run;
+  const { context } = run.settings;
+  const transcript = await openTranscript(run, { ...context, sessionId }, () => run.turnId);
+  const spoken = goal === null ? null : humanWords(goal, run.identifiers.next());
   // First: whatever session a human finds after a crash can go on.
   if (spoken !== null && !resume) await transcript.append([spoken]);
   await begin(run);
 
   control.watch();
-  options.onControl?.(createHumanControl(run));
-  const ownTools = openTools(run);
-  const delegate = createDelegation(run, ownTools);
-  const tools = delegate === null ? ownTools : [...ownTools, delegate];
-  const names = tools.map(({ name }) => name);
-  const createdAt = (await run.state())?.createdAt ?? run.startedAt;
-  const startedOn = new Date(createdAt).toISOString().slice(0, 10);
+  run.onControl?.(createHumanControl(run));
+  const tools = openTools(run);
+  const delegate = createDelegation(run, tools);
+  if (delegate !== null) tools.push(delegate);
   const agent = openAgent({
-    ...{ run, sessionId, model, tools, transcript, emit },
-    system: systemPrompt({ tools: names, root: directory, platform: process.platform, startedOn, workers }),
+    ...options,
+    run,
+    tools,
+    transcript,
+    system: systemPrompt({
+      tools: tools.map(({ name }) => name),
+      root: run.directory,
+      platform: process.platform,
+      startedOn: new Date((await run.state()).createdAt).toISOString().slice(0, 10),
+      workers: run.workers,
+    }),
     // A loop of words is one that outlives the three levels of the reminder.
     detector: new LoopDetector({ ...defaultLoopLimits, repeatedTexts: 4 }),
     signal: () => control.signal,
     async waitForRetry(dueAt) {
       if (dueAt !== null) await control.wait(dueAt, () => null);
-      return !(await control.whilePaused())?.latch;
+      return (await control.whilePaused()).latch === null;
     },
-    async plan() {
-      const plan = (await run.state())?.plan ?? [];
-      return planMessage(plan, settings.context.planTodos, workers.length > 0 ? delegateToolName : null);
-    },
+    plan: async () => planMessage((await run.state()).plan, context.planTodos, delegate?.name),
   });
   control.onLook(({ words = [] }) => {
     for (const { messageId, text } of words) {
@@ -65,17 +68,17 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   if (spoken !== null && resume) {
     // What waited for permission is given up: the human said something else.
     await settleInterrupted(agent, 'give-up');
-    await run.gate.withdraw((await run.state())?.permissions?.requests ?? []);
+    await run.gate.withdraw(() => true);
     await transcript.append([spoken]);
   } else {
     const isSettled = await settleInterrupted(agent, 'leave');
-    const isAnswered = transcript.messages().at(-1)?.role === 'assistant';
-    if (isSettled && isAnswered) await agent.note('[resumed] Go on with the plan.');
+    if (isSettled && transcript.messages().at(-1)?.role === 'assistant')
+      await agent.note('[resumed] Go on with the plan.');
   }
   await hearHuman(run, transcript);
   // Not earlier: what the human said may have begun a new plan.
   await run.planFile.begin();
-  run.turnId = (await run.state())?.turn?.id ?? null;
+  run.turnId = (await run.state()).turn?.id ?? null;
   if (goal !== null) agent.hint = planningHint(goal, await complexTurnsBefore(run));
 
   // The clock's wake-ups do not hold the process.
@@ -90,7 +93,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
     await run.planFile.close();
   }
   const ended = await summariseRun(run, agent.failure);
-  emit(ended);
+  run.emit(ended);
   return ended;
 }
 
@@ -104,24 +107,26 @@ async function begin(run: Run) {
   if (resume) {
     // What a killed run left must not work against this one.
     await endMarkedProcesses(`${sessionVariable}=${run.sessionId}`, workspace.limits.endGraceMs);
-    await run.record({ type: 'human-resumed' });
+    const { state } = await run.record({ type: 'human-resumed' });
+    // It died with its process, and nothing else would end it.
+    const wait = { kind: 'compaction', shrunk: false } as const;
+    if (state.waits.compacting) await run.record({ type: 'wait-ended', wait });
   }
   const about = { goal, model: model.label, directory, resumed: resume, permissions: permissions.mode };
   run.tell({ type: 'run-started', ...about });
 }
 
 /** In the transcript first, for a run that is killed. An answer behind it means it was heard. */
-export async function hearHuman(run: Pick<Run, 'record' | 'fingerprint'>, log: Pick<Transcript, 'messages'>) {
-  const last = log.messages().at(-1);
-  const messageId = last === undefined ? null : humanMessageId(last);
-  if (last === undefined || messageId === null) return;
+export async function hearHuman(run: Run, transcript: Transcript) {
+  const last = transcript.messages().at(-1);
+  const messageId = last && humanMessageId(last);
+  if (!messageId) return;
   const text = typeof last.content === 'string' ? last.content : '';
-  const words = { text, messageId, turnId: messageId, agent: null, policyHash: null };
-  await run.record({ type: 'human-spoke', ...words, fingerprint: await run.fingerprint() });
+  await run.record({ ...spokenWords(text, messageId), fingerprint: await run.fingerprint() });
 }
 
 /** I6: complex requests without a plan before this turn, in earlier runs too. A session of days has many events. */
-async function complexTurnsBefore({ store, sessionId, turnId }: Run): Promise<number> {
+async function complexTurnsBefore({ store, sessionId, turnId }: Run) {
   const pageSize = 1000;
   let turns = 0;
   for (let after = 0; ; ) {
@@ -152,7 +157,7 @@ async function runLoop(agent: Agent) {
     }
     isRetry = step.kind === 'stopped' && step.isHeldBack;
     if (isReady && !isRetry) {
-      run.turnId = (await run.state())?.turn?.id ?? run.turnId;
+      run.turnId = (await run.state()).turn?.id ?? run.turnId;
       await run.planFile.follow();
       await run.showPlan();
     }
@@ -164,13 +169,12 @@ async function runLoop(agent: Agent) {
 }
 
 /** Waiting calls are asked about again, and the human's words join. False: nobody answered. */
-async function takeUp(agent: Agent): Promise<boolean> {
+async function takeUp(agent: Agent) {
   const { run, transcript } = agent;
   if (!(await settleInterrupted(agent, 'ask'))) return false;
-  const { permissions, words = [] } = (await run.state()) ?? {};
-  // Nobody waits for what is still asked: no call is under way.
-  await run.gate.withdraw(permissions?.requests.filter(({ answer }) => answer === null) ?? []);
-  for (const { messageId, text } of words) {
+  // No call is under way.
+  await run.gate.withdraw(({ answer }) => answer === null);
+  for (const { messageId, text } of (await run.state()).words ?? []) {
     const isThere = transcript.messages().some((message) => humanMessageId(message) === messageId);
     if (!isThere) await transcript.append([humanWords(text, messageId)]);
     await run.record({ type: 'words-joined', messageId });
@@ -185,10 +189,10 @@ const hasWords = ({ state: { latch, pause, words = [] } }: { state: State }) =>
   latch === null && pause?.by !== 'human' && words.length > 0;
 
 /** null: the text may go out, and the loop asks afterwards. */
-async function askWhileHeld(agent: Agent, stop: StopFacts): Promise<Asked | null> {
-  const session = await agent.run.state();
+async function askWhileHeld(agent: Agent, stop: StopFacts): Promise<Handled | null> {
+  const state = await agent.run.state();
   // Words are answered first; a pause is waited for when nothing is held.
-  if (session === null || session.pause !== null || hasWords({ state: session })) return null;
+  if (state.pause !== null || hasWords({ state })) return null;
   await raiseAlarm(agent, stop.text);
   // The engine could only end a run whose context is full (G8).
   if (await agent.run.isNow(isContextFull)) await compactIfDue(agent);
@@ -196,20 +200,19 @@ async function askWhileHeld(agent: Agent, stop: StopFacts): Promise<Asked | null
 }
 
 /** null: the next step may start. */
-async function afterStep(agent: Agent, step: StepResult): Promise<Asked | null> {
+async function afterStep(agent: Agent, step: StepResult): Promise<Handled | null> {
   const { run } = agent;
   switch (step.kind) {
     case 'aborted': {
       await settleInterrupted(agent, 'leave');
-      const session = await run.control.whilePaused();
-      if (session?.latch) return attemptStop(agent, 'cancelled');
-      const isUnanswered = session !== null && session.waits.permissions.length > 0;
+      const { latch, waits } = await run.control.whilePaused();
+      if (latch !== null) return attemptStop(agent, 'cancelled');
       // The engine says how a run ends that nobody answers.
-      return isUnanswered && !run.asking.here ? attemptStop(agent, 'normal') : null;
+      return waits.permissions.length > 0 && !run.asking.here ? attemptStop(agent, 'normal') : null;
     }
     case 'failed':
       await settleInterrupted(agent, 'leave');
-      return (await recover(agent, step.error)) === 'retry' ? null : attemptStop(agent, 'error');
+      return (await recover(agent, step.error)) ? null : attemptStop(agent, 'error');
     case 'stopped':
       if (step.asked !== null) return step.asked;
       if (await run.isNow(hasWords)) return null;
@@ -217,10 +220,10 @@ async function afterStep(agent: Agent, step: StepResult): Promise<Asked | null> 
       await run.control.whilePaused();
       return attemptStop(agent, step.end, step);
     case 'tools': {
-      if (await raiseAlarm(agent, null)) return attemptStop(agent, 'normal');
-      const session = await run.control.whilePaused();
-      if (session?.latch || session?.pause) return attemptStop(agent, 'normal');
-      const isCut = run.iterations.isSpentBy(session?.plan.some(isOpen) ?? false);
+      if (await raiseAlarm(agent)) return attemptStop(agent, 'normal');
+      const { latch, pause, plan } = await run.control.whilePaused();
+      if (latch !== null || pause !== null) return attemptStop(agent, 'normal');
+      const isCut = run.iterations.isSpentBy(plan.some(isOpen));
       // One that never stops meets its budgets all the same (G8).
       if (!isCut) await compactIfDue(agent);
       if (!isCut && !(await run.isNow(isBudgetSpent))) return null;
@@ -240,62 +243,61 @@ const checkPatienceMs = 600_000;
 const longestWaitMs = 60_000;
 
 /** `said` absent: it was stopped. */
-async function attemptStop(agent: Agent, end: StopEnd, said?: { question: boolean }): Promise<Asked> {
+async function attemptStop(agent: Agent, end: StopFacts['end'], said?: { question: boolean }) {
   const { run } = agent;
-  const told = { question: said?.question ?? false, toolError: said === undefined ? null : agent.toolError };
+  const told = { end, question: said?.question ?? false, toolError: said ? agent.toolError : null };
   const seen = { fingerprint: await run.fingerprint(), background: run.workspace.jobs.running() };
-  const event: EventOf<'stop-attempted'> = { type: 'stop-attempted', ...run.base(), end, ...told, ...seen };
-  const handled = await run.planFile.around(() => run.engine.ask(event, run.clock.now() + checkPatienceMs));
-  return { ...handled, end };
+  const event = { type: 'stop-attempted', ...run.base(), ...told, ...seen } as const;
+  return run.planFile.around(() => run.engine.ask(event, run.clock.now() + checkPatienceMs));
 }
 
 /** True: the run may end. */
-async function carryOut(agent: Agent, first: Asked): Promise<boolean> {
+async function carryOut(agent: Agent, first: Handled) {
   const { run } = agent;
   for (let asked = first; ; ) {
-    const { answer, decision } = asked;
-    if (answer === null || answer.answer === 'let-go') return true;
+    const { answer, decision, state } = asked;
+    if (answer === null || decision === null || answer.answer === 'let-go') return true;
     if (answer.answer === 'continue' && answer.text !== null) {
       await goOn(agent, answer.text, decision);
       return false;
     }
-    const reason = decision?.reason ?? 'waiting';
-    run.tell({ type: 'waiting', reason, sentence: decision?.sentence ?? '', until: answer.dueAt });
+    const { reason, sentence } = decision;
+    run.tell({ type: 'waiting', reason, sentence, until: answer.dueAt });
     const news = await waitForNews(run, reason, answer.dueAt);
     if (news) await agent.note(news);
     if (news !== null) return false;
     await run.control.whilePaused();
-    asked = await attemptStop(agent, asked.end);
+    asked = await attemptStop(agent, state.lastStop?.end ?? 'normal');
   }
 }
 
 /** A note for the next step, empty where the human's words are the news; null: the stop is decided again. */
-function waitForNews({ control, clock, workspace }: Run, reason: string, dueAt: number | null) {
-  const onJob = (end: (note: string) => void) =>
-    workspace.jobs.onEnd(({ id, description, end: { exitCode, signal, startError } }) => {
-      const ended = exitCode === null ? `ended by ${signal ?? 'a signal'}` : `exit status ${exitCode}`;
-      const result = startError === null ? ended : `could not be started: ${startError}`;
-      const about = `${id} ${quoteForModel(description, 120)}: ${quoteForModel(result, 200)}`;
-      end(`[background job ended] ${about}. read_job shows its output.`);
-    });
-  const find = ({ words }: State) => (words?.length ? '' : null);
-  const other = reason === 'background' ? onJob : null;
-  return control.wait(dueAt ?? clock.now() + longestWaitMs, find, { other });
+async function waitForNews({ control, clock, workspace }: Run, reason: string, dueAt: number | null) {
+  let note: string | null = null;
+  const stop = workspace.jobs.onEnd(({ id, description, end: { exitCode, signal, startError } }) => {
+    if (reason !== 'background') return;
+    const ended = exitCode === null ? `ended by ${signal ?? 'a signal'}` : `exit status ${exitCode}`;
+    const result = startError === null ? ended : `could not be started: ${startError}`;
+    const about = `${id} ${quoteForModel(description, 120)}: ${quoteForModel(result, 200)}`;
+    note ??= `[background job ended] ${about}. read_job shows its output.`;
+    // Safe: else the next tick looks.
+    control.look().catch(() => {});
+  });
+  const find = ({ words }: State) => note ?? (words?.length ? '' : null);
+  return control.wait(dueAt ?? clock.now() + longestWaitMs, find).finally(stop);
 }
 
 /** The one place that sends the agent on. */
-async function goOn({ run, transcript }: Agent, text: string, decision: Handled['decision']) {
-  await transcript.append([{ kind: 'continuation', message: { role: 'user', content: text } }]);
+async function goOn({ run, note }: Agent, text: string, { textKind: kind, level, sentence }: Decision) {
+  await note(text, 'continuation');
   run.iterations.renew();
-  const textKind = decision?.textKind ?? 'standard';
-  run.continuations.set(textKind, (run.continuations.get(textKind) ?? 0) + 1);
-  const number = [...run.continuations.values()].reduce((sum, count) => sum + count, 0);
-  const { level, sentence = '' } = decision ?? {};
+  const textKind = kind ?? 'standard';
+  const number = run.continuations.push(textKind);
   run.tell({ type: 'continuation', textKind, level: level ?? 1, sentence, text, number });
 }
 
 /** I8: on the record, so that the engine sees it when it is asked. */
-async function raiseAlarm(agent: Agent, said: string | null): Promise<boolean> {
+async function raiseAlarm(agent: Agent, said?: string) {
   const pattern = takeAlarm(agent, said);
   if (pattern === null) return false;
   await agent.record({ type: 'loop-alarmed', pattern });
@@ -305,7 +307,7 @@ async function raiseAlarm(agent: Agent, said: string | null): Promise<boolean> {
 
 /** S8, V8. `failure`: what the last failed call said. */
 async function summariseRun(run: Run, failure: string | null): Promise<RunEnded> {
-  const { sessionId, steps, toolCalls, usage, store, clock } = run;
+  const { sessionId, steps, toolCalls, usage, continuations, store, clock } = run;
   const state = await run.state();
   const [stored] = await store.decisions(sessionId, 1);
   const last = stored?.decision ?? null;
@@ -313,26 +315,28 @@ async function summariseRun(run: Run, failure: string | null): Promise<RunEnded>
   const decided = last?.sentence ?? 'The run ended without a decision.';
   const sentence = last?.observed ? `Only observed, not carried out: ${decided}` : decided;
   // What an earlier turn left open stays and is named at the end (T3).
-  const left = state?.leftOver ? await store.todos({ planId: state.leftOver.planId }) : [];
-  const failed = Object.entries(state?.goal ?? {}).filter(([, { state }]) => state === 'failed');
+  const left = state.leftOver ? await store.todos({ planId: state.leftOver.planId }) : [];
+  const failed = Object.entries(state.goal).filter(([, { state }]) => state === 'failed');
   return {
     ...{ type: 'run-ended', at: clock.now(), sessionId, outcome, reason },
     sentence: outcome === 'failed' && failure !== null ? `${sentence} ${failure}` : sentence,
     exitCode: outcome === 'claimed' && run.acceptClaims ? 0 : exitCodes[outcome],
-    todos: planView(state?.plan ?? []).todos,
+    todos: planView(state.plan).todos,
     failedChecks: failed.map(([check, { tail }]) => ({ check, tail })),
     leftOver: left.filter(isOpen).map(({ title }) => title),
-    continuations: [...run.continuations].map(([textKind, count]) => ({ textKind, count })),
+    continuations: [...new Set(continuations)].map((textKind) => {
+      return { textKind, count: continuations.filter((kind) => kind === textKind).length };
+    }),
     ...{ steps, toolCalls, usage, milliseconds: clock.now() - run.startedAt },
     resumeCommand: `untildone run --resume ${sessionId}`,
   };
 }
 
 /** A skip or an observed decision settles nothing: the agent ended by itself. */
-function settlementOf(state: State | null, last: Handled['decision']): Pick<RunEnded, 'outcome' | 'reason'> {
-  if (state?.settled) return state.settled;
-  if (state === null || last === null || (last.answer !== 'let-go' && !last.observed))
+function settlementOf({ settled, plan }: State, last: Decision | null): Pick<RunEnded, 'outcome' | 'reason'> {
+  if (settled !== null) return settled;
+  if (last === null || (last.answer !== 'let-go' && !last.observed))
     return { outcome: 'failed', reason: 'failed' };
-  const ended = state.plan.some(isOpen) ? 'paused' : 'done';
+  const ended = plan.some(isOpen) ? 'paused' : 'done';
   return { outcome: last.outcome ?? ended, reason: last.reason };
 }

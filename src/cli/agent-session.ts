@@ -3,11 +3,7 @@
 
 import type { AgentEvent, RunEnded } from '../agent/agent-event.ts';
 import { type Asking, noAsking } from '../agent/loop/tool-calls.ts';
-import type { ResolvedModel } from '../agent/models/resolve-model.ts';
-import { type HumanControl, runAgent } from '../agent/run-agent.ts';
-import type { Worker } from '../agent/workers/worker-types.ts';
-import type { PermissionPolicy } from '../agent/workspace/permission.ts';
-import type { Policy } from '../core/policy.ts';
+import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-agent.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import type { Io } from './io.ts';
@@ -23,19 +19,11 @@ import { createHumanActs } from './view/human-acts.ts';
 /** A stop attempt waits for it; a folder that takes longer has no fingerprint, and tool calls count instead. */
 const fingerprintMs = 5000;
 
-export interface AgentSession {
-  readonly goal: string | null;
-  readonly sessionId: string;
-  readonly resume: boolean;
-  readonly model: ResolvedModel;
-  readonly policy: Policy;
-  readonly directory: string;
-  readonly permissions: PermissionPolicy;
+type OfRun = 'goal' | 'sessionId' | 'resume' | 'model' | 'policy' | 'directory' | 'permissions' | 'workers';
+
+export interface AgentSession extends Pick<AgentRunOptions, OfRun | 'acceptClaims'> {
   /** How the human is asked; whether somebody is here is known only when the output is open. */
   readonly asking?: Omit<Asking, 'here'>;
-  /** Who todos can be handed to; absent: nobody. */
-  readonly workers?: readonly Worker[];
-  readonly acceptClaims: boolean;
   readonly json: boolean;
   /** Lines, although a live view could be drawn. */
   readonly plain: boolean;

@@ -82,6 +82,22 @@ describe('a run that dies', () => {
     }
   });
 
+  it('V5: in the middle of a compaction does not wait for it when it goes on', async () => {
+    const alpha = [plan('Write alpha'), runCommand('true'), complete('Write alpha'), say('It is written.')];
+    const stage = await setStage({ protocol: oneProtocol, steps: alpha });
+    const mortal = createMortalStore(stage.store, Number.POSITIVE_INFINITY, 'before');
+    void stage.run({ store: mortal, watch: ({ type }) => type === 'tool-ended' && mortal.die() });
+    await mortal.died;
+    const base = { id: 'cut off', sessionId: stage.sessionId, at: Date.now() };
+    await stage.store.append([{ ...base, type: 'wait-started', wait: { kind: 'compaction' } }]);
+    const played = await stage.run({
+      goal: null,
+      resume: true,
+      watch: (event) => expect(event).not.toMatchObject({ type: 'waiting', reason: 'compacting' }),
+    });
+    expect(ending(played)).toMatchObject({ outcome: 'claimed', reason: 'nothing-open' });
+  });
+
   it('G6, V5: before the agent could answer a continuation does not count it as stagnation', async () => {
     const cutThreeTimes = ['once', 'twice', 'three times'].flatMap((often) => [
       runCommand('true'),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exchange, human, says } from '../../../test/support/history-cases.ts';
-import { quoteHistory } from './compaction.ts';
 import { estimateTokens, syntheticMessage } from './history.ts';
+import { quoteHistory } from './prompt.ts';
 
 const roomy = { tokens: 100_000, ratio: 1 };
 

@@ -5,9 +5,8 @@ import { exchange, hasWholePairs, histories, human, says } from '../../../test/s
 import { providerCases } from '../../../test/support/provider-cases.ts';
 import { say, script, startScriptedModel } from '../../scripted-model/index.ts';
 import { resolveModel } from '../models/resolve-model.ts';
-import { applyCompaction, planCompaction } from './compaction.ts';
 import { estimateMessages, estimateTokens, isHuman, syntheticKind } from './history.ts';
-import { isCompactionDue } from './prompt.ts';
+import { applyCompaction, createWindow, isCompactionDue, planCompaction } from './prompt.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
@@ -30,6 +29,25 @@ describe('G8: compaction is due', () => {
     [1_000_000, null, false],
   ])('at %i tokens of %s: %s', (tokens, limit, due) => {
     expect(isCompactionDue({ tokens, limit, compactAt: 0.8 })).toBe(due);
+  });
+
+  it('not again before there is more to leave out', async () => {
+    const messages = [human('request')];
+    const owner = {
+      sessionId: 's',
+      transcript: { messages: () => messages },
+      system: 'x'.repeat(4000),
+      model: { contextLimit: 1000, family: 'compatible' },
+      plan: async () => null,
+      run: { settings: { context: { maxMessages: 50, compactAt: 0.8 } } },
+    } as unknown as Parameters<typeof createWindow>[0];
+    const window = createWindow(owner);
+    await window.prompt(null);
+    expect(window.isCompactionDue()).toBe(true);
+    const { shrunk } = await window.compact(AbortSignal.timeout(1000), async () => {});
+    expect([shrunk, window.isCompactionDue()]).toEqual([false, false]);
+    messages.push(...exchange(['x']));
+    expect(window.isCompactionDue()).toBe(true);
   });
 });
 

@@ -3,7 +3,7 @@ import type { ModelMessage } from 'ai';
 import type { Clock, MessageKind } from '../../engine/host.ts';
 import type { Store } from '../../engine/store.ts';
 
-export type TranscriptMessage = { readonly kind: MessageKind; readonly message: ModelMessage };
+export type TranscriptMessage = Readonly<{ kind: MessageKind; message: ModelMessage }>;
 type Messages = readonly ModelMessage[];
 export type Transcript = Awaited<ReturnType<typeof openTranscript>>;
 
@@ -50,31 +50,33 @@ export async function openTranscript(
   };
 }
 
-export function lastWords(messages: Messages): string {
+export const partsOf = ({ content }: ModelMessage) =>
+  typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+
+export function lastWords(messages: Messages) {
   const last = messages.findLast(({ role }) => role === 'assistant');
-  if (last?.role !== 'assistant') return '';
-  if (typeof last.content === 'string') return last.content.trim();
-  const texts = last.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  return texts.join('\n').trim();
+  const texts = last && partsOf(last).flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  return texts?.join('\n').trim() ?? '';
 }
 
 // A mark tells a human's messages from ours. Providers ignore options of other names.
 
 /** `note`: messages were left out here; `summary`: what they said. */
 const syntheticKinds = ['continuation', 'note', 'summary'] as const;
-export type SyntheticKind = (typeof syntheticKinds)[number];
+const asSynthetic = (kind: unknown) => syntheticKinds.find((known) => known === kind) ?? null;
 
 const owner = 'untildone';
+const marksOf = (message: ModelMessage) => message.providerOptions?.[owner] ?? {};
 
-const markOf = (message: ModelMessage, name: 'synthetic' | 'leftOut' | 'messageId') =>
-  message.providerOptions?.[owner]?.[name];
-
-export function syntheticMessage(kind: SyntheticKind, text: string, leftOut = 0): ModelMessage {
-  return { role: 'user', content: text, providerOptions: { [owner]: { synthetic: kind, leftOut } } };
+export function syntheticMessage(
+  synthetic: (typeof syntheticKinds)[number],
+  content: string,
+  leftOut = 0,
+): ModelMessage {
+  return { role: 'user', content, providerOptions: { [owner]: { synthetic, leftOut } } };
 }
 
-export const syntheticKind = (message: ModelMessage) =>
-  syntheticKinds.find((kind) => kind === markOf(message, 'synthetic')) ?? null;
+export const syntheticKind = (message: ModelMessage) => asSynthetic(marksOf(message)['synthetic']);
 export const isHuman = (message: ModelMessage) => message.role === 'user' && syntheticKind(message) === null;
 
 /** `messageId`: as the engine hears it; that of the turn if it begins one. */
@@ -83,21 +85,20 @@ export function humanWords(text: string, messageId: string): TranscriptMessage {
   return { kind: 'human', message: { role: 'user', content: text, providerOptions } };
 }
 
-export function humanMessageId(message: ModelMessage): string | null {
-  const messageId = markOf(message, 'messageId');
+export function humanMessageId(message: ModelMessage) {
+  const { messageId } = marksOf(message);
   return isHuman(message) && typeof messageId === 'string' ? messageId : null;
 }
 
-export function leftOutBy(message: ModelMessage): number {
-  const leftOut = markOf(message, 'leftOut');
+export function leftOutBy(message: ModelMessage) {
+  const { leftOut } = marksOf(message);
   return typeof leftOut === 'number' ? leftOut : 0;
 }
 
 /** Ours must never pass for the human's words. */
 export function markedHistory(rows: readonly TranscriptMessage[]): Messages {
   return rows.map(({ kind, message }) => {
-    const isOurs = kind === 'continuation' || kind === 'note' || kind === 'summary';
-    if (!isOurs || syntheticKind(message) !== null) return message;
+    if (asSynthetic(kind) === null || syntheticKind(message) !== null) return message;
     // A transcript's note is any word of the system; a marked one stands for lost messages.
     const mark = { synthetic: kind === 'summary' ? 'summary' : 'continuation', leftOut: 0 };
     return { ...message, providerOptions: { ...message.providerOptions, [owner]: mark } };
@@ -115,26 +116,25 @@ const fixedMessages = 3;
 const stepShare = 0.4;
 
 /** Keeps the request and the last human message. The rest goes in steps: so the cache stays warm (V9). */
-export function trimHistory(messages: Messages, maxMessages: number): Messages {
+export function trimHistory(messages: Messages, maxMessages: number) {
   if (messages.length <= maxMessages) return messages;
   const window = Math.max(1, maxMessages - fixedMessages);
   const step = Math.max(1, Math.floor(window * stepShare));
   // The same place for every length between two steps.
   const wanted = Math.ceil((messages.length - window) / step) * step;
   // Where a last exchange reaches back beyond it, the place before that.
-  const places = cutPlaces(messages);
-  const after = places.findIndex((canCut, at) => canCut && at >= wanted && at < messages.length);
-  const before = places.findLastIndex((canCut, at) => canCut && at < Math.min(wanted, messages.length));
-  const parts = cutHistory(messages, after === -1 ? before : after);
+  const places = cutPlaces(messages).slice(0, -1);
+  const after = places.indexOf(true, wanted);
+  const parts = cutHistory(messages, after === -1 ? places.lastIndexOf(true, wanted - 1) : after);
   return parts.lost.length === 0 ? messages : joinHistory(parts);
 }
 
 /** No place parts a call from its result, an approval from its answer. Servers may number calls anew from zero. */
-export function cutPlaces(messages: Messages): readonly boolean[] {
+export function cutPlaces(messages: Messages) {
   const places = Array.from({ length: messages.length + 1 }, () => true);
   const open = new Map<string, number>();
-  messages.forEach(({ content }, index) => {
-    for (const part of typeof content === 'string' ? [] : content) {
+  messages.forEach((message, index) => {
+    for (const part of partsOf(message)) {
       const id = 'approvalId' in part ? part.approvalId : 'toolCallId' in part ? part.toolCallId : '';
       const pair = `${part.type.startsWith('tool-approval') ? 'approval' : 'call'} ${id}`;
       // It stays open: an approval may be followed by the result.
@@ -164,7 +164,7 @@ export function cutHistory(messages: Messages, place: number) {
 export function joinHistory(
   { request, lastHuman, summary, leftOut, tail }: HistoryParts,
   standIn: ModelMessage | null = summary,
-): Messages {
+) {
   const note = `[EARLIER MESSAGES LEFT OUT] ${leftOut} earlier messages of this conversation are not shown. The plan is kept; read files again instead of relying on memory.`;
   const between = standIn ?? syntheticMessage('note', note, leftOut);
   return [request, between, lastHuman, ...tail].filter((message) => message !== null);
@@ -176,14 +176,14 @@ const tokensPerMessage = 6;
 /** A picture of ordinary size; bytes say nothing about it. */
 const tokensPerFile = 1600;
 
-export function estimateTokens(text: string): number {
+export function estimateTokens(text: string) {
   let tokens = 0;
   for (let index = 0; index < text.length; index += 1) tokens += weight(text.charCodeAt(index));
   return Math.ceil(tokens);
 }
 
 /** Per UTF-16 unit. Latin words are known whole, CJK by character. */
-function weight(unit: number): number {
+function weight(unit: number) {
   const isLetter = (unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a;
   if (unit < 0x80) return isLetter || unit === 0x20 || (unit >= 0x30 && unit <= 0x39) ? 0.29 : 0.6;
   if (unit < 0x2000) return 0.6;
@@ -206,7 +206,7 @@ export function estimateValue(value: unknown): number {
 }
 
 /** It rises at once and falls slowly: an estimate too low does more harm. */
-export function calibrateRatio(ratio: number, estimated: number, reported: number): number {
+export function calibrateRatio(ratio: number, estimated: number, reported: number) {
   // Tiny prompts tell of the provider's wrapping.
   if (estimated < 200 || !(reported > 0)) return ratio;
   const seen = Math.min(4, Math.max(0.25, reported / estimated));

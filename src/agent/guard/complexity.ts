@@ -18,7 +18,7 @@ const complexFrom = 3;
 /** What follows is pasted material, and reading it would cost time. */
 const readLength = 20_000;
 
-export function analyseComplexity(message: string): { reasons: ComplexityReason[]; isComplex: boolean } {
+export function analyseComplexity(message: string) {
   const text = message.slice(0, readLength).normalize('NFKC');
   // Fenced code is material: its lists, paths and words do not count.
   let isCode = false;
@@ -52,13 +52,13 @@ export function planningHint(message: string, complexTurnsWithoutPlan: number, a
     : `${seen} The last ${turns} complex requests were worked on without a plan. Your first call must write the todos, one for each part; call no other tool before that.`;
 }
 
-export function countComplexTurn(before: number, message: string, wroteTodos: boolean): number {
+export function countComplexTurn(before: number, message: string, wroteTodos: boolean) {
   if (wroteTodos) return 0;
   return analyseComplexity(message).isComplex ? before + 1 : before;
 }
 
 /** "Can you add …?" is an order in the form of a question. */
-function isSimpleQuestion(prose: string): boolean {
+function isSimpleQuestion(prose: string) {
   const sentence = prose.trim();
   if (!/[?？؟]$/u.test(sentence)) return false;
   if (/[.!?。！？;\n]\s*\S/u.test(sentence.slice(0, -1).replace(/[\w-]\.[\w-]/gu, ''))) return false;
@@ -67,18 +67,18 @@ function isSimpleQuestion(prose: string): boolean {
   return /什么|什麼|怎么|如何|哪|吗|嗎|何|なぜ|どう|ですか|왜|무엇|어떻게|뭐/u.test(sentence);
 }
 
-function countListItems(prose: string): number {
+function countListItems(prose: string) {
   const ownLine = prose.match(/^[ \t]{0,12}(?:[-*+•–]|\d{1,3}[.)、]|[a-z][.)]|\[[ x]\])[ \t]+\S/gimu);
   const inline = prose.match(/(?:^|[\s,;:(])(?:\(\d{1,2}\)|\d{1,2}\)|[①-⑳])/gu);
   return Math.max(ownLine?.length ?? 0, inline?.length ?? 0);
 }
 
-function countSequences(prose: string): number {
+function countSequences(prose: string) {
   return new Set(` ${wordsOf(prose).join(' ')} `.match(sequenceWord)).size;
 }
 
 /** Each part may open with an order. */
-function countActions(prose: string): number {
+function countActions(prose: string) {
   const orders = new Set(unspacedActionVerbs.split('|').filter((verb) => prose.includes(verb)));
   for (const part of prose.split(/[.,;:!?(]\s|\n|،/u)) {
     let isOpen = true;
@@ -94,7 +94,7 @@ function countActions(prose: string): number {
 }
 
 /** Neither "and/or" nor "e.g" nor a version nor an address. */
-function countFiles(prose: string): number {
+function countFiles(prose: string) {
   const isPath = /^(?:\.{0,2}|~)\/[\w.@*-]|^[\w.@*-]+(?:\/[\w.@*-]+){2,}$/u;
   const isName = /^(?!\d)(?=.*[\w*]{2}.*\.)[\w./@*-]*[\w*]\.[a-z][a-z\d]{0,4}$/iu;
   // Longer tokens are data and would take the patterns long.
@@ -103,7 +103,7 @@ function countFiles(prose: string): number {
   return names.filter((name) => !name.includes('://') && (isPath.test(name) || isName.test(name))).length;
 }
 
-function readingLength(prose: string): number {
+function readingLength(prose: string) {
   const dense = prose.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu);
   return prose.length + 1.5 * (dense?.length ?? 0);
 }
@@ -113,7 +113,7 @@ function wordsOf(text: string): string[] {
 }
 
 const anyOf = (...lines: readonly string[]) => `(?:${lines.join('|')})`;
-const wholeWord = (...lines: readonly string[]): RegExp => new RegExp(`^${anyOf(...lines)}$`, 'u');
+const wholeWord = (...lines: readonly string[]) => new RegExp(`^${anyOf(...lines)}$`, 'u');
 
 /** No "next": it is more often a release, a week or a framework. */
 const followingWords = anyOf(

@@ -6,27 +6,28 @@ import { endsInQuestion } from '../../core/safe-text.ts';
 
 export type PartLike = { readonly type: string };
 
-export interface StepFacts {
-  readonly calledTools: boolean;
+export type StepFacts = Readonly<{
+  calledTools: boolean;
   /** Each call was a todo_write that changed nothing: no tool work (I5). */
-  readonly onlyDuplicates: boolean;
+  onlyDuplicates: boolean;
   /** null: the stream broke off before it. */
-  readonly finishReason: string | null;
-  readonly end: StopEnd;
-  readonly text: string;
-  readonly question: boolean;
-}
+  finishReason: string | null;
+  end: StopEnd;
+  text: string;
+  question: boolean;
+}>;
 
-export interface StopFacts extends StepFacts {
-  readonly attempt: number;
-  /** How firm the reminder should be (I3). */
-  readonly level: number;
-  readonly planUnchanged: boolean;
-}
+export type StopFacts = StepFacts &
+  Readonly<{
+    attempt: number;
+    /** How firm the reminder should be (I3). */
+    level: number;
+    planUnchanged: boolean;
+  }>;
 
-export type StopAnswer =
-  | { readonly answer: 'release' }
-  | { readonly answer: 'retry'; readonly reminder: string; readonly level: number };
+export type StopAnswer = Readonly<
+  { answer: 'release' } | { answer: 'retry'; reminder: string; level: number }
+>;
 
 /** None of these may change the plan. */
 export interface GuardQuestions<Part extends PartLike> {
@@ -71,7 +72,7 @@ const release: StopAnswer = { answer: 'release' };
 
 export function createGuard<Part extends PartLike>(options: GuardTransformOptions<Part>) {
   const { memory, maxAttempts = 2 } = options;
-  const reminders = new Set<string>();
+  const reminders = new Set<unknown>();
   let hold: ReturnType<typeof holdBack<Part>> | null = null;
   let watch = watchStep(options);
   let attempt = 1;
@@ -141,7 +142,7 @@ export function holdBack<Part extends PartLike>(what: 'answer' | 'end') {
   const held: Part[] = [];
   const finish: Part[] = [];
   return {
-    take(part: Part): readonly Part[] {
+    take(part: Part) {
       const { type } = part;
       // It works with tools, or broke off. Input counts: text stays in front of its call.
       if (type.startsWith('tool-') || type === 'error' || type === 'abort') {
@@ -166,7 +167,7 @@ export function holdBack<Part extends PartLike>(what: 'answer' | 'end') {
   };
 }
 
-function watchStep<Part extends PartLike>(options: Pick<GuardQuestions<Part>, 'isDuplicate'>) {
+function watchStep<Part extends PartLike>(options: GuardQuestions<Part>) {
   let text = '';
   let calls = 0;
   let otherToolWork = 0;
@@ -175,7 +176,7 @@ function watchStep<Part extends PartLike>(options: Pick<GuardQuestions<Part>, 'i
   let error: { cause: unknown } | null = null;
   let isAborted = false;
 
-  function isDuplicate(part: Part): boolean {
+  function isDuplicate(part: Part) {
     try {
       return options.isDuplicate?.(part) === true;
     } catch {
@@ -215,25 +216,21 @@ function watchStep<Part extends PartLike>(options: Pick<GuardQuestions<Part>, 'i
   };
 }
 
-function textOf(part: PartLike): string {
+function textOf(part: PartLike) {
   const text = part.type === 'text-delta' ? fieldOf(part, 'text') : '';
   return typeof text === 'string' ? text : '';
 }
 
-function steeringText(part: PartLike): string {
+function steeringText(part: PartLike) {
   const content = fieldOf(fieldOf(part, 'message'), 'content');
-  const text = Array.isArray(content) && content.length === 1 ? fieldOf(content[0], 'text') : content;
-  return typeof text === 'string' ? text : '';
+  return Array.isArray(content) && content.length === 1 ? fieldOf(content[0], 'text') : content;
 }
 
 const fieldOf = (value: unknown, name: string) =>
   (value as Record<string, unknown> | null | undefined)?.[name];
 
-export interface GuardMemoryState {
-  readonly reminderLevel: number;
-  readonly planSnapshot: string | null;
-  readonly toolCalls: number;
-}
+const fresh = { reminderLevel: 0, planSnapshot: null as string | null, toolCalls: 0 };
+export type GuardMemoryState = Readonly<typeof fresh>;
 
 const lastLevel = 3;
 
@@ -242,16 +239,16 @@ export class GuardMemory {
   state: GuardMemoryState;
 
   /** After a crash: the state that was saved. */
-  constructor(state: GuardMemoryState = { reminderLevel: 0, planSnapshot: null, toolCalls: 0 }) {
+  constructor(state: GuardMemoryState = fresh) {
     this.state = state;
   }
 
-  isUnchanged(plan: string): boolean {
+  isUnchanged(plan: string) {
     return this.state.planSnapshot === plan;
   }
 
   /** I3: firmer only if the plan has not changed; the first is mild. */
-  nextLevel(plan: string): number {
+  nextLevel(plan: string) {
     const { reminderLevel } = this.state;
     const isFirmer = reminderLevel === 0 || this.isUnchanged(plan);
     return isFirmer ? Math.min(lastLevel, reminderLevel + 1) : reminderLevel;
@@ -267,6 +264,6 @@ export class GuardMemory {
 
   /** null: it could not be read; nothing escalates by mistake. */
   reset(planSnapshot: string | null) {
-    this.state = { reminderLevel: 0, planSnapshot, toolCalls: 0 };
+    this.state = { ...fresh, planSnapshot };
   }
 }

@@ -1,7 +1,7 @@
 // Finds an agent that goes in circles (I8, P25). A missed loop meets the limits later; a false alarm breaks honest
 // work: results must be equal too.
-import { createHash } from 'node:crypto';
 import { oneLine } from '../../core/safe-text.ts';
+import { sha256 } from '../../engine/system.ts';
 
 export interface LoopAlarm {
   /** Safe to show: tool names and numbers, nothing of inputs or results. */
@@ -28,23 +28,23 @@ export class LoopDetector {
     this.#limits = limits;
   }
 
-  get size(): number {
+  get size() {
     return this.#calls.length + this.#texts.length;
   }
 
-  observeCall({ name, input, result }: { name: string; input: unknown; result: unknown }): LoopAlarm | null {
-    const key = digest(`${name}\n${canonicalText(input)}\n${withoutMeasurements(canonicalText(result))}`);
+  observeCall({ name, input, result }: { name: string; input: unknown; result: unknown }) {
+    const key = sha256(`${name}\n${canonicalText(input)}\n${withoutMeasurements(canonicalText(result))}`);
     // To repeat a phrase while doing something new is no circle.
     if (!this.#calls.some((call) => call.key === key)) this.#texts = [];
     this.#calls = [...this.#calls, { name: oneLine(name, 40), key }].slice(-this.#limits.memory);
     return this.#alarm(this.#repeatedCalls());
   }
 
-  observeText(text: string): LoopAlarm | null {
+  observeText(text: string) {
     const words = text.normalize('NFKC').toLowerCase();
     const plain = words.replace(/[\s\p{P}\p{S}]+/gu, ' ').trim();
     if (plain === '') return null;
-    const key = digest(plain);
+    const key = sha256(plain);
     this.#texts = [...this.#texts, key].slice(-this.#limits.memory);
     const repeats = this.#texts.filter((said) => said === key).length;
     if (repeats < this.#limits.repeatedTexts) return null;
@@ -57,7 +57,7 @@ export class LoopDetector {
   }
 
   /** A second alarm means a second full round. */
-  #alarm(alarm: LoopAlarm | null): LoopAlarm | null {
+  #alarm(alarm: LoopAlarm | null) {
     if (alarm !== null) this.reset();
     return alarm;
   }
@@ -79,7 +79,7 @@ export class LoopDetector {
 }
 
 /** Keys in order. Never fails, whatever a model sends. */
-function canonicalText(value: unknown): string {
+function canonicalText(value: unknown) {
   const inOrder = (_key: string, field: unknown): unknown => {
     if (field instanceof Error) return `${field.name}: ${field.message}`;
     if (typeof field === 'bigint') return String(field);
@@ -94,10 +94,8 @@ function canonicalText(value: unknown): string {
   }
 }
 
-const digest = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 22);
-
 /** They differ at every run of a test; other numbers may be progress. */
-function withoutMeasurements(text: string): string {
+function withoutMeasurements(text: string) {
   return text
     .replace(/\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?/gu, '#')
     .replace(/\b\d{1,9}(?:\.\d{1,9})?[ ]?(?:ms|µs|us|ns)\b/gu, '#')

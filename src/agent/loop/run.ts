@@ -7,12 +7,11 @@ import type { Event } from '../../core/events.ts';
 import type { Policy } from '../../core/policy.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { type Settings, settingsForAgent } from '../../core/settings.ts';
-import type { State } from '../../core/state.ts';
+import { createState, type State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
-import type { Clock } from '../../engine/host.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../engine/runtime.ts';
 import { sha256 } from '../../engine/system.ts';
-import type { PlanFileSync, SyncReport } from '../../plan-file/plan-file-sync.ts';
+import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
 import { type AgentEvent, type Emit, planView, type UsageView } from '../agent-event.ts';
 import type { ResolvedModel } from '../models/resolve-model.ts';
 import type { Worker } from '../workers/worker-types.ts';
@@ -23,65 +22,64 @@ import { type Asking, createPermissionGate, noAsking } from './tool-calls.ts';
 
 export const ownAgentName = 'run';
 
-export interface AgentRunOptions extends Pick<RuntimeOptions, 'store' | 'clock' | 'identifiers' | 'checker'> {
-  /** null: a session goes on without a new message. */
-  readonly goal: string | null;
-  readonly sessionId: string;
-  readonly resume: boolean;
-  readonly model: ResolvedModel;
-  readonly policy: Policy;
-  readonly directory: string;
-  readonly permissions: PermissionPolicy;
-  /** Absent: nobody can be asked. */
-  readonly asking?: Asking;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly emit: Emit;
-  /** S4; none: there is no `delegate`. */
-  readonly workers?: readonly Worker[];
-  readonly planFile?: (engine: Runtime) => PlanFileSync;
-  /** null: none can be taken. */
-  readonly fingerprint: () => Promise<string | null>;
-  /** The caller has the signals and keys. */
-  readonly onControl?: (control: HumanControl) => void;
-  readonly acceptClaims: boolean;
-  readonly random?: () => number;
-}
+export type AgentRunOptions = Pick<RuntimeOptions, 'store' | 'clock' | 'identifiers' | 'checker'> &
+  Readonly<{
+    /** null: a session goes on without a new message. */
+    goal: string | null;
+    sessionId: string;
+    resume: boolean;
+    model: ResolvedModel;
+    policy: Policy;
+    directory: string;
+    permissions: PermissionPolicy;
+    /** Absent: nobody can be asked. */
+    asking?: Asking;
+    environment: Readonly<Record<string, string | undefined>>;
+    emit: Emit;
+    /** S4; none: there is no `delegate`. */
+    workers?: readonly Worker[];
+    planFile?: (engine: Runtime) => PlanFileSync;
+    /** null: none can be taken. */
+    fingerprint: () => Promise<string | null>;
+    /** The caller has the signals and keys. */
+    onControl?: (control: HumanControl) => void;
+    acceptClaims: boolean;
+    random?: () => number;
+  }>;
 
 /** An event before it has its id, time and session. */
 export type Draft<Kind> = Kind extends unknown ? Omit<Kind, 'id' | 'sessionId' | 'at'> : never;
 export type RunParts = ReturnType<typeof openParts>;
 
 function openParts(options: AgentRunOptions) {
-  const { store, clock, identifiers, sessionId, directory, checker } = options;
-  const { workers = [], asking = noAsking } = options;
+  const { store, clock, identifiers, sessionId, workers = [], asking = noAsking } = options;
   // M1: the agentTypes that a todo may have.
   const agentTypes = workers.length === 0 ? {} : { agentTypes: workers.map(({ name }) => name) };
   const policy = { ...options.policy, settings: { ...options.policy.settings, ...agentTypes } };
   const settings = settingsForAgent(policy.settings, ownAgentName);
-  const parts = { store, clock, identifiers, hash: sha256, policy: () => policy };
-  const engine = createRuntime({ ...parts, ...(checker && { checker }) });
-  const state = (): Promise<State | null> => store.state(sessionId);
+  const engine = createRuntime({ ...options, hash: sha256, policy: () => policy });
+  const state = async () => (await store.state(sessionId)) ?? createState(sessionId, clock.now());
   const base = (of = sessionId) => ({ id: identifiers.next(), sessionId: of, at: clock.now() });
   const tell = ({ type, ...body }: Draft<AgentEvent>, of = sessionId, emit = options.emit) =>
     emit({ type, at: clock.now(), sessionId: of, ...body } as AgentEvent);
-  const limits = { ...defaultLimits, commandMs: settings.tools.shellTimeoutSeconds * 1000 };
-  const environment = commandEnvironment(options.environment, sessionId);
-  const jobs = openJobs({ root: directory, environment, limits });
+  const place = {
+    root: options.directory,
+    limits: { ...defaultLimits, commandMs: settings.tools.shellTimeoutSeconds * 1000 },
+    environment: commandEnvironment(options.environment, sessionId),
+  };
+  const record = (event: Draft<Event>, of = sessionId) => engine.handle({ ...base(of), ...event } as Event);
   let shownPlan = '';
   return {
-    ...{ ...options, workers, asking, settings, engine, state, base, tell },
-    workspace: { root: directory, limits, environment, jobs },
-    control: createControl(state, clock, tell),
-    record: (event: Draft<Event>, of = sessionId) => engine.handle({ ...base(of), ...event } as Event),
-    async isNow(rule: (spent: { state: State; settings: Settings; at: number }) => boolean) {
-      const now = await state();
-      return now !== null && rule({ state: now, settings, at: clock.now() });
-    },
+    ...{ ...options, workers, asking, settings, engine, state, base, tell, record },
+    workspace: { ...place, jobs: openJobs(place) },
+    control: createControl(state, clock, tell, record),
+    isNow: async (rule: (now: { state: State; settings: Settings; at: number }) => boolean) =>
+      rule({ state: await state(), settings, at: clock.now() }),
     async showPlan() {
-      const view = planView((await state())?.plan ?? []);
-      const plan = JSON.stringify(view);
-      if (plan !== shownPlan) tell({ type: 'plan-changed', ...view });
-      shownPlan = plan;
+      const view = planView((await state()).plan);
+      const shown = JSON.stringify(view);
+      if (shown !== shownPlan) tell({ type: 'plan-changed', ...view });
+      shownPlan = shown;
     },
   };
 }
@@ -99,7 +97,7 @@ export function openRun(options: AgentRunOptions) {
     steps: 0,
     toolCalls: 0,
     usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, cost: null } as UsageView,
-    continuations: new Map<TextKind, number>(),
+    continuations: [] as TextKind[],
     turnId: null as string | null,
     shownWords: new Set<string>(),
   };
@@ -111,13 +109,15 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   return () => signal.removeEventListener('abort', callback);
 }
 
-type Tell = (event: Draft<AgentEvent>) => void;
-type Other<Found> = (end: (found: Found) => void) => () => void;
-
 /** Commands from another terminal take effect within a second. */
 const pollMs = 400;
 
-function createControl(read: () => Promise<State | null>, clock: Clock, tell: Tell) {
+function createControl(
+  read: () => Promise<State>,
+  clock: AgentRunOptions['clock'],
+  tell: (event: Draft<AgentEvent>) => void,
+  record: (event: Draft<Event>) => Promise<unknown>,
+) {
   const stopped = new AbortController();
   const looks = new EventEmitter<{ look: [State] }>().setMaxListeners(0);
   let step = new AbortController();
@@ -132,7 +132,6 @@ function createControl(read: () => Promise<State | null>, clock: Clock, tell: Te
     },
     async look() {
       const state = await read();
-      if (state === null) return;
       if ((state.latch !== null || state.pause?.by === 'human') && !isFinishing) step.abort();
       looks.emit('look', state);
     },
@@ -141,12 +140,12 @@ function createControl(read: () => Promise<State | null>, clock: Clock, tell: Te
       return () => looks.off('look', listener);
     },
     /** Until no pause of a human holds. Unless it was stopped, the next step can be aborted anew. */
-    async whilePaused(): Promise<State | null> {
+    async whilePaused() {
       for (let isTold = false; ; isTold = true) {
         const state = await read();
-        const isStopped = state !== null && state.latch !== null;
-        if (isStopped || state?.pause?.by !== 'human') {
-          if (!isStopped && step.signal.aborted) step = new AbortController();
+        if (state.latch !== null) return state;
+        if (state.pause?.by !== 'human') {
+          if (step.signal.aborted) step = new AbortController();
           return state;
         }
         const sentence =
@@ -155,11 +154,11 @@ function createControl(read: () => Promise<State | null>, clock: Clock, tell: Te
         await once(looks, 'look');
       }
     },
-    /** What a look or `other` finds; null: it is due, or the human ends it. */
+    /** What a look finds; null: it is due, or the human ends it. */
     wait<Found>(
       dueAt: number | null,
       find: (state: State) => Found | null | undefined,
-      { signal = step.signal, other }: { signal?: AbortSignal; other?: Other<Found> | null } = {},
+      signal = step.signal,
     ): Promise<Found | null> {
       return new Promise((resolve) => {
         const end = (found: Found | null) => {
@@ -172,7 +171,6 @@ function createControl(read: () => Promise<State | null>, clock: Clock, tell: Te
         };
         const stops: (() => unknown)[] = [control.onLook(look)];
         if (dueAt !== null) stops.push(clock.wake(dueAt, () => end(null)));
-        if (other) stops.push(other(end));
         // Last, because it may end at once.
         stops.push(onAbort(AbortSignal.any([signal, stopped.signal]), () => end(null)));
       });
@@ -185,9 +183,9 @@ function createControl(read: () => Promise<State | null>, clock: Clock, tell: Te
     stopping: stopped.signal,
     abortStep: () => step.abort(),
     /** The running step may finish; waits end when the stop is on the record. */
-    async stopAfterStep(record: () => Promise<unknown>) {
+    async stopAfterStep() {
       isFinishing = true;
-      await record();
+      await record({ type: 'human-aborted', how: 'Ctrl-C' });
       stopped.abort();
     },
     close() {
@@ -200,9 +198,9 @@ function createControl(read: () => Promise<State | null>, clock: Clock, tell: Te
 
 export type HumanControl = ReturnType<typeof createHumanControl>;
 
-export function createHumanControl({ control, gate, record, engine, base }: Run) {
+export function createHumanControl({ control, gate, engine, base }: Run) {
   return {
-    stopAfterStep: () => control.stopAfterStep(() => record({ type: 'human-aborted', how: 'Ctrl-C' })),
+    stopAfterStep: control.stopAfterStep,
     stopNow: control.abortStep,
     /** Joins between two steps; just a stop word sets the latch (P20). */
     async say(text: string) {
@@ -215,14 +213,17 @@ export function createHumanControl({ control, gate, record, engine, base }: Run)
 }
 
 /** `policyHash` null: what holds where they are said becomes the snapshot (V2). */
-export function queuedWords(text: string, base: ReturnType<RunParts['base']>, policyHash: string | null) {
-  const messageId = `said:${base.id}`;
+export function spokenWords(text: string, messageId: string, policyHash: string | null = null) {
   const words = { text, messageId, turnId: messageId, agent: null, fingerprint: null, policyHash };
-  return { ...base, type: 'human-spoke', ...words, queued: true } as const;
+  return { type: 'human-spoke', ...words } as const;
+}
+
+export function queuedWords(text: string, base: ReturnType<RunParts['base']>, policyHash: string | null) {
+  return { ...base, ...spokenWords(text, `said:${base.id}`, policyHash), queued: true } as const;
 }
 
 /** V1. A file that cannot be used holds no run up. */
-export function followPlanFile(run: Pick<RunParts, 'goal' | 'planFile' | 'permissions' | 'engine' | 'tell'>) {
+export function followPlanFile(run: RunParts) {
   const file = run.planFile?.(run.engine);
   const writes = run.permissions.mode !== 'read-only';
   const told = new Set<string>();
@@ -231,7 +232,7 @@ export function followPlanFile(run: Pick<RunParts, 'goal' | 'planFile' | 'permis
     if (!told.has(sentence)) run.tell({ type: 'notice', sentence: `Plan file: ${oneLine(sentence, 300)}` });
     told.add(sentence);
   };
-  const sync = async (direction: 'sync' | 'settle' | 'push'): Promise<SyncReport | null> => {
+  const sync = async (direction: 'sync' | 'settle' | 'push') => {
     if (file === undefined || (!writes && direction === 'push')) return null;
     const synced = await file[writes ? direction : 'pull']();
     if (synced.ok) synced.notices.forEach(tell);
@@ -248,7 +249,7 @@ export function followPlanFile(run: Pick<RunParts, 'goal' | 'planFile' | 'permis
       throw new UntildoneError('usage', sentence);
     },
     follow: () => sync('sync'),
-    async around<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    async around<Answer>(ask: () => Promise<Answer>) {
       await sync('settle');
       const answer = await ask();
       await sync('push');

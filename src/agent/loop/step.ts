@@ -2,47 +2,33 @@
 // failed one. It never decides whether the work is over.
 import type { LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import { isStepCount, jsonSchema, streamText } from 'ai';
-import type { Event, StopEnd } from '../../core/events.ts';
+import type { Event } from '../../core/events.ts';
 import type { Handled } from '../../engine/engine.ts';
-import type { AgentEvent, Emit, UsageView } from '../agent-event.ts';
+import type { AgentEvent, UsageView } from '../agent-event.ts';
 import type { Transcript, TranscriptMessage } from '../context/history.ts';
 import { createWindow } from '../context/prompt.ts';
-import type { PartLike, StepFacts, StopFacts } from '../guard/guard-transform.ts';
+import type { PartLike, StopFacts } from '../guard/guard-transform.ts';
 import { createGuard, GuardMemory } from '../guard/guard-transform.ts';
 import type { LoopDetector } from '../guard/loop-detector.ts';
 import { classifyError, defaultRetryLimits, noFailures, planRetry } from '../models/failed-call.ts';
-import type { Price, ResolvedModel } from '../models/resolve-model.ts';
 import { type Draft, onAbort, type Run } from './run.ts';
 import { type AgentTool, callTool, type ToolCallResult, toolOutput } from './tool-calls.ts';
 
 type Part = TextStreamPart<ToolSet>;
-export type Asked = Handled & { readonly end: StopEnd };
 
-export type StepResult =
-  | (Pick<StepFacts, 'end' | 'text' | 'question'> & {
-      readonly kind: 'stopped';
-      /** null: nobody was asked while the text was held, and it is out. */
-      readonly asked: Asked | null;
-      readonly isHeldBack: boolean;
-    })
-  | { readonly kind: 'failed'; readonly error: unknown }
-  | { readonly kind: 'tools' | 'aborted' };
-
-export interface AgentOptions {
-  readonly run: Run;
-  readonly sessionId: string;
-  readonly model: ResolvedModel;
-  readonly tools: readonly AgentTool[];
-  readonly system: string;
-  readonly transcript: Transcript;
-  readonly detector: LoopDetector;
-  readonly emit: Emit;
-  signal(): AbortSignal;
-  /** False: the human stopped it meanwhile. */
-  waitForRetry(dueAt: number | null): Promise<boolean>;
-  /** null: nothing is open, or nobody holds this agent to a plan. */
-  plan(): Promise<string | null>;
-}
+export type AgentOptions = Pick<Run, 'sessionId' | 'model' | 'emit'> &
+  Readonly<{
+    run: Run;
+    tools: readonly AgentTool[];
+    system: string;
+    transcript: Transcript;
+    detector: LoopDetector;
+    signal(): AbortSignal;
+    /** False: the human stopped it meanwhile. */
+    waitForRetry(dueAt: number | null): Promise<boolean>;
+    /** null: nothing is open, or nobody holds this agent to a plan. */
+    plan(): Promise<string | null>;
+  }>;
 
 export type Agent = ReturnType<typeof openAgent>;
 
@@ -50,7 +36,7 @@ export function openAgent(options: AgentOptions) {
   const { run, sessionId, transcript } = options;
   return {
     ...options,
-    window: createWindow(options, run.settings.context),
+    window: createWindow(options),
     tokens: 0,
     failure: null as string | null,
     failures: noFailures,
@@ -61,25 +47,28 @@ export function openAgent(options: AgentOptions) {
     hint: null as string | null,
     tell: (event: Draft<AgentEvent>) => run.tell(event, sessionId, options.emit),
     record: (event: Draft<Event>) => run.record(event, sessionId),
-    note: (content: string) => transcript.append([{ kind: 'note', message: { role: 'user', content } }]),
+    note: (content: string, kind: 'note' | 'continuation' = 'note') =>
+      transcript.append([{ kind, message: { role: 'user', content } }]),
   };
 }
 
+export type StepResult = Awaited<ReturnType<typeof runStep>>;
+
 /** `ask`: about a stop while its text is held; null: nothing is held. */
-export async function runStep(
-  agent: Agent,
-  ask: ((stop: StopFacts) => Promise<Asked | null>) | null,
-): Promise<StepResult> {
+export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<Handled | null>) | null) {
   await compactIfDue(agent);
   const signal = agent.signal();
   const stepId = agent.run.identifiers.next();
   let hasCalled = false;
   let toolError = null as string | null;
   let response = null as ModelMessage[] | null;
-  let asked = null as Asked | null;
+  /** null: nobody was asked while the text was held, and it is out. */
+  let asked = null as Handled | null;
   let failure = null as { readonly cause: unknown } | null;
-  let isHeldBack = false;
+  let isHeldBack = false as boolean;
 
+  const show = (type: 'text' | 'text-held') => (part: Part) =>
+    part.type === 'text-delta' && agent.tell({ type, text: part.text });
   const guard = createGuard<Part>({
     memory: new GuardMemory(),
     hasOpenTodos: async () => (await agent.plan()) !== null,
@@ -88,7 +77,7 @@ export async function runStep(
     isDuplicate: (part) => part.type === 'tool-result' && (part.output as ToolCallResult).duplicate === true,
     maxAttempts: ask === null ? 1 : 2,
     ask: async (stop) => {
-      asked = ask === null ? null : await unlessAborted(ask(stop), signal);
+      asked = ask && (await unlessAborted(ask(stop), signal));
       if (asked?.answer?.answer !== 'continue' || asked.answer.text === null) return { answer: 'release' };
       return { answer: 'retry', reminder: asked.answer.text, level: asked.decision?.level ?? 1 };
     },
@@ -96,7 +85,7 @@ export async function runStep(
       isHeldBack = true;
       agent.tell({ type: 'text-held-back', text });
     },
-    onHeld: (part) => part.type === 'text-delta' && agent.tell({ type: 'text-held', text: part.text }),
+    onHeld: show('text-held'),
     onFailure: (cause) => {
       failure = { cause };
     },
@@ -133,9 +122,8 @@ export async function runStep(
     // Last: the decision may take minutes; no connection should wait for it.
     if (end !== null) yield end;
   }
-  const show = (part: Part) => part.type === 'text-delta' && agent.tell({ type: 'text', text: part.text });
-  for await (const part of modelParts(callModel, signal)) await guard.take(part, show);
-  await guard.end(show);
+  for await (const part of modelParts(callModel, signal)) await guard.take(part, show('text'));
+  await guard.end(show('text'));
 
   const facts = guard.step().facts();
   const kind = isHeldBack ? 'held' : 'agent';
@@ -147,17 +135,18 @@ export async function runStep(
   );
   if (rows.length > 0) await agent.transcript.append(rows, stepId);
   const error = guard.step().broken().error ?? failure;
-  if (error !== null) return { kind: 'failed', error: error.cause };
+  if (error !== null) return { kind: 'failed', error: error.cause } as const;
   agent.failures = noFailures;
   agent.hint = null;
-  if (facts.end === 'cancelled' || (signal.aborted && asked === null)) return { kind: 'aborted' };
-  if (!facts.calledTools || facts.onlyDuplicates) return { kind: 'stopped', ...facts, asked, isHeldBack };
+  if (facts.end === 'cancelled' || (signal.aborted && asked === null)) return { kind: 'aborted' } as const;
+  if (!facts.calledTools || facts.onlyDuplicates)
+    return { kind: 'stopped', ...facts, asked, isHeldBack } as const;
   agent.toolError = toolError;
-  return { kind: 'tools' };
+  return { kind: 'tools' } as const;
 }
 
-export function takeAlarm(agent: Agent, said: string | null) {
-  if (said !== null) agent.alarm ??= agent.detector.observeText(said)?.pattern ?? null;
+export function takeAlarm(agent: Agent, said = '') {
+  agent.alarm ??= agent.detector.observeText(said)?.pattern ?? null;
   const pattern = agent.alarm;
   agent.alarm = null;
   return pattern;
@@ -190,7 +179,7 @@ type UsageLike = Partial<Pick<LanguageModelUsage, 'inputTokens' | 'outputTokens'
   readonly inputTokenDetails?: Partial<LanguageModelUsage['inputTokenDetails']> | undefined;
 };
 
-export function callUsage(usage: UsageLike, price: Price | null): UsageView {
+export function callUsage(usage: UsageLike, price: Run['model']['price']): UsageView {
   const { inputTokens: input, outputTokens: output, inputTokenDetails: details } = usage;
   const counted = (count: unknown, most = Number.MAX_VALUE) => (isCount(count) ? Math.min(count, most) : 0);
   const inputTokens = counted(input);
@@ -222,8 +211,8 @@ async function compact(agent: Agent) {
   if (shrunk) agent.tell({ type: 'compacted', messagesBefore: before, messagesAfter: after });
 }
 
-/** Waited for, or left to the engine (G9, P21–P23). */
-export async function recover(agent: Agent, error: unknown): Promise<'retry' | 'give-up'> {
+/** True: waited, and to be tried again. False: left to the engine (G9, P21–P23). */
+export async function recover(agent: Agent, error: unknown): Promise<boolean> {
   const { clock, settings, random = Math.random } = agent.run;
   const now = clock.now();
   const classified = classifyError(error, { now, about: agent.model });
@@ -239,9 +228,9 @@ export async function recover(agent: Agent, error: unknown): Promise<'retry' | '
   agent.tell({ type: 'error', kind, sentence, retryAt });
   // Compaction did not cure two overflows.
   const isOverflow = kind === 'overflow';
-  if (isOverflow ? state.overflows >= 2 : !plan.retry) return 'give-up';
+  if (isOverflow ? state.overflows >= 2 : !plan.retry) return false;
   if (isOverflow) await compact(agent);
-  return (await agent.waitForRetry(isOverflow ? null : retryAt)) ? 'retry' : 'give-up';
+  return agent.waitForRetry(isOverflow ? null : retryAt);
 }
 
 export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | null> {
@@ -254,17 +243,14 @@ export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSigna
 /** Longer feels like a Ctrl-C that does not work. */
 const graceMs = 100;
 
-export type EndPart =
-  | { readonly type: 'error'; readonly error: unknown }
-  | { readonly type: 'abort'; readonly reason?: string };
+export type EndPart = Readonly<{ type: 'error'; error: unknown } | { type: 'abort'; reason?: string }>;
 
 /** Never throws: the last part says what broke. A stream that ignores the signal is left. */
 export async function* modelParts<Part extends PartLike>(
   open: () => AsyncIterable<Part>,
   signal: AbortSignal,
 ): AsyncGenerator<Part | EndPart, void, undefined> {
-  const abortPart = (): EndPart =>
-    signal.reason instanceof Error ? { type: 'abort', reason: signal.reason.message } : { type: 'abort' };
+  const abortPart = (): EndPart => ({ type: 'abort', reason: signal.reason?.message });
   if (signal.aborted) return yield abortPart();
   const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;

@@ -2,11 +2,11 @@
 // call with a recorded result is never made again.
 import type { ToolCallPart, ToolResultPart } from 'ai';
 import { allowedProposal } from '../../core/check-specs.ts';
-import type { PermissionAnswer } from '../../core/events.ts';
 import type { PermissionRequest } from '../../core/state.ts';
 import type { CallRow } from '../../engine/host.ts';
+import { createQueue } from '../../engine/system.ts';
 import { createTodoTools } from '../../tools/todo-tools.ts';
-import type { Emit, PermissionChoice } from '../agent-event.ts';
+import { type Emit, type PermissionChoice, permissionChoices } from '../agent-event.ts';
 import * as permission from '../workspace/permission.ts';
 import type { RememberedGrant } from '../workspace/remembered-grants.ts';
 import type { ToolContext, WorkspaceTool } from '../workspace/tool.ts';
@@ -14,14 +14,14 @@ import { workspaceTools } from '../workspace/workspace-tools.ts';
 import type { Run, RunParts } from './run.ts';
 import type { Agent } from './step.ts';
 
-export interface ToolCallResult {
-  readonly ok: boolean;
-  readonly output: string;
+export type ToolCallResult = Readonly<{
+  ok: boolean;
+  output: string;
   /** A todo_write that changed nothing (I5). */
-  readonly duplicate?: boolean;
+  duplicate?: boolean;
   /** Not made: it waits for permission, and its step has ended. */
-  readonly unanswered?: true;
-}
+  unanswered?: true;
+}>;
 
 export const failedCall = (output: string): ToolCallResult => ({ ok: false, output });
 export const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
@@ -40,25 +40,22 @@ export interface AgentTool extends Pick<WorkspaceTool, 'name' | 'description' | 
 
 const readingTodoTools = ['list_todo', 'todo_read', 'todo_verify'];
 
-export function openTools(run: Run): AgentTool[] {
-  const { settings, sessionId, store, clock, engine, permissions, identifiers, workspace } = run;
-  const resolveCheck = (proposal: string) => allowedProposal(settings, proposal);
-  const todos = { engine, store, sessionId, actor: 'agent', clock, identifiers, resolveCheck } as const;
-  return [
-    ...createTodoTools(todos).map(
-      (tool): AgentTool => ({
-        ...tool,
-        family: 'todo',
-        access: readingTodoTools.includes(tool.name) ? 'read' : 'write',
-        async call(input) {
-          const result = await tool.call(input);
-          if (!result.ok) return failedCall(result.error.message);
-          return { ok: true, output: JSON.stringify(result.output), duplicate: result.duplicate === true };
-        },
-      }),
-    ),
-    ...workspaceTools.map((tool) => fromWorkspaceTool(tool, workspace, permissions)),
-  ];
+export function openTools(run: Run) {
+  const resolveCheck = (proposal: string) => allowedProposal(run.settings, proposal);
+  const todoTools = createTodoTools({ ...run, actor: 'agent', resolveCheck }).map(
+    (tool): AgentTool => ({
+      ...tool,
+      family: 'todo',
+      access: readingTodoTools.includes(tool.name) ? 'read' : 'write',
+      async call(input) {
+        const result = await tool.call(input);
+        if (!result.ok) return failedCall(result.error.message);
+        return { ok: true, output: JSON.stringify(result.output), duplicate: result.duplicate === true };
+      },
+    }),
+  );
+  const others = workspaceTools.map((tool) => fromWorkspaceTool(tool, run.workspace, run.permissions));
+  return [...todoTools, ...others];
 }
 
 export function fromWorkspaceTool(
@@ -66,18 +63,12 @@ export function fromWorkspaceTool(
   context: Omit<ToolContext, 'signal'>,
   policy: permission.PermissionPolicy,
 ): AgentTool {
-  const isReading = tool.access === 'read';
-  const decide: AgentTool['permission'] = async (input, known) => {
-    const subject = await permission.subjectOf(tool.access, input, context.root, policy.kept);
-    return permission.decidePermission(tool, subject, policy, known);
-  };
-  const call = async (input: unknown, signal: AbortSignal, isAgain = false): Promise<ToolCallResult> => {
+  const call = async (input: unknown, signal: AbortSignal, mayRepeat: boolean): Promise<ToolCallResult> => {
     try {
       const answer = await tool.call(input, { ...context, signal });
       return typeof answer === 'string' ? { ok: true, output: answer } : failedCall(answer.error);
     } catch (error) {
-      // Only what reads is called again (S6): others may have done half their work.
-      if (isReading && !isAgain && !signal.aborted) return call(input, signal, true);
+      if (mayRepeat && !signal.aborted) return call(input, signal, false);
       // It must not end the run: the model is told and can go another way.
       return failedCall(`${tool.name} failed unexpectedly: ${reasonOf(error)}`);
     }
@@ -85,8 +76,12 @@ export function fromWorkspaceTool(
   return {
     ...tool,
     family: 'workspace',
-    ...(isReading ? {} : { permission: decide }),
-    call: (input, signal) => call(input, signal),
+    async permission(input, known) {
+      const subject = await permission.subjectOf(tool.access, input, context.root, policy.kept);
+      return permission.decidePermission(tool, subject, policy, known);
+    },
+    // Only what reads is called again (S6): others may have done half their work.
+    call: (input, signal) => call(input, signal, tool.access === 'read'),
   };
 }
 
@@ -103,45 +98,44 @@ export async function callTool(
   tool: AgentTool,
   { callId, stepId, input }: { callId: string; stepId: string; input: unknown },
 ): Promise<ToolCallResult> {
-  const { run, sessionId } = caller;
+  const { store, clock, gate } = caller.run;
+  const { sessionId, emit } = caller;
   const { name } = tool;
-  const start = async (): Promise<CallRow> => {
-    const about = { sessionId, callId, stepId, tool: name, readOnly: tool.access === 'read' };
-    const open = { startedAt: run.clock.now(), result: null, endedAt: null };
-    const row = { ...about, input: JSON.stringify(input ?? null), ...open };
-    await run.store.record({ calls: [row] });
-    return row;
-  };
+  const readOnly = tool.access === 'read';
+  const row = { sessionId, callId, stepId, tool: name, readOnly, input: JSON.stringify(input ?? null) };
+  const write = (startedAt: number, result: string | null = null, endedAt: number | null = null) =>
+    store.record({ calls: [{ ...row, startedAt, result, endedAt }] });
   const decide = tool.permission?.bind(tool, input);
-  const gated = { key: callKey(sessionId, callId), onAsk: start, emit: caller.emit };
-  const permit = decide === undefined ? permitOf('allow') : await run.gate.permit({ ...gated, decide });
+  const gated = { key: callKey(sessionId, callId), onAsk: () => write(clock.now()), emit };
+  const permit = decide === undefined ? permitOf('allow') : await gate.permit({ ...gated, decide });
   if (permit === null)
     return { ...failedCall('This call was not made: it waits for a human to allow it.'), unanswered: true };
-  const started = await start();
-  const access = tool.family === 'todo' ? 'todo' : tool.access === 'read' ? 'read' : 'write';
+  const startedAt = clock.now();
+  await write(startedAt);
+  const access = tool.family === 'todo' ? 'todo' : readOnly ? 'read' : 'write';
   const asked = permit.requestId === null ? {} : { requestId: permit.requestId };
   await caller.record({ type: 'tool-started', tool: name, access, ...asked });
   caller.tell({ type: 'tool-started', callId, tool: name, input });
   const result =
     permit.denied === null ? await tool.call(input, caller.signal(), callId) : failedCall(permit.denied);
   const { ok, output } = result;
-  const endedAt = run.clock.now();
-  await run.store.record({ calls: [{ ...started, result: JSON.stringify(result), endedAt }] });
+  const endedAt = clock.now();
+  await write(startedAt, JSON.stringify(result), endedAt);
   await caller.record({ type: 'tool-ended', tool: name, access, error: ok ? null : output.slice(0, 500) });
-  const shown = { output: output.slice(0, 400), milliseconds: endedAt - started.startedAt };
+  const shown = { output: output.slice(0, 400), milliseconds: endedAt - startedAt };
   caller.tell({ type: 'tool-ended', callId, tool: name, ok, ...shown });
   return result;
 }
 
-export interface Asking {
+export type Asking = Readonly<{
   /** Somebody can answer where the run is shown: it waits as long as it takes. */
-  readonly here: boolean;
+  here: boolean;
   /** For an answer from elsewhere, where nobody is here. */
-  readonly waitMs: number;
+  waitMs: number;
   /** Granted for this directory in earlier sessions. */
-  readonly remembered: permission.KnownAnswers['grants'];
+  remembered: permission.KnownAnswers['grants'];
   remember(grant: RememberedGrant): Promise<void>;
-}
+}>;
 
 export const noAsking: Asking = { here: false, waitMs: 0, remembered: [], remember: async () => {} };
 
@@ -153,22 +147,23 @@ interface GatedCall {
   readonly emit: Emit;
 }
 
-/** null: the call has not begun and stays on the record. */
-type Permit = { readonly denied: string | null; readonly requestId: string | null } | null;
-
-function permitOf(decision: permission.PermissionDecision, requestId: string | null = null): Permit {
+function permitOf(decision: permission.PermissionDecision, requestId: string | null = null) {
   return { denied: decision === 'allow' ? null : decision.deny, requestId };
 }
 
 /** On the record first: answered here, in another terminal, or after a crash. One at a time. */
 export function createPermissionGate(run: RunParts) {
-  const { clock, sessionId, control, asking } = run;
+  const { sessionId, control, asking } = run;
   const answeredHere = new Set<string>();
   /** Their call may not have begun on the record yet: once is once. */
   const used = new Set<string>();
-  let queue: Promise<unknown> = Promise.resolve();
+  const inTurn = createQueue();
 
-  const recordAnswer = (requestId: string, remembered: PermissionAnswer, event = run.base()) => {
+  const recordAnswer = (
+    requestId: string,
+    remembered: PermissionChoice | 'withdrawn',
+    event = run.base(),
+  ) => {
     const granted = remembered !== 'no' && remembered !== 'withdrawn';
     const wait = { kind: 'permission', requestId, granted, remembered } as const;
     return run.record({ ...event, type: 'wait-ended', wait });
@@ -176,32 +171,29 @@ export function createPermissionGate(run: RunParts) {
 
   /** The request is this call's, or an unused one with the same words. */
   async function look(call: GatedCall) {
-    const { grants = [], refused = [], requests = [] } = (await run.state())?.permissions ?? {};
+    const { grants = [], refused = [], requests = [] } = (await run.state()).permissions ?? {};
     const decision = await call.decide({ grants: [...asking.remembered, ...grants], refused });
-    const about = decision === 'allow' ? null : decision.about;
+    const { about = null, askable = null } = decision === 'allow' ? {} : decision;
     const isAbout = ({ requestId, tool, subject }: PermissionRequest) =>
       tool === about?.tool && subject === about.subject && !used.has(requestId);
     const own = requests.find(({ callId }) => callId === call.key);
-    return { decision, request: own ?? requests.find(isAbout) ?? null };
+    return { decision, about, askable, request: own ?? requests.find(isAbout) ?? null };
   }
 
-  async function ask(call: GatedCall): Promise<Permit> {
-    const { decision, request } = await look(call);
+  async function ask(call: GatedCall) {
+    const { decision, about, askable, request } = await look(call);
     // A no from before is told. Where nothing can be answered (read-only) a yes is void.
-    const isAnswerable = decision === 'allow' || decision.about !== null;
-    if (request?.answer != null && isAnswerable) return settle(call, request);
-    if (decision === 'allow' || decision.askable === null) return permitOf(decision, request?.requestId);
-    const { id: freshId, at } = run.base();
-    const requestId = request?.requestId ?? freshId;
-    const about = { callId: call.key, ...decision.askable };
-    const wait = { kind: 'permission', requestId, about } as const;
+    if (request?.answer != null && (decision === 'allow' || about !== null)) return settle(call, request);
+    if (askable === null) return permitOf(decision, request?.requestId);
+    const requestId = request?.requestId ?? run.identifiers.next();
+    const wait = { kind: 'permission', requestId, about: { callId: call.key, ...askable } } as const;
     if (request === null) await run.record({ type: 'wait-started', wait });
     await call.onAsk();
-    const choices: PermissionChoice[] = ['once', 'session', 'always', 'no'];
-    call.emit({ type: 'permission-asked', at, sessionId, requestId, ...decision.askable, choices });
-    const dueAt = asking.here ? null : clock.now() + asking.waitMs;
+    const question = { requestId, ...askable, choices: permissionChoices };
+    run.tell({ type: 'permission-asked', ...question }, sessionId, call.emit);
+    const dueAt = asking.here ? null : run.clock.now() + asking.waitMs;
     const answered = await control.wait(dueAt, ({ permissions }) =>
-      permissions?.requests.find((known) => known.requestId === requestId && known.answer !== null),
+      permissions?.requests.find((asked) => asked.requestId === requestId && asked.answer !== null),
     );
     if (answered !== null) return settle(call, answered);
     // The step cannot finish without an answer.
@@ -209,44 +201,41 @@ export function createPermissionGate(run: RunParts) {
     return null;
   }
 
-  async function settle(call: GatedCall, request: PermissionRequest): Promise<Permit> {
-    const { requestId, answer: said } = request;
-    const answer = said ?? 'no';
+  async function settle(call: GatedCall, { requestId, answer }: PermissionRequest) {
     used.add(requestId);
-    const granted = answer !== 'no';
+    const remembered = answer === null || answer === 'withdrawn' ? 'no' : answer;
+    const granted = remembered !== 'no';
     const by = answeredHere.has(requestId) ? 'terminal' : 'elsewhere';
-    const remembered = answer === 'withdrawn' ? 'no' : answer;
-    const at = clock.now();
-    call.emit({ type: 'permission-answered', at, sessionId, requestId, granted, remembered, by });
+    run.tell({ type: 'permission-answered', requestId, granted, remembered, by }, sessionId, call.emit);
     // Looked at again: by now the answer itself says what the model is told.
     const decision = granted ? 'allow' : (await look(call)).decision;
     // A worker's call begins on its own record: the answer is used up now.
     const isForeign = !call.key.startsWith(callKey(sessionId, ''));
-    if (isForeign) await withdraw([request]);
+    if (isForeign) await recordAnswer(requestId, 'withdrawn');
     const left = isForeign ? null : requestId;
     if (granted || decision !== 'allow') return permitOf(decision, left);
     return { denied: 'The human said no.', requestId: left };
   }
 
-  async function withdraw(requests: readonly PermissionRequest[]) {
-    for (const { requestId } of requests) await recordAnswer(requestId, 'withdrawn');
+  /** Nobody waits for these any more. */
+  async function withdraw(isLost: (request: PermissionRequest) => boolean) {
+    const { requests = [] } = (await run.state()).permissions ?? {};
+    for (const { requestId } of requests.filter(isLost)) await recordAnswer(requestId, 'withdrawn');
   }
 
-  async function permit(call: GatedCall): Promise<Permit> {
-    const { decision, request } = await look(call);
+  /** null: the call has not begun and stays on the record. */
+  async function permit(call: GatedCall) {
+    const { decision, askable, request } = await look(call);
     // A question that another call waits for is no answer yet.
     const isOpen = request === null || (request.callId !== call.key && request.answer === null);
-    if (isOpen && (decision === 'allow' || decision.askable === null)) return permitOf(decision);
-    const turn = queue.then(() => (control.signal.aborted ? null : ask(call)));
-    // Whoever asked gets the failure; the next question is not to blame.
-    queue = turn.catch(() => {});
-    return turn;
+    if (isOpen && askable === null) return permitOf(decision);
+    return inTurn(async () => (control.signal.aborted ? null : ask(call)));
   }
 
   /** The first answer counts. */
   async function answer(requestId: string, said: PermissionChoice) {
-    const { requests = [] } = (await run.state())?.permissions ?? {};
-    const pending = requests.find((known) => known.requestId === requestId && known.answer === null);
+    const { requests = [] } = (await run.state()).permissions ?? {};
+    const pending = requests.find((request) => request.requestId === requestId && request.answer === null);
     // With nobody here an agent may have made itself a terminal.
     if (pending === undefined || !asking.here) return;
     answeredHere.add(requestId);

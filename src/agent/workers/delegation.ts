@@ -61,7 +61,7 @@ async function delegate(
   if (signal.aborted || run.control.stopping.aborted)
     return failedCall('It was interrupted before the worker started; nothing was delegated.');
   const nothing = (why: string) => failedCall(`${why} Nothing was delegated.`);
-  const todo = (await run.state())?.plan.find(({ id }) => id === call.todoId);
+  const todo = (await run.state()).plan.find(({ id }) => id === call.todoId);
   if (todo === undefined)
     return nothing('There is no todo with this id in the plan; list_todo shows the ids.');
   const worker = run.workers.find(({ name }) => name === todo.agentType);
@@ -135,7 +135,7 @@ async function endDelegation(
 
 /** V5: its process died. */
 async function settleDelegation(run: Run, callId: string): Promise<ToolCallResult> {
-  const delegation = (await run.state())?.delegation;
+  const delegation = (await run.state()).delegation;
   if (delegation?.callId !== callId)
     return failedCall('The run was interrupted before this worker started; nothing was delegated.');
   const { workerId } = delegation;
@@ -217,7 +217,7 @@ async function runWorker(
     signal: () => signal,
     async waitForRetry(dueAt) {
       time.pause();
-      if (dueAt !== null) await control.wait(dueAt, () => null, { signal });
+      if (dueAt !== null) await control.wait(dueAt, () => null, signal);
       time.goOn();
       return true;
     },
@@ -250,10 +250,10 @@ async function runWorker(
         return interrupted('It asked for a permission, and nobody has answered yet.');
       case 'failed':
         await settleInterrupted(agent, 'give-up');
-        if ((await recover(agent, step.error)) === 'retry') return null;
+        if (await recover(agent, step.error)) return null;
         return failed(agent.failure ?? 'Its model could not be reached.');
       case 'tools': {
-        const pattern = takeAlarm(agent, null);
+        const pattern = takeAlarm(agent);
         return pattern === null ? null : failed(`It went round in circles: ${pattern}.`);
       }
       case 'stopped':
