@@ -4,9 +4,9 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { knownProviders } from '../src/agent/models/resolve-model.ts';
+import { environmentName, flagName } from '../src/core/config.ts';
 import type { Kind, SectionShape } from '../src/core/schema.ts';
 import { type Setting, settingTable } from '../src/core/settings.ts';
-import { environmentName, flagName } from '../src/core/sources.ts';
 
 const page = new URL('../docs/configuration.md', import.meta.url);
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable);

@@ -1,9 +1,9 @@
 // The shape of a command, and how its arguments are read. A wrong argument is a sentence, and nothing has happened
 // by then: arguments are read whole before a command runs.
 import { parseArgs } from 'node:util';
+import { type FlagsResult, flagName, parseFlags, settingPaths } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
 import { closestName } from '../core/problem.ts';
-import { type FlagsResult, flagName, parseFlags, settingPaths } from '../core/sources.ts';
 import type { Io } from './io.ts';
 import { shown } from './print.ts';
 

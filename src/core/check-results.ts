@@ -1,40 +1,59 @@
 // Results of checks: a pass makes a claim final, a failure reopens the todo (V1, P31).
-import { type Step, step } from './decision.ts';
+import { byEvent, type Step, step } from './decision.ts';
 import type { EventOf } from './events.ts';
 import { findTodo, PlanDraft } from './plan.ts';
-import type { Policy } from './policy.ts';
 import { type GoalCheck, newGoalCheck, type State } from './state.ts';
 import { checksOf, isUnverified, type Todo, type TodoEvidence } from './todo.ts';
 import { countProgress, waitForApproval } from './work.ts';
 
 type Finished = EventOf<'check-finished'>;
 
-export function checkStarted(state: State, { todoId, check }: EventOf<'check-started'>): State {
-  if (todoId === null) return setGoal(state, check, { state: 'running' });
-  const todo = findTodo(state.plan, todoId);
-  if (todo?.status !== 'completed' || todo.verification !== 'claimed') return state;
-  return setVerification(state, todo, 'running');
-}
-
-export function checkFinished(state: State, event: Finished): Step {
-  if (event.result === 'waiting') return checkWaits(state, event);
-  return event.todoId === null ? step(goalChecked(state, event)) : todoChecked(state, event, event.todoId);
-}
+export const checkReducers = byEvent({
+  'check-started'(state, { todoId, check }) {
+    if (todoId === null) return setGoal(state, check, { state: 'running' });
+    const todo = findTodo(state.plan, todoId);
+    if (todo?.status !== 'completed' || todo.verification !== 'claimed') return state;
+    return setVerification(state, todo, 'running');
+  },
+  'check-finished'(state, event) {
+    if (event.result === 'waiting') return checkWaits(state, event);
+    return event.todoId === null ? goalChecked(state, event) : todoChecked(state, event, event.todoId);
+  },
+  /** M8: running ones too, since a run may have been lost in a crash. */
+  'verification-asked'(state, { todoId }, policy) {
+    if (policy.settings.mode !== 'enforce') return state;
+    const { plan, goal } = state;
+    const one = todoId === null ? null : findTodo(plan, todoId);
+    const wanted = todoId === null ? plan.filter(isUnverified) : one?.status === 'completed' ? [one] : [];
+    const running = Object.keys(goal).filter((check) => todoId === null && goal[check]?.state === 'running');
+    const checks = [...wanted.flatMap(checksOf), ...running.map((check) => ({ todoId: null, check }))];
+    return step(state, checks.length === 0 ? [] : [{ type: 'run-checks', checks, stop: null }]);
+  },
+  'final-run-ended'(state, event) {
+    const { finalRun } = state;
+    if (finalRun === null || finalRun.stop !== event.stop || finalRun.ended) return state;
+    const draft = new PlanDraft({ ...state, finalRun: { ...finalRun, ended: true } }, 'system', event.at);
+    if (event.edited.length > 0) draft.log('checks-edited', null, { files: event.edited.join(', ') });
+    return draft.finish().edited;
+  },
+  'record-broken': (state, { sentence }) => ({ ...state, recordBroken: sentence }),
+  'checks-overdue': (state) => ({ ...state, checksOverdue: state.parked?.cause === 'nothing-open' }),
+});
 
 /** For a human: the stop waits as for any question, and nothing has failed. */
-function checkWaits(state: State, { todoId, check, at }: Finished): Step {
+function checkWaits(state: State, { todoId, check, at }: Finished): State | Step {
   const asked = waitForApproval(state, check);
-  if (todoId === null) return step(setGoal(asked, check, { state: 'none' }));
+  if (todoId === null) return setGoal(asked, check, { state: 'none' });
   const todo = findTodo(state.plan, todoId);
-  if (todo?.status !== 'completed') return step(asked);
+  if (todo?.status !== 'completed') return asked;
   // In the ledger a running check is a claim already; a pass that is taken back must stand in it.
-  if (todo.verification !== 'passed') return step(setVerification(asked, todo, 'claimed'));
+  if (todo.verification !== 'passed') return setVerification(asked, todo, 'claimed');
   const draft = new PlanDraft(asked, 'system', at);
   draft.put(todo, { ...todo, verification: 'claimed' }, 'edited');
   return draft.finish().edited;
 }
 
-function goalChecked(state: State, { check, result, flaky, tail, fingerprint }: Finished): State {
+function goalChecked(state: State, { check, result, flaky, tail }: Finished): State {
   const passed = result === 'passed';
   const passedBefore = state.goal[check]?.passedBefore ?? false;
   const checked = setGoal(state, check, {
@@ -42,7 +61,6 @@ function goalChecked(state: State, { check, result, flaky, tail, fingerprint }: 
     passedBefore: passedBefore || passed,
     flaky,
     tail: passed ? null : tail,
-    fingerprint,
   });
   return passed && !passedBefore ? countProgress(checked, 'first-pass') : checked;
 }
@@ -59,10 +77,10 @@ function setVerification(state: State, todo: Todo, verification: 'running' | 'cl
 }
 
 /** Too late for a todo that is no longer completed. */
-function todoChecked(state: State, event: Finished, todoId: string): Step {
+function todoChecked(state: State, event: Finished, todoId: string): State | Step {
   const todo = findTodo(state.plan, todoId);
   const { check, flaky } = event;
-  if (todo?.status !== 'completed' || !todo.checks.includes(check)) return step(state);
+  if (todo?.status !== 'completed' || !todo.checks.includes(check)) return state;
   const draft = new PlanDraft(state, 'system', event.at);
   if (event.result === 'passed')
     draft.put(todo, provedTodo(todo, state, event), 'check-passed', { check, flaky });
@@ -91,28 +109,8 @@ function provedTodo(todo: Todo, state: State, event: Finished): Todo {
   return { ...proved, verification: 'passed', failureTail: null, passedAt, idleEnd: false };
 }
 
-/** Nothing wrote while the check ran (V2). Of an agent sent on meanwhile only the counts prove it. */
+/** Nothing wrote while the check ran (V2). If the agent was sent on meanwhile, only the counts of calls prove it. */
 function isCalm({ work, finalRun }: State, event: Finished): boolean {
   if (event.writes === null) return event.final && finalRun?.overdue !== true;
   return event.writes === work.writes && work.started === work.writes;
-}
-
-/** M8: running ones too, since a run may have been lost in a crash. */
-export function verificationAsked(state: State, event: EventOf<'verification-asked'>, policy: Policy): Step {
-  if (policy.settings.mode !== 'enforce') return step(state);
-  const { todoId } = event;
-  const { plan, goal } = state;
-  const one = todoId === null ? null : findTodo(plan, todoId);
-  const wanted = todoId === null ? plan.filter(isUnverified) : one?.status === 'completed' ? [one] : [];
-  const running = Object.keys(goal).filter((check) => todoId === null && goal[check]?.state === 'running');
-  const checks = [...wanted.flatMap(checksOf), ...running.map((check) => ({ todoId: null, check }))];
-  return step(state, checks.length === 0 ? [] : [{ type: 'run-checks', checks, stop: null }]);
-}
-
-export function finalRunEnded(state: State, event: EventOf<'final-run-ended'>): Step {
-  const { finalRun } = state;
-  if (finalRun === null || finalRun.stop !== event.stop || finalRun.ended) return step(state);
-  const draft = new PlanDraft({ ...state, finalRun: { ...finalRun, ended: true } }, 'system', event.at);
-  if (event.edited.length > 0) draft.log('checks-edited', null, { files: event.edited.join(', ') });
-  return draft.finish().edited;
 }

@@ -5,32 +5,17 @@ import { compileNames, createPathSet, expandBraces, matchesNames } from './glob.
 import { collectProblems, excerpt, joinPath, type Report } from './problem.ts';
 import type { CheckSetting, CheckSettings } from './settings.ts';
 
-type Spec<Kind extends string, Fields> = Readonly<{
-  id: string;
-  kind: Kind;
-  /** Their change makes the evidence stale; empty: the whole workspace. */
-  files: readonly string[];
-  timeoutMs: number;
-}> &
-  Readonly<Fields>;
-
-type CommandFields = {
-  command: readonly string[] | { readonly shell: string };
-  directory: string | null;
-  expectExit: number;
-  expectOutput: string | null;
-  environment: readonly string[];
-};
-type FileFields = { path: string; expect: 'exists' | 'absent' | { readonly matches: string } };
-/** `anyHost`: only loopback unless the human says otherwise. */
-type HttpFields = { url: string; expectStatus: number; expectBody: string | null; anyHost: boolean };
-export type CommandCheck = Spec<'command', CommandFields>;
-export type FileCheck = Spec<'file', FileFields>;
-export type HttpCheck = Spec<'http', HttpFields>;
-export type HumanCheck = Spec<'human', { question: string }>;
+/** What readCheck() makes of the setting `checks`, whose summaries say what each field means. */
+type SettingCheck = NonNullable<ReturnType<typeof readCheck>>;
+type CheckOf<Kind extends string> = Readonly<Extract<SettingCheck, { kind: Kind }>>;
+export type CommandCheck = CheckOf<'command'>;
+export type FileCheck = CheckOf<'file'>;
+export type HttpCheck = CheckOf<'http'>;
+export type HumanCheck = CheckOf<'human'>;
 /** From `protect`: paths as they were at the human's message; `baseline` is a key in the store. */
-export type ProtectedCheck = Spec<'protected', { baseline: string }>;
-export type CheckSpec = CommandCheck | FileCheck | HttpCheck | HumanCheck | ProtectedCheck;
+export type ProtectedCheck = Pick<HumanCheck, 'id' | 'files' | 'timeoutMs'> &
+  Readonly<{ kind: 'protected'; baseline: string }>;
+export type CheckSpec = Readonly<SettingCheck> | ProtectedCheck;
 
 export const protectedPathsId = 'protected paths';
 
@@ -139,7 +124,7 @@ const fieldsByKind = {
 const kinds = Object.keys(fieldsByKind) as (keyof typeof fieldsByKind)[];
 
 /** null: it is of no kind. */
-function readCheck(id: string, setting: CheckSetting, path: string, report: Report): CheckSpec | null {
+function readCheck(id: string, setting: CheckSetting, path: string, report: Report) {
   const [kind, ...others] = kinds.filter((one) => setting[one] !== undefined);
   if (kind === undefined || others.length > 0) {
     report(path, 'must have exactly one of command, file, http, human');
@@ -174,7 +159,7 @@ function readCheck(id: string, setting: CheckSetting, path: string, report: Repo
       reportPath(file, joinPath(path, 'file'), report);
       if ([exists, absent, matches].filter((value) => value !== undefined).length > 1)
         report(path, 'must have at most one of exists, absent, matches');
-      const presence = absent === true || exists === false ? 'absent' : 'exists';
+      const presence: 'absent' | 'exists' = absent === true || exists === false ? 'absent' : 'exists';
       return { ...base, kind, path: file, expect: matches === undefined ? presence : { matches } };
     }
     case 'http': {

@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Layers, mergeSettings, type Origin, origins, validateConfig, withoutGrants } from './config.ts';
+import {
+  type Layers,
+  mergeSettings,
+  type Origin,
+  origins,
+  settingPaths,
+  validateConfig,
+  withoutGrants,
+} from './config.ts';
 import { problemSentence } from './problem.ts';
 import { defaultSettings } from './settings.ts';
-import { settingPaths } from './sources.ts';
 
 function sentences(value: unknown): readonly string[] {
   const result = validateConfig(value);

@@ -1,5 +1,7 @@
 // What one event gives besides the next state. Commands are performed after the transaction (G1, V8).
+import type { EventOf, EventType } from './events.ts';
 import type { LedgerDraft } from './ledger.ts';
+import type { Policy } from './policy.ts';
 import type { Reason } from './rules.ts';
 import type { State } from './state.ts';
 import type { TextKind } from './texts.ts';
@@ -43,14 +45,8 @@ export type Decision = Readonly<{
 export type InjectCommand = Readonly<{ type: 'inject'; epoch: number; text: string | null }>;
 
 /** Asked hosts. */
-export type AnswerCommand = Readonly<{
-  type: 'answer';
-  answer: Answer;
-  epoch: number;
-  text: string | null;
-  message: string | null;
-  dueAt: number | null;
-}>;
+export type AnswerCommand = Pick<Decision, 'answer' | 'epoch' | 'dueAt'> &
+  Readonly<{ type: 'answer'; text: string | null; message: string | null }>;
 
 export type RunChecksCommand = Readonly<{
   type: 'run-checks';
@@ -88,4 +84,14 @@ export type Step = Readonly<{
 
 export function step(state: State, commands: Step['commands'] = [], ledger: Step['ledger'] = []): Step {
   return { state, commands, decision: null, ledger };
+}
+
+/** What each event does to a session; most only change its state. The settings are those of its agent. */
+export type Reducers = {
+  readonly [Type in EventType]: (state: State, event: EventOf<Type>, policy: Policy) => State | Step;
+};
+
+/** A part of the table, typed by its keys. */
+export function byEvent<Type extends EventType>(part: Pick<Reducers, Type>): Pick<Reducers, Type> {
+  return part;
 }

@@ -13,6 +13,7 @@ import {
   number,
   object,
   optional,
+  ownValue,
   read,
   taken,
   text as textOf,
@@ -41,10 +42,6 @@ const listedTitle = taken((value) => (typeof value === 'string' ? value.slice(0,
 
 const listedWord = optional(taken((word) => (typeof word === 'string' ? word.slice(0, 200) : excerpt(word))));
 
-const hostMode = choice('asked', 'told');
-/** `other`: neither main nor subagent (titles, summaries …). */
-const sessionKind = choice('main', 'subagent', 'other', 'unknown');
-const knowledge = choice('yes', 'no', 'unknown');
 export const access = choice('read', 'write', 'todo', 'unknown');
 const actor = choice(...actors);
 /** Only `normal`, `length` and `empty` may be continued (G2). */
@@ -68,8 +65,9 @@ const descriptor = object({
   host: identifier,
   /** It owns timers and outbox. */
   instance: identifier,
-  mode: hostMode,
-  kind: sessionKind,
+  mode: choice('asked', 'told'),
+  /** `other`: neither main nor subagent (titles, summaries …). */
+  kind: choice('main', 'subagent', 'other', 'unknown'),
   parentId: nullable(identifier),
   directory: nullable(text),
   /** An unanswered question ends `paused`. */
@@ -78,7 +76,7 @@ const descriptor = object({
   immediate: flag,
   /** "unknown" is not read-only (G4). */
   everyAgentWrites: flag,
-  /** Else idle claims look like honest ones. */
+  /** If not, an idle claim cannot be told from an honest one. */
   seesTools: flag,
   /** Their names for the model; null: texts must not name it. */
   tools: object({
@@ -91,7 +89,7 @@ const descriptor = object({
 
 const agentDescriptor = object({
   name: nullable(identifier),
-  canWrite: knowledge,
+  canWrite: choice('yes', 'no', 'unknown'),
   model: nullable(identifier),
   variant: nullable(identifier),
 });
@@ -297,9 +295,7 @@ export type PlanChange = WithoutSender<
 >;
 
 export type SourceKind = Infer<typeof sourceKind>;
-export type HostMode = Infer<typeof hostMode>;
-export type SessionKind = Infer<typeof sessionKind>;
-export type Knowledge = Infer<typeof knowledge>;
+export type HostMode = SessionDescriptor['mode'];
 export type ToolAccess = Infer<typeof access>;
 export type StopEnd = Infer<typeof stopEnd>;
 export type WorkerResult = (typeof workerResults)[number];
@@ -319,9 +315,8 @@ const kinds = new Map(Object.entries(eventTable).map(([type, own]) => [type, obj
 export function parseEvent(value: unknown): ParsedEvent {
   try {
     if (!isObject(value)) return refuse(`An event must be an object, got ${excerpt(value)}.`);
-    const type = Object.hasOwn(value, 'type') ? value['type'] : undefined;
+    const type = ownValue(value, 'type');
     if (typeof type !== 'string') return refuse(`The type of an event must be a text, got ${excerpt(type)}.`);
-    if (kinds.has(type)) return parseFields(type, value);
     const former = formerTypes.map((pattern) => pattern.exec(type)?.groups).find(Boolean);
     return former === undefined ? parseFields(type, value) : parseFormer(former, value);
   } catch {

@@ -42,7 +42,7 @@ function openBraces(pattern: string): string[] | null {
 /** Takes any number of items: * of characters in a name, ** of names in a path. */
 const wildcard = null;
 type Part = ((item: string) => boolean) | typeof wildcard;
-export type NamesPattern = readonly Part[];
+type NamesPattern = readonly Part[];
 
 export function compileNames(patterns: readonly string[]): NamesPattern {
   return patterns.map((pattern) => {

@@ -1,10 +1,10 @@
 // What the human does, and how a session comes and goes. Only the human lifts the latch; only speaking zeroes the
 // counters (G4, G6, T3).
+import { byEvent } from './decision.ts';
 import type { EventOf } from './events.ts';
-import { isPhrase } from './phrases.ts';
 import type { Policy } from './policy.ts';
-import { endTurn, isOnItsWay, newTurn, type State, unpark } from './state.ts';
-import { isOpen } from './todo.ts';
+import { afterAnswer, cancelParked, endTurn, isOnItsWay, newTurn, type State, unpark } from './state.ts';
+import { bareWords, isOpen } from './todo.ts';
 import { dropUnanswered, forgetRefusals, isApprovalRequest, limitAfter, seeFingerprint } from './work.ts';
 
 /** For late echoes of earlier messages; hosts send them within seconds. */
@@ -12,9 +12,48 @@ const rememberedMessages = 32;
 /** More than anyone types between two steps. */
 const queuedMessages = 200;
 
+export const humanReducers = byEvent({
+  'human-spoke': humanSpoke,
+  'words-joined'(state, { messageId }) {
+    return { ...state, words: state.words?.filter((known) => known.messageId !== messageId) ?? [] };
+  },
+  'human-aborted'(state, { how, at }) {
+    const settled = { outcome: 'aborted', reason: 'aborted', at } as const;
+    return { ...cancelParked(endTurn(state)), latch: { how, at }, settled };
+  },
+  'human-paused'(state, { reason, at }) {
+    // A told host that was waiting sits idle: its turn is over.
+    const paused = state.parked === null ? state : endTurn(state);
+    return { ...cancelParked(paused), pause: { by: 'human', reason, at } };
+  },
+  /** Budgets stay spent (G6). A told host does not idle again by itself: its last stop is taken up. */
+  'human-resumed'(state, { at }) {
+    // A countdown or a wait goes on as it was.
+    if (state.latch === null && state.pause === null) return state;
+    const { lastStop, descriptor, turn } = state;
+    const lifted: State = { ...cancelParked(state), latch: null, pause: null };
+    if (descriptor.mode !== 'told' || turn?.ended === false || lastStop === null) return lifted;
+    const parked = { ...lastStop, at, end: 'normal', cause: 'resumed' } as const;
+    return { ...lifted, parked, activeSinceAnswer: true };
+  },
+  // None of the next three lifts a latch or zeroes a counter.
+  'session-opened'(state, { descriptor, agent, resumed }) {
+    const opened = resumed === true ? withoutCutContinuation(state) : state;
+    return { ...opened, descriptor, agent: agent ?? state.agent, deleted: false, closed: false };
+  },
+  /** What is planned or on its way is void. */
+  'session-closed'(open) {
+    const state: State = { ...open, closed: true };
+    const { injection, descriptor } = state;
+    if (descriptor.mode === 'asked' || !isOnItsWay(injection)) return unpark(state);
+    return { ...cancelParked(state), injection: { ...injection, state: 'failed' } };
+  },
+  'session-deleted': (state) => ({ ...cancelParked(state), deleted: true }),
+});
+
 type Spoken = EventOf<'human-spoke'>;
 
-export function humanSpoke(state: State, event: Spoken, policy: Policy): State {
+function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   if (isEcho(state, event, policy)) return state;
   const stops = event.text !== null && isPhrase(event.text, policy.settings.stopWords);
   const placed = placeInTurn(state, event, policy);
@@ -52,7 +91,8 @@ export function humanSpoke(state: State, event: Spoken, policy: Policy): State {
     parked: null,
     timer: null,
     settled: null,
-    injection: unanswered(state),
+    // The human spoke before the agent moved: the answer was lost.
+    injection: afterAnswer(state, 'unanswered'),
   };
   if (event.fingerprint === null) return fresh;
   // Progress starts from the workspace at the human's message.
@@ -66,6 +106,18 @@ function isEcho(state: State, event: Spoken, policy: Policy): boolean {
   const { parked, descriptor } = state;
   if (descriptor.mode !== 'told' || parked === null) return false;
   return event.at - parked.at < policy.settings.gracePeriod;
+}
+
+/** A phrase has at most 400 code units; the rest is room for "!!!". */
+const longestMessage = 1000;
+
+/** It counts only when it is the entire message (G4, T3); letter case, spacing and end punctuation do not matter. */
+export function isPhrase(message: string, phrases: readonly string[]): boolean {
+  const plain = message.trim();
+  if (plain === '' || plain.length > longestMessage) return false;
+  const normalise = (words: string): string => bareWords(words, /^[¡¿]+/u, /[\p{P}\s]+$/u);
+  const wanted = normalise(plain);
+  return phrases.some((phrase) => normalise(phrase) === wanted);
 }
 
 function placeInTurn(state: State, event: Spoken, policy: Policy): State {
@@ -91,56 +143,6 @@ function queueWords(state: State, { queued, text, messageId, at }: Spoken): Stat
   return { ...state, words: [...(state.words ?? []), { messageId, text, at }].slice(-queuedMessages) };
 }
 
-export function wordsJoined(state: State, { messageId }: EventOf<'words-joined'>): State {
-  return { ...state, words: state.words?.filter((known) => known.messageId !== messageId) ?? [] };
-}
-
-/** The human spoke before the agent moved: the answer was lost. */
-function unanswered({ injection, descriptor }: State): State['injection'] {
-  return injection?.state === 'intended' && descriptor.mode === 'asked'
-    ? { ...injection, state: 'unanswered' }
-    : injection;
-}
-
-export function humanAborted(state: State, { how, at }: EventOf<'human-aborted'>): State {
-  return {
-    ...endTurn(state),
-    epoch: state.epoch + 1,
-    latch: { how, at },
-    parked: null,
-    timer: null,
-    settled: { outcome: 'aborted', reason: 'aborted', at },
-  };
-}
-
-export function humanPaused(state: State, { reason, at }: EventOf<'human-paused'>): State {
-  return {
-    // A told host that was waiting sits idle: its turn is over.
-    ...(state.parked === null ? state : endTurn(state)),
-    epoch: state.epoch + 1,
-    pause: { by: 'human', reason, at },
-    parked: null,
-    timer: null,
-  };
-}
-
-/** Budgets stay spent (G6). A told host does not idle again by itself: its last stop is taken up. */
-export function humanResumed(state: State, { at }: EventOf<'human-resumed'>): State {
-  // A countdown or a wait goes on as it was.
-  if (state.latch === null && state.pause === null) return state;
-  const { lastStop, descriptor, turn } = state;
-  const lifted = { ...state, epoch: state.epoch + 1, latch: null, pause: null, parked: null, timer: null };
-  if (descriptor.mode !== 'told' || turn?.ended === false || lastStop === null) return lifted;
-  return { ...lifted, parked: { ...lastStop, at, end: 'normal', cause: 'resumed' }, activeSinceAnswer: true };
-}
-
-/** None of these three lifts a latch or zeroes a counter. */
-export function sessionOpened(state: State, event: EventOf<'session-opened'>): State {
-  const { descriptor, resumed } = event;
-  const opened = resumed === true ? withoutCutContinuation(state) : state;
-  return { ...opened, descriptor, agent: event.agent ?? state.agent, deleted: false, closed: false };
-}
-
 /** A process that died says nothing about progress. Only `stagnant` forgets it: dying stays bounded (G6, V5). */
 function withoutCutContinuation(state: State): State {
   const { counters, progress } = state;
@@ -150,17 +152,4 @@ function withoutCutContinuation(state: State): State {
     counters: { ...counters, stagnant: Math.max(0, counters.stagnant - 1) },
     progress: { ...progress, continuationOpen: false },
   };
-}
-
-/** What is planned or on its way is void: yesterday's countdown must not spend today's tokens. */
-export function sessionClosed(open: State): State {
-  const state: State = { ...open, closed: true };
-  const { injection, descriptor } = state;
-  if (descriptor.mode === 'asked' || !isOnItsWay(injection)) return unpark(state);
-  const failed = { ...injection, state: 'failed' as const };
-  return { ...state, injection: failed, parked: null, timer: null, epoch: state.epoch + 1 };
-}
-
-export function sessionDeleted(state: State): State {
-  return { ...state, parked: null, timer: null, epoch: state.epoch + 1, deleted: true };
 }

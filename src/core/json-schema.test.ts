@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { validateConfig } from './config.ts';
-import { configSchema, type JsonSchema } from './json-schema.ts';
-import type { Kind } from './schema.ts';
-import { defaultSettings, settingNames, settingTable } from './settings.ts';
+import type { JsonSchema, Kind } from './schema.ts';
+import { configSchema, defaultSettings, settingNames, settingTable } from './settings.ts';
 
 const understood = new Set(
   `$schema title description default type properties additionalProperties propertyNames maxProperties

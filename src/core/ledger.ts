@@ -99,7 +99,7 @@ export function findDamage(entries: readonly LedgerEntry[], plan: readonly Todo[
   const noted = new Map<string, unknown>();
   for (const { todoId, change, detail } of entries) {
     if (todoId === null || detail['state'] === undefined) continue;
-    // Of one put into the store by hand only the beginning is missing.
+    // A todo that was put into the store by hand has no such entry.
     if (!noted.has(todoId) && change !== 'created')
       return `todo ${todoId} is on its ledger without having been created`;
     // Else an edit between two honest changes would pass for one of them.

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { validateConfig } from './config.ts';
-import { defaultGoOnPhrases, defaultStopWords, isPhrase } from './phrases.ts';
+import { isPhrase } from './human.ts';
+import { defaultSettings } from './settings.ts';
+
+const { stopWords: defaultStopWords, goOnPhrases: defaultGoOnPhrases } = defaultSettings;
 
 describe('G4: a message that is exactly a stop word', () => {
   it.each([

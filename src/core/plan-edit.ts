@@ -1,5 +1,5 @@
 // Adds todos, changes one by its id, hands one to a worker (M1, M3, M4, S4, S6). What is wrong is refused one by one.
-import { type Command, type Step, step } from './decision.ts';
+import { byEvent, type Command, type Step, step } from './decision.ts';
 import type { EventBase, EventOf, NewTodo, TodoChanges } from './events.ts';
 import { findTodo, firstRepeatedId, PlanDraft, setStatus, wantedStatus } from './plan.ts';
 import type { Policy } from './policy.ts';
@@ -7,12 +7,48 @@ import { writeList } from './reconcile.ts';
 import { oneLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
 import { newTurn, type State } from './state.ts';
-import { checksOf, isFinal, isOpen, normaliseTitle, type Todo } from './todo.ts';
+import { checksOf, isEnded, isFinal, isOpen, normaliseTitle, type Todo } from './todo.ts';
 
 type PlanEvent = EventOf<'todos-created' | 'plan-written' | 'todo-updated' | 'todo-completed'>;
 
-/** One more try after the first failure (S6). */
+/** Of its workers; then a todo is blocked, so that the others go on (S6). */
 const mostFailures = 2;
+
+export const planReducers = byEvent({
+  'todos-created': editPlan,
+  'plan-written': editPlan,
+  'todo-updated': editPlan,
+  'todo-completed': editPlan,
+  'delegation-started'(state, event, policy) {
+    const { workerId, agentType, callId, at } = event;
+    const draft = new PlanDraft(touchPlan(state, event), 'agent', at);
+    const todo = lookFor(draft, event.todoId);
+    if (todo !== null && isFree(draft, todo)) {
+      const started = setStatus(todo, { status: 'in_progress' }, draft.state, 'agent', at)?.todo ?? todo;
+      draft.put(todo, started, 'delegated', { worker: workerId, agentType });
+      const delegation = { workerId, todoId: todo.id, agentType, callId, startedAt: at, ended: null };
+      draft.state = { ...draft.state, delegation };
+      if (policy.settings.singleInProgress) noticeActive(draft, todo);
+    }
+    const { edited, reply } = draft.finish();
+    return { ...(reply.applied ? edited : step(state)), commands: [{ type: 'reply', reply }] };
+  },
+  /** Told twice about the same worker, as after a crash: nothing changes. */
+  'delegation-ended'(state, event, policy) {
+    const { workerId, result, at } = event;
+    const { delegation } = state;
+    if (delegation?.workerId !== workerId || delegation.ended !== null) return state;
+    const sentence = oneLine(event.sentence, 300);
+    const ended = { ...delegation, ended: { result, sentence, at } };
+    const draft = new PlanDraft({ ...state, delegation: ended }, 'system', at);
+    const detail = { worker: workerId, agentType: delegation.agentType, result, sentence };
+    const todo = state.plan.find(({ id }) => id === delegation.todoId);
+    if (todo === undefined || !isOpen(todo) || result === 'done' || result === 'interrupted')
+      draft.log('worker-ended', delegation.todoId, detail);
+    else countFailure(draft, todo, detail, policy.settings);
+    return draft.finish().edited;
+  },
+});
 
 /** The model always gets a reply; what it claims is checked at once. */
 export function editPlan(state: State, event: PlanEvent, policy: Policy): Step {
@@ -68,7 +104,8 @@ function createTodos(draft: PlanDraft, items: readonly NewTodo[], settings: Sett
       openTitles.set(key, draft.add(item, settings));
     }
   }
-  if (settings.singleInProgress) noticeActive(draft, items);
+  const [first, second] = items.filter((item) => wantedStatus(item).status === 'in_progress');
+  if (settings.singleInProgress && first) noticeActive(draft, undefined, second && first);
 }
 
 function lookUp(plan: readonly Todo[], items: readonly NewTodo[]) {
@@ -78,8 +115,7 @@ function lookUp(plan: readonly Todo[], items: readonly NewTodo[]) {
   const openTitles = new Map<string, Todo>();
   for (const todo of plan) {
     if (ids.has(todo.id)) knownIds.add(todo.id);
-    const isLive = todo.status !== 'completed' && todo.status !== 'cancelled';
-    if (isLive && titles.has(todo.titleKey)) openTitles.set(todo.titleKey, todo);
+    if (!isEnded(todo) && titles.has(todo.titleKey)) openTitles.set(todo.titleKey, todo);
   }
   return { knownIds, openTitles };
 }
@@ -94,20 +130,12 @@ function joinTwin(draft: PlanDraft, item: NewTodo, twin: Todo) {
   if (wanted.status !== 'pending') draft.setStatus(known, wanted);
 }
 
-function noticeActive(draft: PlanDraft, items: readonly NewTodo[]): void {
-  const [first, second] = items.filter((item) => wantedStatus(item).status === 'in_progress');
-  if (first === undefined) return;
-  const before = draft.state.plan.find(({ status }) => status === 'in_progress');
-  if (before !== undefined || second !== undefined) noticeOther(draft, before?.title ?? first.title);
-}
-
-function noticeSecondActive(draft: PlanDraft, todo: Todo): void {
-  const other = draft.state.plan.find(({ id, status }) => status === 'in_progress' && id !== todo.id);
-  if (other !== undefined) noticeOther(draft, other.title);
-}
-
-function noticeOther(draft: PlanDraft, title: string): void {
-  const named = oneLine(title, 80);
+/** T7. `added`: one of several new todos in progress. */
+function noticeActive(draft: PlanDraft, started?: Todo, added?: NewTodo): void {
+  const isOther = ({ id, status }: Todo): boolean => status === 'in_progress' && id !== started?.id;
+  const other = draft.state.plan.find(isOther) ?? added;
+  if (other === undefined) return;
+  const named = oneLine(other.title, 80);
   draft.notice(`Todo "${named}" is in progress too; work on one at a time, highest priority first.`);
 }
 
@@ -140,8 +168,7 @@ function updateTodo(draft: PlanDraft, todoId: string, changes: TodoChanges, sett
   if (status === undefined) return;
   const detail = reason ? { reason: oneLine(reason, 200) } : {};
   const changed = draft.setStatus(edited, { status, reason: reason ?? null }, detail);
-  if (changed !== null && status === 'in_progress' && settings.singleInProgress)
-    noticeSecondActive(draft, todo);
+  if (changed !== null && status === 'in_progress' && settings.singleInProgress) noticeActive(draft, todo);
 }
 
 function editFields(draft: PlanDraft, todo: Todo, changes: TodoChanges, title: string): Todo {
@@ -169,21 +196,6 @@ function lookFor(draft: PlanDraft, todoId: string): Todo | null {
   return todo;
 }
 
-export function delegationStarted(state: State, event: EventOf<'delegation-started'>, policy: Policy): Step {
-  const { workerId, agentType, callId, at } = event;
-  const draft = new PlanDraft(touchPlan(state, event), 'agent', at);
-  const todo = lookFor(draft, event.todoId);
-  if (todo !== null && isFree(draft, todo)) {
-    const started = setStatus(todo, { status: 'in_progress' }, draft.state, 'agent', at)?.todo ?? todo;
-    draft.put(todo, started, 'delegated', { worker: workerId, agentType });
-    const delegation = { workerId, todoId: todo.id, agentType, callId, startedAt: at, ended: null };
-    draft.state = { ...draft.state, delegation };
-    if (policy.settings.singleInProgress) noticeSecondActive(draft, todo);
-  }
-  const { edited, reply } = draft.finish();
-  return { ...(reply.applied ? edited : step(state)), commands: [{ type: 'reply', reply }] };
-}
-
 function isFree(draft: PlanDraft, todo: Todo): boolean {
   if (draft.state.delegation?.ended === null) {
     const sentence = 'Another worker is still at work; wait for its result. Nothing was delegated.';
@@ -197,23 +209,6 @@ function isFree(draft: PlanDraft, todo: Todo): boolean {
   return false;
 }
 
-/** Told twice about the same worker, as after a crash: nothing changes. */
-export function delegationEnded(state: State, event: EventOf<'delegation-ended'>, policy: Policy): Step {
-  const { workerId, result, at } = event;
-  const { delegation } = state;
-  if (delegation?.workerId !== workerId || delegation.ended !== null) return step(state);
-  const sentence = oneLine(event.sentence, 300);
-  const ended = { ...delegation, ended: { result, sentence, at } };
-  const draft = new PlanDraft({ ...state, delegation: ended }, 'system', at);
-  const detail = { worker: workerId, agentType: delegation.agentType, result, sentence };
-  const todo = state.plan.find(({ id }) => id === delegation.todoId);
-  if (todo === undefined || !isOpen(todo) || result === 'done' || result === 'interrupted')
-    draft.log('worker-ended', delegation.todoId, detail);
-  else countFailure(draft, todo, detail, policy.settings);
-  return draft.finish().edited;
-}
-
-/** After its second failure the todo is blocked, so that the others go on. */
 function countFailure(draft: PlanDraft, todo: Todo, detail: { sentence: string }, { mode }: Settings): void {
   const workerFailures = (todo.workerFailures ?? 0) + 1;
   const counted = { ...todo, attempts: todo.attempts + 1, workerFailures };

@@ -36,7 +36,6 @@ function placesOf(plan: readonly Todo[]): Map<string, number> {
   return places;
 }
 
-/** -1: it is not there. */
 function placeOf(plan: readonly Todo[], id: string): number {
   const place = placesOf(plan).get(id) ?? -1;
   return plan[place]?.id === id ? place : plan.findIndex((todo) => todo.id === id);
@@ -54,8 +53,8 @@ export class PlanDraft {
   readonly #ledger: LedgerDraft[] = [];
   readonly #refused: Refusal[] = [];
   readonly #notices: string[] = [];
-  readonly #created = new Map<string, Todo>();
-  readonly #updated = new Map<string, Todo>();
+  readonly #created = new Set<string>();
+  readonly #touched = new Map<string, Todo>();
   #plan: Todo[] | null = null;
   #isOrdered = true;
 
@@ -68,8 +67,9 @@ export class PlanDraft {
   /** By its rank, or at a 1-based position of the plan by now, else at the end. */
   add(item: SeedTodo, settings: Settings, rank?: number): Todo {
     const plan = this.#ownPlan();
-    const next = item.order === undefined ? undefined : plan[item.order - 1];
-    const index = next === undefined || item.order === undefined ? plan.length : item.order - 1;
+    const wanted = (item.order ?? 0) - 1;
+    const next = plan[wanted];
+    const index = next === undefined ? plan.length : wanted;
     const low = plan[index - 1]?.order ?? 0;
     const order = rank ?? (next === undefined ? low + orderGap : low + (next.order - low) / 2);
     const todo = newTodo(item, order, settings, this.state, this.at);
@@ -77,7 +77,7 @@ export class PlanDraft {
     else knownPlaces.delete(plan);
     plan.splice(index, 0, todo);
     if (order <= low || (next !== undefined && order >= next.order)) this.#isOrdered = false;
-    this.#created.set(todo.id, todo);
+    this.#created.add(todo.id);
     this.put(todo, todo, 'created', { title: todo.title });
     return this.setStatus(todo, wantedStatus(item)) ?? todo;
   }
@@ -90,8 +90,7 @@ export class PlanDraft {
       const plan = this.#ownPlan();
       plan[placeOf(plan, before.id)] = todo;
     }
-    if (this.#created.has(todo.id)) this.#created.set(todo.id, todo);
-    else this.#updated.set(todo.id, todo);
+    this.#touched.set(todo.id, todo);
     if (todo.order !== before.order) this.#isOrdered = false;
     const was = isNew ? {} : { was: todoState(before) };
     this.log(change, todo.id, { ...detail, ...was, state: todoState(todo) });
@@ -124,16 +123,17 @@ export class PlanDraft {
   }
 
   get isUntouched(): boolean {
-    return this.#created.size + this.#updated.size + this.#refused.length === 0;
+    return this.#touched.size + this.#refused.length === 0;
   }
 
   finish() {
     const plan = this.#isOrdered ? (this.#plan ?? this.state.plan) : this.#inOrder(this.#ownPlan());
+    const touched = [...this.#touched.values()];
     const reply: PlanReply = {
-      applied: this.#created.size + this.#updated.size > 0,
+      applied: touched.length > 0,
       duplicate: this.#ledger.some(({ change }) => change === 'duplicate-write'),
-      created: [...this.#created.values()],
-      changed: [...this.#updated.values()],
+      created: touched.filter(({ id }) => this.#created.has(id)),
+      changed: touched.filter(({ id }) => !this.#created.has(id)),
       refused: this.#refused,
       notices: this.#notices,
     };
@@ -154,15 +154,12 @@ export class PlanDraft {
     const sorted = plan.toSorted((one, other) => one.order - other.order);
     const ranked = (todo: Todo, index: number): Todo => ({ ...todo, order: (index + 1) * orderGap });
     const ordered = isRising(sorted) ? sorted : sorted.map(ranked);
-    for (const todo of ordered) {
-      if (this.#created.has(todo.id)) this.#created.set(todo.id, todo);
-      else if (this.#updated.has(todo.id)) this.#updated.set(todo.id, todo);
-    }
+    for (const todo of ordered) if (this.#touched.has(todo.id)) this.#touched.set(todo.id, todo);
     return ordered;
   }
 }
 
-function isRising(plan: readonly Todo[]): boolean {
+export function isRising(plan: readonly Todo[]): boolean {
   return plan.every((todo, index) => index === 0 || todo.order > (plan[index - 1]?.order ?? 0));
 }
 
@@ -198,10 +195,15 @@ type SeedTodo = NewTodo & { readonly reason?: string | undefined };
 function newTodo(item: SeedTodo, order: number, settings: Settings, state: State, at: number): Todo {
   const { id, hostKey = null, context = null, completionCriteria = null, agentType = null } = item;
   const title = item.title.trim();
-  const said = { id, hostKey, title, context, completionCriteria, agentType, order };
   return {
     ...plainTodo,
-    ...said,
+    id,
+    hostKey,
+    title,
+    context,
+    completionCriteria,
+    agentType,
+    order,
     titleKey: normaliseTitle(title),
     priority: (item.priority ?? 'medium') as Priority,
     checks: [...new Set([...(item.checks ?? []), ...checksForTitle(settings, title)])],
@@ -219,7 +221,7 @@ export function wantedStatus({ status, reason }: Pick<SeedTodo, 'status' | 'reas
   return { status: statusFromWord(status ?? 'pending') ?? 'pending', reason: reason ?? null };
 }
 
-/** Completing is a claim; cancelling without a reason is dropping. Null: no change. */
+/** Null: no change. */
 export function setStatus(
   todo: Todo,
   { status, outcome = null, reason = null }: StatusRequest,
@@ -227,18 +229,8 @@ export function setStatus(
   actor: Actor,
   at: number,
 ): StatusChange | null {
-  const idleEnd = isIdle(todo, state, actor);
-  switch (status) {
-    case 'completed':
-      return complete(todo, outcome, idleEnd, at);
-    case 'cancelled':
-      return cancel(todo, reason ?? (actor === 'human' ? 'cancelled by the human' : null), idleEnd, at);
-    case 'blocked':
-      return block(todo, reason, idleEnd);
-    case 'in_progress':
-    case 'pending':
-      return reopenOrMove(todo, status, at);
-  }
+  const why = reason ?? (status === 'cancelled' && actor === 'human' ? 'cancelled by the human' : null);
+  return transitions[status](todo, { outcome, reason: why, idleEnd: isIdle(todo, state, actor), at });
 }
 
 /** No tool call, workspace change or passed check since the todo was created (V4). */
@@ -247,31 +239,50 @@ function isIdle(todo: Todo, { descriptor, work }: State, actor: Actor): boolean 
   return work.calls <= todo.createdWork && work.trees <= todo.createdTrees;
 }
 
+type Transition = (
+  todo: Todo,
+  wish: Pick<Todo, 'outcome' | 'reason' | 'idleEnd'> & { readonly at: number },
+) => StatusChange | null;
+
+/** Completing is a claim; cancelling without a reason is dropping. */
+const transitions: Readonly<Record<TodoStatus, Transition>> = {
+  completed(todo, { outcome, idleEnd, at }) {
+    if (todo.status === 'completed') return null;
+    return become(todo, idleEnd ? 'claim-idle' : 'completed', {
+      status: 'completed',
+      outcome,
+      reason: null,
+      verification: 'claimed',
+      evidence: [],
+      failureTail: null,
+      startedAt: todo.startedAt ?? at,
+      completedAt: at,
+      idleEnd,
+    });
+  },
+  cancelled(todo, { reason, idleEnd, at }) {
+    if (todo.status === 'cancelled')
+      return reason !== null && todo.reason === null ? become(todo, 'cancelled', { reason }) : null;
+    if (reason !== null) return ended(todo, idleEnd ? 'end-idle' : 'cancelled', reason, at, idleEnd);
+    if (todo.status === 'completed') return null;
+    return isOpen(todo) ? drop(todo, at) : ended(todo, 'cancelled-unexplained', null, at);
+  },
+  blocked(todo, { reason, idleEnd }) {
+    if (todo.status === 'blocked' && (reason === null || reason === todo.reason)) return null;
+    return become(todo, idleEnd ? 'end-idle' : 'blocked', {
+      status: 'blocked',
+      reason: reason ?? 'no reason given',
+      completedAt: null,
+      verification: 'none',
+      idleEnd,
+    });
+  },
+  in_progress: (todo, { at }) => reopenOrMove(todo, 'in_progress', todo.startedAt ?? at),
+  pending: (todo) => reopenOrMove(todo, 'pending', todo.startedAt),
+};
+
 function become(todo: Todo, change: LedgerChange, news: Partial<Todo>): StatusChange {
   return { change, todo: { ...todo, droppedAt: null, droppedNamedAt: null, ...news } };
-}
-
-function complete(todo: Todo, outcome: string | null, idleEnd: boolean, at: number): StatusChange | null {
-  if (todo.status === 'completed') return null;
-  return become(todo, idleEnd ? 'claim-idle' : 'completed', {
-    status: 'completed',
-    outcome,
-    reason: null,
-    verification: 'claimed',
-    evidence: [],
-    failureTail: null,
-    startedAt: todo.startedAt ?? at,
-    completedAt: at,
-    idleEnd,
-  });
-}
-
-function cancel(todo: Todo, reason: string | null, idleEnd: boolean, at: number): StatusChange | null {
-  if (todo.status === 'cancelled')
-    return reason !== null && todo.reason === null ? become(todo, 'cancelled', { reason }) : null;
-  if (reason !== null) return ended(todo, idleEnd ? 'end-idle' : 'cancelled', reason, at, idleEnd);
-  if (todo.status === 'completed') return null;
-  return isOpen(todo) ? drop(todo, at) : ended(todo, 'cancelled-unexplained', null, at);
 }
 
 /** First dropped, still open; left out again after a continuation named it, it is settled (V4, P3). */
@@ -292,24 +303,13 @@ function ended(todo: Todo, change: LedgerChange, reason: string | null, at: numb
   });
 }
 
-function block(todo: Todo, reason: string | null, idleEnd: boolean): StatusChange | null {
-  if (todo.status === 'blocked' && (reason === null || reason === todo.reason)) return null;
-  return become(todo, idleEnd ? 'end-idle' : 'blocked', {
-    status: 'blocked',
-    reason: reason ?? 'no reason given',
-    completedAt: null,
-    verification: 'none',
-    idleEnd,
-  });
-}
-
-function reopenOrMove(todo: Todo, status: 'pending' | 'in_progress', at: number): StatusChange | null {
+function reopenOrMove(todo: Todo, status: TodoStatus, startedAt: number | null): StatusChange | null {
   if (todo.status === status) return todo.droppedAt === null ? null : become(todo, 'restored', {});
   const wasOpen = isOpen(todo);
-  const isFirstStart = wasOpen && status === 'in_progress' && todo.startedAt === null;
+  const isFirstStart = wasOpen && startedAt !== todo.startedAt;
   return become(todo, isFirstStart ? 'started' : wasOpen || todo.finalAt !== null ? 'toggled' : 'reopened', {
     status,
-    startedAt: status === 'in_progress' ? (todo.startedAt ?? at) : todo.startedAt,
+    startedAt,
     completedAt: null,
     reason: null,
     idleEnd: false,
@@ -320,9 +320,11 @@ function reopenOrMove(todo: Todo, status: 'pending' | 'in_progress', at: number)
 type Item = Pick<NewTodo, 'title' | 'status' | 'priority' | 'agentType'>;
 
 /** In a sentence that the model can act on (T6); the good items apply all the same. */
-export function refuseItem(item: Item, index: number | null, settings: Settings): Refusal | null {
-  const { title, status, priority, agentType } = item;
-  const { maxTitleBytes, agentTypes } = settings;
+export function refuseItem(
+  { title, status, priority, agentType }: Item,
+  index: number | null,
+  { maxTitleBytes, agentTypes }: Settings,
+): Refusal | null {
   const where = index === null ? 'the todo' : `item ${index + 1}`;
   const refusal = (code: string, what: string): Refusal => ({ index, code, sentence: `${where} ${what}` });
   if (title.trim() === '')

@@ -7,18 +7,16 @@ export type Policy = Readonly<{
   goalChecks: readonly string[];
   checks?: Readonly<Record<string, CheckSpec>>;
   protect?: readonly string[];
-  /** No work: a change of the plan file makes no evidence stale. */
+  /** Paths that are no work, such as the plan file: their change makes no evidence stale. */
   exclude?: readonly string[];
   /** Files that say what is checked, as they were then. */
-  sources?: readonly PolicySource[];
-}>;
-
-export type PolicySource = Readonly<{
-  path: string;
-  /** null: it was not there. */
-  digest: string | null;
-  /** The session's plan file: its boxes are no part of the digest. */
-  kind?: 'plan';
+  sources?: readonly Readonly<{
+    path: string;
+    /** null: it was not there. */
+    digest: string | null;
+    /** The session's plan file: its boxes are no part of the digest. */
+    kind?: 'plan';
+  }>[];
 }>;
 
 export function createPolicy(settings: Settings) {

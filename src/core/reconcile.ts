@@ -1,11 +1,11 @@
 // The one reconciler: whole-list writes (M5), hosts' lists (G5), plan files. What is missing is dropped; a malformed
 // item is refused, and its todo stays (T6, V4). An item is a todo by id, title, or as reworded between its neighbours.
 import type { Event, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
-import { firstRepeatedId, orderGap, type PlanDraft, wantedStatus } from './plan.ts';
+import { firstRepeatedId, isRising, orderGap, type PlanDraft, wantedStatus } from './plan.ts';
 import { oneLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
-import { type HostTodo, type HostTrail, nextTodos, type State } from './state.ts';
-import { isOpen, normaliseTitle, type Priority, statusFromWord, type Todo, type TodoStatus } from './todo.ts';
+import { type HostTodo, nextTodos, noTrail, type State } from './state.ts';
+import { isEnded, isOpen, normaliseTitle, statusFromWord, type Todo } from './todo.ts';
 
 /** Titles in a gap are compared so far apart: a rewritten list of 10,000 stays linear. */
 const rewordWindow = 25;
@@ -60,7 +60,7 @@ function updateTodo(draft: PlanDraft, todo: Todo, item: WrittenTodo, order: numb
   let current = todo;
   const title = item.content.trim();
   const titleKey = normaliseTitle(title);
-  const priority = (item.priority ?? todo.priority) as Priority;
+  const priority = (item.priority ?? todo.priority) as Todo['priority'];
   const reworded = { from: todo.title, to: title };
   if (titleKey !== todo.titleKey)
     current = draft.put(current, { ...current, title, titleKey }, 'reworded', reworded);
@@ -69,7 +69,6 @@ function updateTodo(draft: PlanDraft, todo: Todo, item: WrittenTodo, order: numb
   draft.setStatus(current, wantedStatus(item));
 }
 
-/** T7: the same title open twice, and a second todo in progress. */
 function noticeConflicts(draft: PlanDraft, items: readonly WrittenTodo[], settings: Settings): void {
   const seen = new Map<string, 'once' | 'told'>();
   const active: string[] = [];
@@ -101,9 +100,7 @@ function noticeDuplicate(draft: PlanDraft): void {
 
 /** Known todos keep their rank while the order is unchanged; a permuted list is ranked anew. */
 export function placeWritten(rowOf: readonly (Todo | null)[], plan: readonly Todo[]): number[] {
-  const kept = rowOf.filter((row) => row !== null).map(({ order }) => order);
-  const isRising = kept.every((order, index) => index === 0 || order > (kept[index - 1] ?? 0));
-  if (!isRising) return rowOf.map((_, index) => (index + 1) * orderGap);
+  if (!isRising(rowOf.filter((row) => row !== null))) return rowOf.map((_, index) => (index + 1) * orderGap);
   const last = plan.at(-1)?.order ?? 0;
   const orders: number[] = [];
   while (orders.length < rowOf.length) {
@@ -124,7 +121,7 @@ export function placeWritten(rowOf: readonly (Todo | null)[], plan: readonly Tod
 }
 
 /** A todo of the plan, or a line of a plan file as last read. */
-type Matchable = Readonly<{ id: string; hostKey: string | null; titleKey: string; status: TodoStatus }>;
+type Matchable = Pick<Todo, 'id' | 'hostKey' | 'titleKey' | 'status'>;
 type Written = Pick<WrittenTodo, 'id' | 'content' | 'status'>;
 
 type Matching<Row> = Readonly<{
@@ -158,30 +155,25 @@ export function matchWritten<Row extends Matchable>(items: readonly Written[], p
 function matchTitles<Row extends Matchable>({ items, plan, rowOf, take }: Matching<Row>): void {
   const queues = new Map<string, Row[]>();
   for (const row of plan) append(queues, row.titleKey, row);
-  const keys = items.map(({ content }, index) => (rowOf[index] === null ? normaliseTitle(content) : ''));
+  const left = items.flatMap(({ content, status }, index) =>
+    rowOf[index] === null ? [{ index, status, queue: queues.get(normaliseTitle(content)) ?? [] }] : [],
+  );
   // Namesakes by status first, or an unchanged list would swap an open one with a finished one.
-  items.forEach((item, index) => {
-    const queue = rowOf[index] === null ? queues.get(keys[index] ?? '') : undefined;
-    if (queue === undefined || queue.length < 2) return;
-    const status = statusFromWord(item.status ?? 'pending');
+  for (const { index, status: word = 'pending', queue } of left) {
+    if (queue.length < 2) continue;
+    const status = statusFromWord(word);
     const same = queue.findIndex((row) => row.status === status);
     if (same >= 0) take(index, queue.splice(same, 1)[0]);
-  });
+  }
   // Then open ones: a finished namesake must not swallow the mention of an open one.
-  for (const queue of queues.values()) queue.sort((a, b) => liveness(a) - liveness(b));
-  items.forEach((_, index) => {
-    if (rowOf[index] === null) take(index, queues.get(keys[index] ?? '')?.shift());
-  });
+  for (const queue of queues.values()) queue.sort((a, b) => Number(isEnded(a)) - Number(isEnded(b)));
+  for (const { index, queue } of left) if (rowOf[index] === null) take(index, queue.shift());
 }
 
 function append<Row>(lists: Map<string, Row[]>, key: string, row: Row): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [row]);
   else list.push(row);
-}
-
-function liveness({ status }: Matchable): number {
-  return status === 'completed' || status === 'cancelled' ? 1 : 0;
 }
 
 /** What is left over between the same two matched neighbours is compared. */
@@ -215,7 +207,7 @@ function matchReworded<Row extends Matchable>(matching: Matching<Row>): void {
 }
 
 function pairGap<Row extends Matchable>(
-  { items, take }: Matching<Row>,
+  { items, rowOf, take }: Matching<Row>,
   indexes: readonly number[],
   rows: readonly Row[],
 ): void {
@@ -233,18 +225,13 @@ function pairGap<Row extends Matchable>(
     const status = statusFromWord(item?.status ?? 'pending');
     for (const row of rows.slice(Math.max(0, place - reach), place + reach)) {
       // A finished todo is reworded only by a finished item, or new work would reopen old work.
-      if (liveness(row) === 1 && row.status !== status) continue;
+      if (isEnded(row) && row.status !== status) continue;
       const overlap = bigramOverlap(title, bigramsOf(row));
       if (overlap >= rewordedOverlap) pairs.push({ index, row, overlap });
     }
   });
   pairs.sort((a, b) => b.overlap - a.overlap || a.index - b.index);
-  const paired = new Set<number | string>();
-  for (const { index, row } of pairs) {
-    if (paired.has(index) || paired.has(row.id)) continue;
-    paired.add(index).add(row.id);
-    take(index, row);
-  }
+  for (const { index, row } of pairs) if (rowOf[index] === null) take(index, row);
 }
 
 type Bigrams = ReadonlyMap<string, number>;
@@ -274,26 +261,23 @@ export function bigramOverlap(left: Bigrams, right: Bigrams): number {
 
 export type ListedTodo = HostTodo & { readonly context?: string | null };
 
-export type ListChange =
+type ListChange =
   | Readonly<{ type: 'todos-created'; items: readonly NewTodo[] }>
-  | Readonly<{ type: 'todo-updated'; todoId: string; changes: TodoChanges }>
-  | Readonly<{ type: 'plan-written'; items: readonly Omit<WrittenTodo, 'freshId'>[] }>;
+  | Readonly<{ type: 'todo-updated'; todoId: string; changes: TodoChanges }>;
 
-/**
- * A list that has not moved undoes nothing of ours (G5). `idOf` makes our id of the host's key; null: it has no
- * lasting keys, so any change is a write of the whole.
- */
+/** For hosts without lasting keys: reading the same list again is no write, neither duplicate nor omission (M5, P34). */
+export function isSameList(known: readonly HostTodo[] = [], listed: readonly HostTodo[]): boolean {
+  const text = (list: readonly HostTodo[]): string =>
+    JSON.stringify(list.map(({ key, title, status, priority }) => [key, title, status, priority]));
+  return text(known) === text(listed);
+}
+
+/** A list that has not moved undoes nothing of ours (G5). `idOf` makes our id of the host's key. */
 export function hostListChanges(
-  known: readonly HostTodo[] = [],
+  known: readonly HostTodo[],
   listed: readonly ListedTodo[],
-  idOf: ((key: string) => string) | null,
+  idOf: (key: string) => string,
 ): readonly ListChange[] {
-  if (idOf === null) {
-    // Reading the same list again is no write: neither duplicate nor omission (M5, P34).
-    const text = (list: readonly HostTodo[]): string =>
-      JSON.stringify(list.map(({ key, title, status, priority }) => [key, title, status, priority]));
-    return text(known) === text(listed) ? [] : [{ type: 'plan-written', items: writtenItems(listed) }];
-  }
   const before = new Map(known.map((todo) => [todo.key, todo]));
   const changes = listed.flatMap((todo) => keyedChanges(before.get(todo.key), todo, idOf));
   const shown = new Set(listed.map(({ key }) => key));
@@ -313,7 +297,7 @@ function keyedChanges(
   const status = statusFromWord(word);
   if (status === null || key === null) return [];
   if (before === undefined) {
-    const item = { id: idOf(key), title, hostKey: key, status, ...(context == null ? {} : { context }) };
+    const item = { id: idOf(key), title, hostKey: key, status, context: context ?? undefined };
     return [{ type: 'todos-created', items: [item] }];
   }
   const changes = {
@@ -324,15 +308,10 @@ function keyedChanges(
 }
 
 export function writtenItems(listed: readonly ListedTodo[]): readonly Omit<WrittenTodo, 'freshId'>[] {
-  return listed.map(({ key, title, status, priority }) => ({
-    ...(key === null ? {} : { id: key }),
-    content: title,
-    status,
-    priority,
-  }));
+  return listed.map(({ key, title: content, status, priority }) => {
+    return { id: key ?? undefined, content, status, priority };
+  });
 }
-
-const noTrail: HostTrail = { promptId: null, last: null, toolError: null, stops: 0 };
 
 export function followHost(state: State, event: Event): State {
   const { source } = event;

@@ -1,6 +1,6 @@
 // The rules in order; `untildone why` prints them. The first that answers wins; if none does, the agent is continued.
 import { protectedPathsId } from './check-specs.ts';
-import type { Inputs, Outcome } from './decision.ts';
+import type { Decision, Inputs, Outcome } from './decision.ts';
 import { oneLine, visibleLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
 import { openCount, type ParkedStop, type PlanCounts, planSize, type State } from './state.ts';
@@ -20,16 +20,8 @@ export type Undelivered =
   | Readonly<{ why: 'cap'; cap: number }>
   | Readonly<{ why: 'failed'; attempts: number; error: string }>;
 
-export type RuleAnswer = Readonly<{
-  answer: 'wait' | 'let-go';
-  sentence: string;
-  inputs: Inputs;
-  /** null: the turn waits or is skipped. */
-  outcome: Outcome | null;
-  /** When a wait ends by itself; null: only by an event. */
-  dueAt: number | null;
-  runsChecks: boolean;
-}>;
+export type RuleAnswer = Pick<Decision, 'sentence' | 'inputs' | 'outcome' | 'dueAt'> &
+  Readonly<{ answer: 'wait' | 'let-go'; runsChecks: boolean }>;
 
 export type Rule<Name extends string = string> = Readonly<{
   /** Reason code, the same in hook, command line, log and page. */
@@ -134,7 +126,6 @@ export const stopRules = [
     const pending = state.waits.permissions.length;
     if (pending === 0) return null;
     const { headless } = state.descriptor;
-    // What our own agent asks to be allowed; a host shows its request itself.
     const request = state.permissions?.requests.find(({ answer }) => answer === null);
     const asked = request ? oneLine(visibleLine(`${request.tool}: ${request.subject}`), 160) : null;
     const inputs = { pending, headless, asked };
@@ -161,7 +152,7 @@ export const stopRules = [
     const until = (state.backgroundSince ?? at) + settings.backgroundWaitMinutes * 60_000;
     if (at >= until) return null;
     const subagents = state.jobs.filter(({ kind }) => kind === 'subagent').length;
-    if (subagents === 0 && openCount(counts) > 0 && hasUnnamedJob(context)) return null;
+    if (subagents === 0 && openCount(counts) > 0 && unnamedJobs(context).length > 0) return null;
     const inputs = { jobs, subagents, since: state.backgroundSince };
     return wait(`Background work is running (${jobs}).`, inputs, until);
   }),
@@ -331,8 +322,8 @@ export const stopRules = [
 
 export type Reason = (typeof stopRules)[number]['name'];
 
-export function hasUnnamedJob({ state }: StopContext): boolean {
-  return state.jobs.some(({ id }) => !state.namedJobs.includes(id));
+export function unnamedJobs({ state }: StopContext): State['jobs'] {
+  return state.jobs.filter(({ id }) => !state.namedJobs.includes(id));
 }
 
 /** So many, in any number of writes, make a bulk claim (V4). Two can be an honest coincidence. */
@@ -392,7 +383,7 @@ function settledOutcome(context: StopContext): Outcome {
   if (doubts.some((count) => count > 0) || hasFlakyGoal(context) || isOnlyCancelled(counts)) return 'claimed';
   const due = goalChecksDue(context);
   const goalPassed = due && goalStates(context).every((state) => state === 'passed');
-  // It waits for a human who was not asked again.
+  // A check that waits for a human's answer has not passed.
   if (due && !goalPassed) return 'claimed';
   // Untouched paths prove no work: only another goal check covers todos without a check (V1, P27).
   const provesWork = goalPassed && goalChecks.some((check) => check !== protectedPathsId);

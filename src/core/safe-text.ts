@@ -1,13 +1,10 @@
 // Makes hostile text safe to show: in a terminal, a prompt, a line of JSON, to a human who approves it.
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control characters are what this removes
 
 const stringSequence =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes
   /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u0018\u001a\u001b\u009c\n]*(?:[\u0007\u0018\u001a\u009c]|\u001b\\)?/gu;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes
 const controlSequence = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?/gu;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes
 const shortSequence = /\u001b[ -/]*[0-~]?/gu;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes
 const strayControl = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** All but newline and tab. An unterminated string ends with its line: else one stray byte could hide the rest. */
@@ -39,8 +36,8 @@ const quotedLength = 200;
 
 /** A stranger's text can close neither our tags nor its quotes. What is replaced keeps its look. */
 export function quoteForModel(text: string, maxLength: number = quotedLength): string {
-  const visible = text.replace(/[\u{e0000}-\u{e007f}]/gu, '');
-  const tame = visible
+  const tame = text
+    .replace(/[\u{e0000}-\u{e007f}]/gu, '')
     .replace(/[<\uff1c\ufe64]/gu, '‹')
     .replace(/[>\uff1e\ufe65]/gu, '›')
     .replace(/[`"\u201c-\u201f\u00ab\u00bb\uff02\uff40]/gu, "'");
@@ -65,26 +62,22 @@ export function displayName(name: string): string {
     stripTerminalControls(name) === name &&
     !/[\n\t\u2028\u2029"'`<>\\\p{Surrogate}]|^[\s-]|\s$|^$/u.test(name);
   if (plain) return name;
-  return escapeJsonLine(JSON.stringify(name)).replace(/[<>]/gu, (bracket) =>
-    bracket === '<' ? '\\u003c' : '\\u003e',
-  );
+  return escapeJsonLine(JSON.stringify(name)).replace(/[<>]/gu, escapeCodeUnit);
 }
 
 /** Controls, marks that reorder, letters without a shape, odd spaces, halves of characters. */
 const hidden =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/u;
-const allHidden = new RegExp(hidden, 'gu');
-const hiddenInLines = new RegExp(`(?!\\n)${hidden.source}`, 'gu');
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** For what a human is asked to approve. Line breaks hide nothing where each line stands on its own. */
 export function hasHidden(text: string): boolean {
-  return text.search(hiddenInLines) !== -1;
+  return visibleLines(text).join('\n') !== text;
 }
 
 /** Nothing is taken away: an escape is `\x1b`, a mark that reorders `\u202e`. */
 export function visibleLine(text: string): string {
-  return text.replace(allHidden, escaped);
+  return text.replace(hidden, escaped);
 }
 
 export function visibleLines(text: string): string[] {

@@ -1,5 +1,5 @@
-// The one schema system: kinds of value, their types (`Infer`), one reader. It walks the table, never the value: work
-// is bounded by what we know, not by what came in.
+// The one schema system: kinds of value, their types (`Infer`), one reader, their JSON Schema. The reader walks the
+// table, never the value: work is bounded by what we know, not by what came in.
 import { collectProblems, didYouMean, excerpt, joinPath, type Problem, type Report } from './problem.ts';
 
 export type Kind<T = unknown> = Shape & {
@@ -27,7 +27,7 @@ type Shape = Readonly<
   | { type: 'line'; maximum: number }
   | { type: 'list'; of: Kind; maximum: number; unread?: boolean }
   | { type: 'nullable'; of: Kind }
-  /** Told apart by the look of the value: a text or a list. */
+  /** A line or a list, told apart by the look of the value: a text is never a mistaken list. */
   | { type: 'either'; of: readonly Kind[] }
   | ObjectShape
   | SectionShape
@@ -38,7 +38,7 @@ type Shape = Readonly<
   | { type: 'taken'; take: (value: unknown) => unknown }
 >;
 
-export type ObjectShape = Readonly<{
+type ObjectShape = Readonly<{
   type: 'object';
   fields: Fields;
   entries: readonly (readonly [string, Kind])[];
@@ -161,12 +161,14 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
   switch (kind.type) {
     case 'nullable':
       if (value === null) return null;
-      if (isLeaf(kind.of) && !fits(kind.of, value)) break;
+      if (leaves.includes(kind.of.type) && !fits(kind.of, value)) break;
       return readKind(kind.of, value, place);
     case 'taken':
       return kind.take(value);
     case 'either': {
-      const meant = kind.of.find((one) => looksLike(one, value));
+      const isMeant = ({ type }: Kind): boolean =>
+        type === 'list' ? Array.isArray(value) : typeof value === 'string';
+      const meant = kind.of.find(isMeant);
       if (meant === undefined) break;
       return readKind(meant, value, place);
     }
@@ -246,10 +248,10 @@ function readSection({ fields }: SectionShape, value: Record<string, unknown>, p
   return Object.fromEntries(entries);
 }
 
-export const nameKind = line(100);
+const nameKind = line(100);
 
 /** As keys they would reach an object's prototype. */
-export const reservedNames: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+const reservedNames: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
 function readNamed(kind: Kind, value: Record<string, unknown>, place: Place): unknown {
   const spellings = new Map<string, string>();
@@ -281,19 +283,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 const leaves: readonly string[] = ['boolean', 'integer', 'number', 'choice', 'text', 'line'];
 
-function isLeaf(kind: Kind): boolean {
-  return leaves.includes(kind.type);
-}
-
-/** What was meant, right or wrong: a text is never a mistaken list. */
-function looksLike(kind: Kind, value: unknown): boolean {
-  if (kind.type === 'list') return Array.isArray(value);
-  if (kind.type === 'line' || kind.type === 'text') return typeof value === 'string';
-  return isLeaf(kind) ? fits(kind, value) : isObject(value);
-}
-
-/** The JSON Schema carries the same pattern. */
-export const linePattern = '^[^\\p{Cc}\\p{Cs}]*[^\\p{Cc}\\p{Cs}\\s][^\\p{Cc}\\p{Cs}]*$';
+const linePattern = '^[^\\p{Cc}\\p{Cs}]*[^\\p{Cc}\\p{Cs}\\s][^\\p{Cc}\\p{Cs}]*$';
 const isLine = new RegExp(linePattern, 'u');
 
 function fits(kind: Kind, value: unknown): boolean {
@@ -355,4 +345,76 @@ function expectation(kind: Kind): string {
     default:
       return 'an object';
   }
+}
+
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** Draft 2020-12, for editors, models and readers of our events. */
+export function jsonSchema(kind: Kind): JsonSchema {
+  const { summary, definition } = kind;
+  if (definition !== undefined) return { $ref: `#/$defs/${definition}` };
+  return { ...(summary === undefined ? {} : { description: summary }), ...shapeSchema(kind) };
+}
+
+function shapeSchema(kind: Kind): JsonSchema {
+  switch (kind.type) {
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'integer':
+    case 'number':
+      return { type: kind.type, minimum: kind.minimum, ...upTo('maximum', kind.maximum) };
+    case 'choice':
+      return { type: 'string', enum: kind.values };
+    case 'text':
+      return {
+        type: 'string',
+        ...(kind.minimum === 0 ? {} : { minLength: kind.minimum }),
+        ...upTo('maxLength', kind.maximum),
+      };
+    case 'line':
+      return { type: 'string', maxLength: kind.maximum, pattern: linePattern };
+    case 'list':
+      return { type: 'array', items: jsonSchema(kind.of), ...upTo('maxItems', kind.maximum) };
+    case 'nullable':
+      return { anyOf: [jsonSchema(kind.of), { type: 'null' }] };
+    case 'either':
+      return { anyOf: kind.of.map(jsonSchema) };
+    case 'section':
+      return { type: 'object', properties: propertiesOf(kind.fields), additionalProperties: false };
+    case 'object':
+      return objectSchema(kind.fields, {});
+    case 'variant':
+      return {
+        oneOf: Object.entries(kind.of).map(([word, { fields }]) =>
+          objectSchema(fields, { [kind.tag]: { const: word } }),
+        ),
+      };
+    case 'named':
+      return {
+        type: 'object',
+        propertyNames: { ...jsonSchema(nameKind), not: { enum: reservedNames } },
+        additionalProperties: jsonSchema(kind.of),
+        maxProperties: kind.maximum,
+      };
+    case 'taken':
+      return {};
+  }
+}
+
+function upTo(keyword: string, maximum: number): JsonSchema {
+  return maximum === unbounded ? {} : { [keyword]: maximum };
+}
+
+function propertiesOf(fields: Fields): JsonSchema {
+  return Object.fromEntries(Object.entries(fields).map(([name, kind]) => [name, jsonSchema(kind)]));
+}
+
+function objectSchema(fields: Fields, fixed: JsonSchema): JsonSchema {
+  const required = Object.keys(fields).filter((name) => fields[name]?.optional !== true);
+  return {
+    type: 'object',
+    properties: { ...fixed, ...propertiesOf(fields) },
+    required: [...Object.keys(fixed), ...required],
+    additionalProperties: false,
+  };
 }

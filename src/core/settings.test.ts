@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { mergeSettings } from './config.ts';
+import { environmentName, flagName, mergeSettings, settingPaths } from './config.ts';
 import type { Infer, Kind } from './schema.ts';
 import {
   defaultSettings,
@@ -9,7 +9,6 @@ import {
   settingsForAgent,
   settingTable,
 } from './settings.ts';
-import { environmentName, flagName, settingPaths } from './sources.ts';
 
 type SettingsOfTable = {
   readonly [Name in keyof typeof settingTable]: Infer<(typeof settingTable)[Name]>;

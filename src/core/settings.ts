@@ -1,5 +1,4 @@
 // Every setting, once (C1): types, reader, JSON Schema, environment names, flags and docs come from here.
-import { defaultGoOnPhrases, defaultStopWords } from './phrases.ts';
 import {
   choice,
   described,
@@ -8,6 +7,8 @@ import {
   flag,
   type Infer,
   integer,
+  type JsonSchema,
+  jsonSchema,
   type Kind,
   line,
   list,
@@ -133,6 +134,42 @@ const todoCheck = section({
   checks: described(list(line(100), 100), 'Names of the checks that prove such a todo.'),
 });
 
+/** Missing one lets an agent run against its human's word: worse than an odd word too many. */
+const stopWords = phrasesIn(`
+  stop, stop it, stop now, please stop, stop please, halt, abort, cancel, quit, enough, that's enough
+  stopp, stoppen, bitte stopp, anhalten, aufhören, hör auf, abbrechen
+  arrête, arrêtez, arrêter
+  para, detente, basta, pare, parar
+  fermati, ferma
+  стоп, остановись
+  dur
+  停, 停止, 停下
+  止めて, やめて, ストップ
+  그만, 멈춰
+  रुको
+  توقف
+`);
+
+const goOnPhrases = phrasesIn(`
+  continue, continue please, please continue, go on, go ahead, proceed, please proceed
+  keep going, carry on, resume, finish it, finish the rest, do the rest
+  weiter, mach weiter, bitte weiter, weitermachen, fortfahren
+  continuer, vas-y, poursuis
+  continúa, continua, continue por favor, continúa por favor, sigue, adelante
+  vai avanti, prossegue
+  продолжай, дальше
+  devam, devam et
+  继续, 接着做
+  続けて, 続行
+  계속, 계속해
+  जारी रखो
+  استمر
+`);
+
+function phrasesIn(lines: string): readonly string[] {
+  return lines.trim().split(/\s*[,\n]\s*/);
+}
+
 const ownSettings = {
   mode: perAgent(
     choice('off', 'observe', 'enforce'),
@@ -226,14 +263,10 @@ const ownSettings = {
     'Agents that are never continued; letter case does not count.',
   ),
   subagents: perAgent(choice('off', 'on'), 'off', 'Whether a subagent is held to a plan of its own.'),
-  stopWords: shared(
-    phrases,
-    defaultStopWords,
-    'Messages that stop the automation when they are all a human says.',
-  ),
+  stopWords: shared(phrases, stopWords, 'Messages that stop the automation when they are all a human says.'),
   goOnPhrases: shared(
     phrases,
-    defaultGoOnPhrases,
+    goOnPhrases,
     'Messages that take up the open todos of earlier turns when they are all a human says.',
   ),
   agentTypes: shared(
@@ -357,7 +390,6 @@ type Table = typeof settingTable;
 /** Names that people choose (agents, checks …) are in lower case. */
 export type Settings = { readonly [Name in keyof Table]: Table[Name]['default'] };
 export type PartialSettings = Infer<typeof configKind>;
-export type AgentSettings = Settings['agents'][string];
 export type ContextSettings = Settings['context'];
 export type CheckSettings = Pick<Settings, 'checks' | 'goal' | 'todoChecks' | 'protect' | 'allowChecks'>;
 export type ModelProvider = Infer<typeof modelProvider>;
@@ -378,6 +410,24 @@ function frozen(value: unknown): unknown {
   return value;
 }
 
+export function configSchema(): JsonSchema {
+  const properties = Object.entries<Setting>(settingTable).map(([name, setting]) => [
+    name,
+    { ...jsonSchema(setting), default: setting.default },
+  ]);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'untildone configuration',
+    description: 'Settings of untildone for a project (untildone.json) or for a user.',
+    type: 'object',
+    properties: {
+      $schema: { description: 'Address of this schema, for editors.', type: 'string' },
+      ...Object.fromEntries(properties),
+    },
+    additionalProperties: false,
+  };
+}
+
 /** Letter case does not count: hosts spell the same agent "Build" and "build". */
 export function settingsForAgent(settings: Settings, agentName: string | null): Settings {
   const wanted = agentName?.toLowerCase();
@@ -385,7 +435,7 @@ export function settingsForAgent(settings: Settings, agentName: string | null): 
   if (found === undefined) return settings;
   // An override of a part of a section keeps the rest of it.
   const overrides = Object.entries(found[1]).map(([name, value]) => {
-    const setting = name as keyof AgentSettings;
+    const setting = name as keyof Overridable;
     return settingTable[setting].type === 'section'
       ? [name, { ...(settings[setting] as object), ...(value as object) }]
       : [name, value];

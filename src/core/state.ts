@@ -22,17 +22,16 @@ export const newGoalCheck = {
   passedBefore: false,
   flaky: false,
   tail: null as string | null,
-  fingerprint: null as string | null,
 };
 
 /** Of the checks (V2). `overdue`: the agent was told to wait; its next stop takes it up if nothing was written since. */
-type FinalRun = Readonly<{ stop: string; ended: boolean; overdue: boolean; writes: number }>;
+type FinalRun = { stop: string; ended: boolean; overdue: boolean; writes: number };
 
 /** Decided again when its cause of waiting ends. */
 export type ParkedStop = Readonly<{ eventId: string; cause: string }> &
-  Pick<EventOf<'stop-attempted'>, 'at' | 'end' | 'question' | 'toolError' | 'fingerprint'>;
+  Pick<EventOf<'stop-attempted'>, 'at' | 'end' | 'question' | 'toolError'>;
 
-type Pause = Readonly<{ by: 'human' | 'model' | 'rejection' | 'system'; reason: string | null; at: number }>;
+type Pause = { by: 'human' | 'model' | 'rejection' | 'system'; reason: string | null; at: number };
 
 /** Of our own agent, from the question until the call begins. */
 export type PermissionRequest = Readonly<
@@ -41,7 +40,7 @@ export type PermissionRequest = Readonly<
 
 type Permitted = Pick<PermissionSubject, 'tool' | 'pattern'>;
 
-export interface SessionPermissions {
+interface SessionPermissions {
   readonly requests: readonly PermissionRequest[];
   readonly grants: readonly Readonly<Permitted & { remembered: 'session' | 'always'; at: number }>[];
   /** Not asked for again before the human speaks. */
@@ -68,16 +67,16 @@ export function isOnItsWay(injection: Injection | null): injection is Injection 
   return injection?.state === 'intended' || injection?.state === 'sent';
 }
 
-/** Where the turn stands of a host whose hooks are each a process of their own. */
-export type HostTrail = Readonly<{
-  promptId: string | null;
+/** Where the turn of a host stands whose hooks are each a process of their own. */
+export const noTrail = {
+  promptId: null as string | null,
   /** Of the main agent; null: nothing yet. */
-  last: SourceKind | null;
+  last: null as SourceKind | null,
   /** Of the last tool call, if nothing came after it. */
-  toolError: string | null;
+  toolError: null as string | null,
   /** Since the main agent last called a tool or a prompt came. */
-  stops: number;
-}>;
+  stops: 0,
+};
 
 export type HostTodo = Readonly<{
   key: string | null;
@@ -88,7 +87,6 @@ export type HostTodo = Readonly<{
 }>;
 
 type Progress = Readonly<{
-  /** At most two in a row reset the stagnation counter (G7). */
   weakInRow: number;
   weakCounted: boolean;
   /** Since the last continuation, like workspaceMoved. */
@@ -105,10 +103,8 @@ type Later = Readonly<{
   /** Said while the agent worked. */
   words?: readonly Readonly<{ messageId: string; text: string; at: number }>[];
   delegation?: Delegation;
-  trail?: HostTrail;
+  trail?: Readonly<typeof noTrail>;
   hostList?: readonly HostTodo[];
-  /** Hash of the ledger's last entry at the last save; null: it had none. */
-  ledgerHead?: string | null;
   /** Hash of the rest, written by the engine with each save. */
   seal?: string;
 }>;
@@ -243,7 +239,6 @@ const noCounts = {
   unexplained: 0,
   /** Cancelled although it has checks. */
   unproved: 0,
-  /** Without any work since they were created (V4). */
   idleClaims: 0,
   idleEnds: 0,
 };
@@ -305,7 +300,6 @@ export function newTurn(id: string, startedAt: number, number = 1) {
     touchedWorkspace: false,
     /** The human's message was a go-on phrase: earlier todos count (T3). */
     goesOn: false,
-    /** Todos added after it need work before they count (G7). */
     stopSeen: false,
   };
 }
@@ -315,7 +309,16 @@ export function endTurn(state: State): State {
 }
 
 /** The epoch rises so that a timer on its way is void. */
-export function unpark(state: State): State {
-  if (state.parked === null && state.timer === null) return state;
+export function cancelParked(state: State): State {
   return { ...state, parked: null, timer: null, epoch: state.epoch + 1 };
+}
+
+export function unpark(state: State): State {
+  return state.parked === null && state.timer === null ? state : cancelParked(state);
+}
+
+/** An asked host has the text with our answer; what happens next shows whether it took it. */
+export function afterAnswer({ injection, descriptor }: State, now: 'observed' | 'unanswered') {
+  const isOut = descriptor.mode === 'asked' && injection?.state === 'intended';
+  return isOut ? { ...injection, state: now } : injection;
 }

@@ -1,7 +1,8 @@
-// Answers a stop attempt: runs down the rules, and if none answers builds the continuation. All end up here (G1).
-import { type Command, type Decision, type Step, step } from './decision.ts';
+// Answers a stop attempt: runs down the rules, and if none answers builds the continuation. Hosts, loops and timers all
+// end up here (G1).
+import { byEvent, type Command, type Decision, type Step, step } from './decision.ts';
 import type { EventOf } from './events.ts';
-import { PlanDraft, setStatus } from './plan.ts';
+import { PlanDraft } from './plan.ts';
 import type { Policy } from './policy.ts';
 import {
   dueChallenge,
@@ -13,6 +14,7 @@ import {
   type Undelivered,
 } from './rules.ts';
 import {
+  afterAnswer,
   type Counters,
   countPlan,
   endTurn,
@@ -31,27 +33,49 @@ import { seeFingerprint, setJobs } from './work.ts';
 
 const upcomingTodos = 4;
 
-type Attempted = EventOf<'stop-attempted'>;
+export const stopReducers = byEvent({
+  'stop-attempted'(state, event, policy) {
+    const { end, question, toolError } = event;
+    // A told host may idle twice for one stop: the first one's countdown holds (E4). An asked host has stopped again.
+    const waiting = state.descriptor.mode === 'told' ? state.parked : null;
+    const { eventId, at, cause } = waiting ?? { eventId: event.id, at: event.at, cause: 'stop-attempted' };
+    const stop = { eventId, at, end, question, toolError, cause };
+    return decideStop(seeFingerprint(lookAtStop(state, event, waiting), event), stop, policy, event.at);
+  },
+  'timer-fired'(state, { epoch, at }, policy) {
+    const { timer } = state;
+    if (timer === null || timer.epoch !== epoch || state.epoch !== epoch) return state;
+    if (isTooOld(timer.dueAt, at, policy)) return reconsider(step(expired(state, at)), policy, at);
+    const fired: State = { ...state, timer: null };
+    if (timer.purpose === 'resend') return step(fired, [{ type: 'inject', epoch, text: null }]);
+    return reconsider(step(fired), policy, at);
+  },
+  'delivery-reported'(state, event, policy) {
+    const { injection } = state;
+    if (injection?.epoch !== event.epoch) return state;
+    switch (event.news) {
+      case 'sent':
+        return injection.state === 'intended' ? moved(state, injection, 'sent') : state;
+      case 'observed':
+        return injection.state === 'failed' ? state : moved(state, injection, 'observed');
+      case 'failed':
+      case 'lost':
+        return sendAgain(state, injection, event, policy);
+    }
+  },
+  /** The host reports success whatever we answered: so the record says what became of the turn (V8). */
+  'host-cap-reached': (state, { cap, at }, policy) =>
+    answerUndelivered(state, { why: 'cap', cap }, policy, at),
+});
 
-export function stopAttempted(state: State, event: Attempted, policy: Policy): Step {
-  const { end, question, toolError, fingerprint } = event;
-  // A told host may idle twice for one stop: the first one's countdown holds (E4). An asked host has stopped again.
-  const waiting = state.descriptor.mode === 'told' ? state.parked : null;
-  const { eventId, at, cause } = waiting ?? { eventId: event.id, at: event.at, cause: 'stop-attempted' };
-  const stop = { eventId, at, end, question, toolError, fingerprint, cause };
-  return decideStop(seeFingerprint(lookAtStop(state, event, waiting), event), stop, policy, event.at);
-}
-
-function lookAtStop(state: State, event: Attempted, waiting: ParkedStop | null): State {
-  const { descriptor, injection } = state;
-  const isRepeated = waiting !== null || (descriptor.mode === 'told' && !state.activeSinceAnswer);
+function lookAtStop(state: State, event: EventOf<'stop-attempted'>, waiting: ParkedStop | null): State {
+  const isRepeated = waiting !== null || (state.descriptor.mode === 'told' && !state.activeSinceAnswer);
   const jobs = event.background === null ? state : setJobs(state, event.background);
-  const isTaken = injection?.state === 'intended' && descriptor.mode === 'asked';
   const looked: State = {
     ...jobs,
     turn: { ...(state.turn ?? newTurn(event.id, event.at)), stopSeen: true },
     progress: { ...state.progress, continuationOpen: false },
-    injection: isTaken ? { ...injection, state: 'observed' } : injection,
+    injection: afterAnswer(state, 'observed'),
   };
   if (isRepeated) return looked;
   return {
@@ -103,7 +127,7 @@ function decideStop(
 function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): Decision {
   const { state, settings, undelivered } = context;
   const { answer, inputs, dueAt } = given;
-  // What was sent was no observation, and cannot become one.
+  // A continuation that was sent was no mere observation, whatever the mode is now.
   const observed = settings.mode === 'observe' && undelivered === null;
   const noText = { textKind: null, level: null };
   return { answer, reason, ...honest(state, given), inputs, ...noText, dueAt, observed, epoch: state.epoch };
@@ -145,7 +169,7 @@ function decided(decision: Decision, state: State, commands: readonly Command[] 
 function startFinalRun(context: StopContext, state: State): Step {
   const { stop, goalChecks } = context;
   const goal = { ...state.goal };
-  // After a wait for this run only those that have not passed meanwhile.
+  // A run that the agent waited for leaves out what passed meanwhile.
   const missing = isFinalRunTakenUp(context)
     ? goalChecks.filter((check) => state.goal[check]?.state !== 'passed')
     : goalChecks;
@@ -205,9 +229,8 @@ function blockFailing({ state, stop, at, settings }: StopContext): Step | null {
   if (todo?.id !== state.toolErrorTodo) return null;
   const draft = new PlanDraft({ ...state, toolErrorTodo: null }, 'system', at);
   const reason = `stopped after a tool error twice: ${stop.toolError}`;
-  const change = setStatus(todo, { status: 'blocked', reason }, state, 'system', at);
-  if (change === null) return null;
-  draft.put(todo, { ...change.todo, attempts: todo.attempts + 1 }, 'blocked', { reason: 'tool error twice' });
+  const counted = { ...todo, attempts: todo.attempts + 1 };
+  draft.setStatus(counted, { status: 'blocked', reason }, { reason: 'tool error twice' });
   return draft.finish().edited;
 }
 
@@ -289,17 +312,6 @@ function countContinuation(counters: Counters, kind: TextKind, { end }: ParkedSt
 
 // Delivery (see the design): intended, sent, observed. An old epoch is void.
 
-type Reported = EventOf<'delivery-reported'>;
-
-export function timerFired(state: State, { epoch, at }: EventOf<'timer-fired'>, policy: Policy): Step {
-  const { timer } = state;
-  if (timer === null || timer.epoch !== epoch || state.epoch !== epoch) return step(state);
-  if (isTooOld(timer.dueAt, at, policy)) return reconsider(step(expired(state, at)), policy, at);
-  const fired: State = { ...state, timer: null };
-  if (timer.purpose === 'resend') return step(fired, [{ type: 'inject', epoch, text: null }]);
-  return reconsider(step(fired), policy, at);
-}
-
 /** Yesterday's countdown must not spend today's tokens (V5). */
 function isTooOld(since: number, at: number, { settings }: Policy): boolean {
   return at - since > settings.timerMaxAgeMs;
@@ -319,37 +331,28 @@ function expired(state: State, at: number): State {
   };
 }
 
-export function deliveryReported(state: State, event: Reported, policy: Policy): Step {
-  const { injection } = state;
-  if (injection?.epoch !== event.epoch) return step(state);
-  switch (event.news) {
-    case 'sent':
-      return injection.state === 'intended' ? moved(state, injection, 'sent') : step(state);
-    case 'observed':
-      return injection.state === 'failed' ? step(state) : moved(state, injection, 'observed');
-    case 'failed':
-    case 'lost':
-      return sendAgain(state, injection, event, policy);
-  }
-}
-
-function moved(state: State, injection: Injection, to: Injection['state']): Step {
-  return step({ ...state, injection: { ...injection, state: to } });
+function moved(state: State, injection: Injection, to: Injection['state']): State {
+  return { ...state, injection: { ...injection, state: to } };
 }
 
 /** Under the same epoch: after a failure with backoff (G9), after a restart at once (V5). */
-function sendAgain(state: State, injection: Injection, event: Reported, policy: Policy): Step {
+function sendAgain(
+  state: State,
+  injection: Injection,
+  event: EventOf<'delivery-reported'>,
+  policy: Policy,
+): State | Step {
   const { epoch, at } = event;
   const { sendAttempts, sendBackoffMs } = policy.settings;
   const isLost = event.news === 'lost';
   const isOver = isLost ? !isOnItsWay(injection) : injection.state === 'observed';
   // An asked host is answered at most once: there is nothing to send again.
-  if (state.descriptor.mode === 'asked' || state.epoch !== epoch || isOver) return step(state);
+  if (state.descriptor.mode === 'asked' || state.epoch !== epoch || isOver) return state;
   // The agent went on without our help and stopped again: the newer answer holds.
   const isOutdated = state.parked !== null || state.settled !== null;
   if (isOutdated && !isLost) return moved(state, injection, 'failed');
   // A planned resend has its own time.
-  if (isLost && (isOutdated || state.timer !== null)) return step(state);
+  if (isLost && (isOutdated || state.timer !== null)) return state;
   if (isLost && isTooOld(injection.at, at, policy)) return reconsider(step(expired(state, at)), policy, at);
   const attempts = injection.attempts + 1;
   if (attempts >= sendAttempts) {
@@ -360,14 +363,9 @@ function sendAgain(state: State, injection: Injection, event: Reported, policy: 
   const again: State = { ...state, injection: { ...injection, state: 'intended', attempts } };
   if (isLost) return step(again, [{ type: 'inject', epoch, text: null }]);
   const dueAt = at + sendBackoffMs * 2 ** (attempts - 1);
-  return step({ ...again, timer: { purpose: 'resend', dueAt, epoch } });
+  return { ...again, timer: { purpose: 'resend', dueAt, epoch } };
 }
 
-/** The host reports success whatever we answered: so the record says what became of the turn (V8). */
-export function hostCapReached(state: State, { cap, at }: EventOf<'host-cap-reached'>, policy: Policy): Step {
-  return answerUndelivered(state, { why: 'cap', cap }, policy, at);
-}
-
-function answerUndelivered(state: State, undelivered: Undelivered, policy: Policy, at: number): Step {
-  return state.lastStop === null ? step(state) : decideStop(state, state.lastStop, policy, at, undelivered);
+function answerUndelivered(state: State, undelivered: Undelivered, policy: Policy, at: number): State | Step {
+  return state.lastStop === null ? state : decideStop(state, state.lastStop, policy, at, undelivered);
 }

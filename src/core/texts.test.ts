@@ -151,7 +151,6 @@ describe('single texts', () => {
       passedBefore: false,
       flaky: false,
       tail: 'two failed',
-      fingerprint: null,
     } as const;
     const patch = all(
       withCounts({ completed: 1 }),

@@ -1,6 +1,6 @@
 // The words of a continuation: the first text that applies is sent (E6, V9). What comes from todos or tools is quoted:
 // it can neither pose as an instruction nor close a tag.
-import { dueChallenge, goalFailed, hasUnnamedJob, type StopContext } from './rules.ts';
+import { dueChallenge, goalFailed, type StopContext, unnamedJobs } from './rules.ts';
 import { oneLine, quoteForModel } from './safe-text.ts';
 import { openCount, planSize } from './state.ts';
 import { isOpen, isUnnamedDrop, type Todo } from './todo.ts';
@@ -14,23 +14,17 @@ const namedTitles = 8;
 const tailLines = 15;
 const lineLength = 200;
 
-export type TextContext = StopContext & Readonly<{ next: readonly Todo[]; level: number }>;
+type TextContext = StopContext & Readonly<{ next: readonly Todo[]; level: number }>;
 
-type Text<Kind extends string = string> = Readonly<{
-  kind: Kind;
-  /** For people: what the agent was told. */
-  sentence: string;
+type Words = Readonly<{
   applies: (context: StopContext) => boolean;
   /** Before the next todo; empty ones are left out. */
   lines: (context: TextContext) => string | readonly string[];
 }>;
 
-function text<const Kind extends string>(
-  kind: Kind,
-  sentence: string,
-  rest: Omit<Text, 'kind' | 'sentence'>,
-) {
-  return { kind, sentence, ...rest } satisfies Text<Kind>;
+/** `sentence`: for people, what the agent was told. */
+function text<const Kind extends string>(kind: Kind, sentence: string, words: Words) {
+  return { kind, sentence, ...words };
 }
 
 const standard = text('standard', 'Todos are open and no rule lets the agent stop: it goes on.', {
@@ -106,7 +100,7 @@ export const texts = [
     lines: () => 'Your last answer was empty.',
   }),
   text('background-job', 'A background job runs and other todos are open: the agent works on those.', {
-    applies: hasUnnamedJob,
+    applies: (context) => unnamedJobs(context).length > 0,
     lines: (context) =>
       `Background work is running: ${jobs(context)}. You will be told when it ends; there is other work to do meanwhile.`,
   }),
@@ -120,21 +114,22 @@ export const texts = [
   standard,
 ] as const;
 
-export type TextKind = (typeof texts)[number]['kind'];
+type Text = (typeof texts)[number];
+export type TextKind = Text['kind'];
 
-export function pickText(context: StopContext): (typeof texts)[number] {
+export function pickText(context: StopContext): Text {
   return texts.find(({ applies }) => applies(context)) ?? standard;
 }
 
 /** While only checks are missing there is nothing to go on with. */
-export function continuationText({ kind, lines }: (typeof texts)[number], context: TextContext): string {
+export function continuationText({ kind, lines }: Text, context: TextContext): string {
   const isReminder = kind === 'standard' || kind === 'failed-check';
   const rest = [nextLine(context), isReminder ? lastLine(context) : '', closing(context)];
   const all = [firstLine(context), lines(context), kind === 'checks-running' ? [] : rest].flat();
   return all.filter((line) => line !== '').join('\n');
 }
 
-export function describeText({ kind, sentence }: (typeof texts)[number], level: number): string {
+export function describeText({ kind, sentence }: Text, level: number): string {
   return kind === 'standard' ? sentence.replace(/\.$/, ` (reminder ${level} of 3).`) : sentence;
 }
 
@@ -213,7 +208,7 @@ export function namedTodos(todos: readonly Todo[]): string {
   return rest > 0 ? `${named.join(', ')} and ${rest} more` : named.join(', ');
 }
 
-function jobs({ state }: StopContext): string {
-  const unnamed = state.jobs.filter(({ id }) => !state.namedJobs.includes(id)).slice(0, 4);
-  return unnamed.map(({ description }) => quoteForModel(description, 100)).join(', ');
+function jobs(context: StopContext): string {
+  const some = unnamedJobs(context).slice(0, 4);
+  return some.map(({ description }) => quoteForModel(description, 100)).join(', ');
 }

@@ -20,7 +20,6 @@ export type TodoEvidence = Readonly<{
   flaky: boolean;
 }>;
 
-/** Unless someone says otherwise (T6). */
 export const plainTodo = {
   hostKey: null as string | null,
   context: null as string | null,
@@ -72,6 +71,10 @@ export function isOpen(todo: Todo): boolean {
   return todo.status === 'pending' || todo.status === 'in_progress';
 }
 
+export function isEnded({ status }: Pick<Todo, 'status'>): boolean {
+  return status === 'completed' || status === 'cancelled';
+}
+
 export function isFinal(todo: Todo): boolean {
   if (todo.status === 'completed') return todo.checks.length === 0 || todo.verification === 'passed';
   return todo.status === 'cancelled' && todo.reason !== null;
@@ -86,7 +89,7 @@ export function isUnnamedDrop(todo: Todo): boolean {
 }
 
 export function isUnverified(todo: Todo): boolean {
-  return todo.status === 'completed' && todo.checks.length > 0 && todo.verification !== 'passed';
+  return todo.status === 'completed' && !isFinal(todo);
 }
 
 /** Not passed since it was claimed. */
@@ -106,14 +109,20 @@ const statusWords: Readonly<Record<TodoStatus, readonly string[]>> = {
 
 /** Hosts have their own words (T2). */
 export function statusFromWord(word: string): TodoStatus | null {
-  const plain = word.trim().toLowerCase();
-  const key = plain.replaceAll(/[\s-]+/g, '_');
+  const key = word
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
   return todoStatuses.find((status) => statusWords[status].includes(key)) ?? null;
 }
 
 /** The same todo: letter case, spacing, list markers and end punctuation do not matter. */
 export function normaliseTitle(title: string): string {
-  const plain = title.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
-  const bare = plain.replace(/^(?:[-*•]|\d+[.)]) /u, '').replace(/[\s.!;:,…]+$/u, '');
-  return bare === '' ? plain : bare;
+  return bareWords(title, /^(?:[-*•]|\d+[.)]) /u, /[\s.!;:,…]+$/u);
+}
+
+/** "!!!" still means "!!!": texts of mere punctuation are not all equal. */
+export function bareWords(text: string, start: RegExp, end: RegExp): string {
+  const plain = text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+  return plain.replace(start, '').replace(end, '') || plain;
 }

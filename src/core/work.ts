@@ -1,16 +1,83 @@
 // Signs of life cancel a countdown (E2) and feed progress (G6, G7): first finals, first passes, and a new state of the
 // workspace; everything else counts at most twice in a row.
+import { byEvent } from './decision.ts';
 import type { EventOf, PermissionAnswer } from './events.ts';
-import type { Policy } from './policy.ts';
-import { type PermissionRequest, type SessionPermissions, type State, unpark } from './state.ts';
+import { cancelParked, type State, unpark } from './state.ts';
 
-/** Without a reset time: the provider can breathe, a human still watches. */
+/** If the provider names no reset: time for it to recover, while a human still watches. */
 const defaultRetryMs = 30_000;
 
 /** Without stronger evidence in between; more would let a toggler go on for ever. */
 const weakInRowLimit = 2;
 
-export function markActive(state: State): State {
+export const workReducers = byEvent({
+  'activity-seen': markActive,
+  'tool-started'(state, event) {
+    const active = consumeRequest({ ...markActive(state), questions: 0 }, event.requestId);
+    if (!canWrite(event)) return active;
+    return { ...active, work: { ...active.work, started: active.work.started + 1 } };
+  },
+  'tool-ended'(state, event, policy) {
+    const { circuitAfter } = policy.settings;
+    const active: State = {
+      ...markActive(state),
+      questions: 0,
+      emptyAnswers: 0,
+      // The model answers again; but an open circuit stays open until the human speaks.
+      circuit: state.circuit !== null && state.circuit.count >= circuitAfter ? state.circuit : null,
+      rateLimitedUntil: limitAfter(state, event.at),
+    };
+    if (event.access === 'todo') return active;
+    const writes = canWrite(event);
+    const { turn, work } = active;
+    return {
+      ...active,
+      work: { ...work, calls: work.calls + 1, writes: writes ? work.writes + 1 : work.writes },
+      turn: turn !== null && writes ? { ...turn, touchedWorkspace: true } : turn,
+    };
+  },
+  'model-paused'(state, { reason, at }) {
+    if (state.pause?.by === 'human') return state;
+    return { ...cancelParked(state), pause: { by: 'model', reason, at } };
+  },
+  /** G9: limits are nobody's failure; other errors are counted by signature. */
+  'error-occurred'(state, event) {
+    // E2: an error ends a countdown, but not a resend: it may be why the text was not taken.
+    const counts = state.descriptor.mode === 'told' && state.timer?.purpose !== 'resend';
+    const active = { ...(counts ? unpark(state) : state), activeSinceAnswer: true, rateLimitedUntil: null };
+    switch (event.kind) {
+      case 'rate-limit':
+      case 'overload':
+        return { ...active, rateLimitedUntil: event.retryAt ?? event.at + defaultRetryMs };
+      case 'overflow':
+        return { ...active, overflows: state.overflows + 1 };
+      case 'other': {
+        const { signature } = event;
+        const before = state.circuit?.signature === signature ? state.circuit.count : 0;
+        return { ...active, circuit: { signature, count: before + 1 } };
+      }
+    }
+  },
+  'loop-alarmed': (state) => ({ ...state, loopAlarms: state.loopAlarms + 1 }),
+  'usage-reported'(state, event) {
+    const { usage } = state;
+    return {
+      ...state,
+      usage: {
+        since: usage.since,
+        tokens: usage.tokens + event.inputTokens + event.outputTokens,
+        cost: usage.cost + (event.cost ?? 0),
+        contextTokens: event.contextTokens ?? usage.contextTokens,
+        contextLimit: event.contextLimit ?? usage.contextLimit,
+      },
+    };
+  },
+  'workspace-seen': seeFingerprint,
+  'wait-started': waitStarted,
+  'wait-ended': waitEnded,
+});
+
+function markActive(state: State): State {
   const { injection, descriptor } = state;
   // An asked host has the text with the answer, a told one once it was sent.
   const isTaken = injection?.state === (descriptor.mode === 'asked' ? 'intended' : 'sent');
@@ -27,75 +94,11 @@ export function limitAfter({ rateLimitedUntil }: State, at: number): number | nu
   return rateLimitedUntil !== null && at < rateLimitedUntil ? rateLimitedUntil : null;
 }
 
-export function toolStarted(state: State, event: EventOf<'tool-started'>): State {
-  const active = consumeRequest({ ...markActive(state), questions: 0 }, event.requestId);
-  if (!canWrite(event)) return active;
-  return { ...active, work: { ...active.work, started: active.work.started + 1 } };
-}
-
 function canWrite({ access }: EventOf<'tool-started' | 'tool-ended'>): boolean {
   return access === 'write' || access === 'unknown';
 }
 
-export function toolEnded(state: State, event: EventOf<'tool-ended'>, policy: Policy): State {
-  const { circuitAfter } = policy.settings;
-  const active: State = {
-    ...markActive(state),
-    questions: 0,
-    emptyAnswers: 0,
-    // The model answers again; but an open circuit stays open until the human speaks.
-    circuit: state.circuit !== null && state.circuit.count >= circuitAfter ? state.circuit : null,
-    rateLimitedUntil: limitAfter(state, event.at),
-  };
-  if (event.access === 'todo') return active;
-  const writes = canWrite(event);
-  const { turn, work } = active;
-  return {
-    ...active,
-    work: { ...work, calls: work.calls + 1, writes: writes ? work.writes + 1 : work.writes },
-    turn: turn !== null && writes ? { ...turn, touchedWorkspace: true } : turn,
-  };
-}
-
-export function modelPaused(state: State, { reason, at }: EventOf<'model-paused'>): State {
-  if (state.pause?.by === 'human') return state;
-  return { ...state, epoch: state.epoch + 1, pause: { by: 'model', reason, at }, parked: null, timer: null };
-}
-
-/** G9: limits are nobody's failure; other errors are counted by signature. */
-export function errorOccurred(state: State, event: EventOf<'error-occurred'>): State {
-  // E2: an error ends a countdown, but not a resend: it may be why the text was not taken.
-  const counts = state.descriptor.mode === 'told' && state.timer?.purpose !== 'resend';
-  const active = { ...(counts ? unpark(state) : state), activeSinceAnswer: true, rateLimitedUntil: null };
-  switch (event.kind) {
-    case 'rate-limit':
-    case 'overload':
-      return { ...active, rateLimitedUntil: event.retryAt ?? event.at + defaultRetryMs };
-    case 'overflow':
-      return { ...active, overflows: state.overflows + 1 };
-    case 'other': {
-      const { signature } = event;
-      const before = state.circuit?.signature === signature ? state.circuit.count : 0;
-      return { ...active, circuit: { signature, count: before + 1 } };
-    }
-  }
-}
-
-export function usageReported(state: State, event: EventOf<'usage-reported'>): State {
-  const { usage } = state;
-  return {
-    ...state,
-    usage: {
-      since: usage.since,
-      tokens: usage.tokens + event.inputTokens + event.outputTokens,
-      cost: usage.cost + (event.cost ?? 0),
-      contextTokens: event.contextTokens ?? usage.contextTokens,
-      contextLimit: event.contextLimit ?? usage.contextLimit,
-    },
-  };
-}
-
-export type ProgressSignal = 'first-final' | 'first-pass' | 'workspace' | 'weak';
+type ProgressSignal = 'first-final' | 'first-pass' | 'workspace' | 'weak';
 
 export function countProgress(state: State, signal: ProgressSignal): State {
   const { counters, progress } = state;
@@ -148,7 +151,7 @@ const rememberedWaits = 200;
 /** More than anyone answers; what is forgotten is asked for again. */
 const rememberedAnswers = 500;
 
-export function waitStarted(state: State, { wait, at }: EventOf<'wait-started'>): State {
+function waitStarted(state: State, { wait, at }: EventOf<'wait-started'>): State {
   const { waits } = state;
   switch (wait.kind) {
     case 'recovery':
@@ -166,7 +169,7 @@ export function waitStarted(state: State, { wait, at }: EventOf<'wait-started'>)
   }
 }
 
-export function waitEnded(state: State, { wait, at }: EventOf<'wait-ended'>): State {
+function waitEnded(state: State, { wait, at }: EventOf<'wait-ended'>): State {
   const { waits, usage } = state;
   switch (wait.kind) {
     case 'recovery':
@@ -239,13 +242,13 @@ function add(ids: readonly string[], id: string): readonly string[] {
 
 type Asked = Extract<EventOf<'wait-started'>['wait'], { kind: 'permission' }>;
 
-const noPermissions: SessionPermissions = { requests: [], grants: [], refused: [] };
+const noPermissions: NonNullable<State['permissions']> = { requests: [], grants: [], refused: [] };
 
 /** A host shows its requests itself: only those of our own agent are kept. */
 function noteRequest(state: State, { requestId, about }: Asked, at: number): State {
   if (about === undefined) return state;
   const { requests, ...rest } = state.permissions ?? noPermissions;
-  const request: PermissionRequest = { requestId, ...about, askedAt: at, answer: null };
+  const request = { requestId, ...about, askedAt: at, answer: null };
   const others = requests.filter((known) => known.requestId !== requestId);
   return { ...state, permissions: { ...rest, requests: [...others, request].slice(-rememberedAnswers) } };
 }

@@ -4,8 +4,8 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aSession } from '../../test/support/builders.ts';
+import { parseFlags } from '../core/config.ts';
 import { defaultSettings } from '../core/settings.ts';
-import { parseFlags } from '../core/sources.ts';
 import {
   createPolicies,
   findUserConfigDirectory,

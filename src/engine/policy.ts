@@ -4,12 +4,17 @@ import { isUtf8 } from 'node:buffer';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import { type ConfigResult, mergeSettings, validateConfig, withoutGrants } from '../core/config.ts';
+import {
+  type ConfigResult,
+  mergeSettings,
+  parseEnvironment,
+  validateConfig,
+  withoutGrants,
+} from '../core/config.ts';
 import { parseJsonText } from '../core/json-text.ts';
 import type { HashFunction } from '../core/ledger.ts';
 import { canonicalPolicy, createPolicy, type Policy } from '../core/policy.ts';
 import { type Problem, printable, problemSentence } from '../core/problem.ts';
-import { parseEnvironment } from '../core/sources.ts';
 import type { Session } from '../core/state.ts';
 import { type FileStats, readBytes, sha256 } from './system.ts';
 

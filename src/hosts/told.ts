@@ -2,7 +2,7 @@
 // runtime, with toasts, a watchdog over continuations and a clean end. Adapters translate, the engine decides.
 import { UntildoneError } from '../core/error.ts';
 import type { AgentDescriptor, Event, EventOf, SessionDescriptor } from '../core/events.ts';
-import { hostListChanges, type ListedTodo, writtenItems } from '../core/reconcile.ts';
+import { isSameList, type ListedTodo, writtenItems } from '../core/reconcile.ts';
 import { settingsForAgent } from '../core/settings.ts';
 import { isOnItsWay, type Session, type State, unknownHost } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
@@ -217,8 +217,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     async function readPlan(): Promise<Event | null | undefined> {
       const todos = await adapter(memory).todos();
       if (todos === null) return undefined;
-      const [change] = hostListChanges((await record())?.hostList, todos, null);
-      return change === undefined ? null : event(planWritten(todos));
+      const known = (await record())?.hostList;
+      return isSameList(known, todos) ? null : event(planWritten(todos));
     }
 
     async function takeList() {

@@ -4,11 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { NewTodo, PlanChange } from '../core/events.ts';
-import { type JsonSchema, jsonSchema } from '../core/json-schema.ts';
 import { excerpt } from '../core/problem.ts';
 import { oneLine, quoteForModel, stripTerminalControls } from '../core/safe-text.ts';
 import type { Fields, Values } from '../core/schema.ts';
-import { choice, described, integer, object, optional, text, unreadList } from '../core/schema.ts';
+import {
+  choice,
+  described,
+  integer,
+  type JsonSchema,
+  jsonSchema,
+  object,
+  optional,
+  text,
+  unreadList,
+} from '../core/schema.ts';
 import { countPlan, createState, openCount, planSize, type Session, type State } from '../core/state.ts';
 import { namedTodos } from '../core/texts.ts';
 import { type Actor, isDropped, isOpen, priorities, type Todo, todoStatuses } from '../core/todo.ts';

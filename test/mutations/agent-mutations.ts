@@ -19,8 +19,8 @@ export const agentMutations = mutationsOf({
       why: 'a worker that a crash cut off is never settled',
     },
     'delegation-ends-twice': {
-      find: 'if (delegation?.workerId !== workerId || delegation.ended !== null) return step(state);',
-      replace: 'if (delegation?.workerId !== workerId) return step(state);',
+      find: 'if (delegation?.workerId !== workerId || delegation.ended !== null) return state;',
+      replace: 'if (delegation?.workerId !== workerId) return state;',
       why: 'one failure is counted twice and blocks the todo',
     },
     'worker-failure-free': {

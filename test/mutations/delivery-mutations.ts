@@ -20,8 +20,8 @@ export const deliveryMutations = mutationsOf({
       why: 'attempts are not counted',
     },
     'timer-old-epoch': {
-      find: 'if (timer === null || timer.epoch !== epoch || state.epoch !== epoch) return step(state);',
-      replace: 'if (timer === null) return step(state);',
+      find: 'if (timer === null || timer.epoch !== epoch || state.epoch !== epoch) return state;',
+      replace: 'if (timer === null) return state;',
       why: 'an old timer continues a new turn',
     },
     'timer-never-old': {
@@ -50,13 +50,13 @@ export const deliveryMutations = mutationsOf({
       why: 'a failed send is never tried again',
     },
     'sent-not-noted': {
-      find: "return injection.state === 'intended' ? moved(state, injection, 'sent') : step(state);",
-      replace: 'return step(state);',
+      find: "return injection.state === 'intended' ? moved(state, injection, 'sent') : state;",
+      replace: 'return state;',
       why: 'a sent text is sent again after a crash',
     },
     'observed-not-noted': {
-      find: "return injection.state === 'failed' ? step(state) : moved(state, injection, 'observed');",
-      replace: 'return step(state);',
+      find: "return injection.state === 'failed' ? state : moved(state, injection, 'observed');",
+      replace: 'return state;',
       why: 'an observed text is sent again after a crash',
     },
     'send-never-retried': {
@@ -97,7 +97,7 @@ export const deliveryMutations = mutationsOf({
     },
     'lost-text-not-resent': {
       find: "return step(again, [{ type: 'inject', epoch, text: null }]);",
-      replace: 'return step(again);',
+      replace: 'return again;',
       why: 'a continuation is lost with the process',
     },
     'lost-text-always-young': {
@@ -122,14 +122,19 @@ export const deliveryMutations = mutationsOf({
     },
   },
   'src/core/check-results.ts': {
+    'checks-overdue-anytime': {
+      find: "checksOverdue: state.parked?.cause === 'nothing-open'",
+      replace: 'checksOverdue: true',
+      why: 'a finished agent is told to wait for checks',
+    },
     'check-pass-again': {
       find: 'passed && !passedBefore ? countProgress',
       replace: 'passed ? countProgress',
       why: 'the same goal check is progress for ever',
     },
     'check-late-result': {
-      find: "if (todo?.status !== 'completed' || !todo.checks.includes(check)) return step(state);",
-      replace: 'if (todo === null || !todo.checks.includes(check)) return step(state);',
+      find: "if (todo?.status !== 'completed' || !todo.checks.includes(check)) return state;",
+      replace: 'if (todo === null || !todo.checks.includes(check)) return state;',
       why: 'a late result settles a todo that is open again',
     },
     'check-fail-stays': {
@@ -151,13 +156,6 @@ export const deliveryMutations = mutationsOf({
       find: 'tail: passed ? null : tail,',
       replace: 'tail: null,',
       why: 'the agent is not told what failed',
-    },
-  },
-  'src/core/decide.ts': {
-    'checks-overdue-anytime': {
-      find: "checksOverdue: state.parked?.cause === 'nothing-open'",
-      replace: 'checksOverdue: true',
-      why: 'a finished agent is told to wait for checks',
     },
   },
   'src/core/work.ts': {

@@ -4,8 +4,8 @@ import { mutationsOf } from './mutation.ts';
 export const evidenceMutations = mutationsOf({
   'src/core/check-results.ts': {
     'check-any-name': {
-      find: "if (todo?.status !== 'completed' || !todo.checks.includes(check)) return step(state);",
-      replace: "if (todo?.status !== 'completed') return step(state);",
+      find: "if (todo?.status !== 'completed' || !todo.checks.includes(check)) return state;",
+      replace: "if (todo?.status !== 'completed') return state;",
       why: 'a check that is not the todo’s own settles it',
     },
     'one-check-is-enough': {
@@ -44,7 +44,7 @@ export const evidenceMutations = mutationsOf({
       why: 'a check that waits for a human is forgotten',
     },
     'verify-in-observe': {
-      find: "if (policy.settings.mode !== 'enforce') return step(state);",
+      find: "if (policy.settings.mode !== 'enforce') return state;",
       replace: '',
       why: 'observing runs checks',
     },
@@ -64,8 +64,8 @@ export const evidenceMutations = mutationsOf({
       why: 'edits of the configuration leave no trace',
     },
     'record-lost-pass-unnoted': {
-      find: "if (todo.verification !== 'passed') return step(setVerification(asked, todo, 'claimed'));",
-      replace: "return step(setVerification(asked, todo, 'claimed'));",
+      find: "if (todo.verification !== 'passed') return setVerification(asked, todo, 'claimed');",
+      replace: "return setVerification(asked, todo, 'claimed');",
       why: 'a pass that a human has to give again is taken for an edit of the store',
     },
   },

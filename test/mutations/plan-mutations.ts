@@ -49,7 +49,7 @@ export const planMutations = mutationsOf({
       why: 'the word of the agent counts as a pass',
     },
     'block-not-idle': {
-      find: "    completedAt: null,\n    verification: 'none',\n    idleEnd,",
+      find: "      completedAt: null,\n      verification: 'none',\n      idleEnd,",
       replace: "    completedAt: null,\n    verification: 'none',\n    idleEnd: false,",
       why: 'blocking everything is a way out',
     },

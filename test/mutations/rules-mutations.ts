@@ -119,7 +119,7 @@ export const rulesMutations = mutationsOf({
       why: 'a development server stops the work for ever',
     },
     'rule-background-shell-waits': {
-      find: 'if (subagents === 0 && openCount(counts) > 0 && hasUnnamedJob(context)) return null;',
+      find: 'if (subagents === 0 && openCount(counts) > 0 && unnamedJobs(context).length > 0) return null;',
       replace: '',
       why: 'other work stands still while a shell job runs',
     },

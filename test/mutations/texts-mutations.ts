@@ -65,7 +65,7 @@ export const textsMutations = mutationsOf({
       why: 'empty answers get the same words for ever',
     },
     'text-background': {
-      find: 'applies: hasUnnamedJob,',
+      find: 'applies: (context) => unnamedJobs(context).length > 0,',
       replace: 'applies: () => false,',
       why: 'a running job is not named',
     },
@@ -121,7 +121,7 @@ export const textsMutations = mutationsOf({
     },
     'text-level-two': {
       find: 'context.level === 1 ? staleListLine(context) : unchangedLine(context)',
-      replace: 'staleListLine(context),',
+      replace: 'staleListLine(context)',
       why: 'reminders never get firmer',
     },
     'text-level-three': {

@@ -3,6 +3,11 @@ import { mutationsOf } from './mutation.ts';
 
 export const workMutations = mutationsOf({
   'src/core/work.ts': {
+    'loop-alarm-not-counted': {
+      find: 'loopAlarms: state.loopAlarms + 1',
+      replace: 'loopAlarms: state.loopAlarms',
+      why: 'a loop goes on for ever',
+    },
     'activity-keeps-countdown': {
       find: "return descriptor.mode === 'told' ? unpark(awake) : awake;",
       replace: 'return awake;',
@@ -54,12 +59,12 @@ export const workMutations = mutationsOf({
       why: 'goal checks are not run after work without a plan',
     },
     'model-pause-replaces': {
-      find: "if (state.pause?.by === 'human') return state;\n  return { ...state, epoch: state.epoch + 1, pause: { by: 'model'",
-      replace: "return { ...state, epoch: state.epoch + 1, pause: { by: 'model'",
+      find: "if (state.pause?.by === 'human') return state;\n    return { ...cancelParked(state), pause: { by: 'model'",
+      replace: "return { ...cancelParked(state), pause: { by: 'model'",
       why: 'the model lifts the pause of the human',
     },
     'model-pause-epoch': {
-      find: "return { ...state, epoch: state.epoch + 1, pause: { by: 'model', reason, at }, parked: null, timer: null };",
+      find: "return { ...cancelParked(state), pause: { by: 'model', reason, at } };",
       replace: "return { ...state, pause: { by: 'model', reason, at }, parked: null, timer: null };",
       why: 'a text on its way arrives after the pause',
     },
@@ -172,13 +177,6 @@ export const workMutations = mutationsOf({
       find: '[...ids, id].slice(-rememberedWaits)',
       replace: '[...ids, id]',
       why: 'a session grows with every request',
-    },
-  },
-  'src/core/decide.ts': {
-    'loop-alarm-not-counted': {
-      find: 'loopAlarms: state.loopAlarms + 1',
-      replace: 'loopAlarms: state.loopAlarms',
-      why: 'a loop goes on for ever',
     },
   },
   'src/core/stop.ts': {

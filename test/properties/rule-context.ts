@@ -39,7 +39,6 @@ export function stopContext(...patches: Patch[]): StopContext {
     end: 'normal',
     question: false,
     toolError: null,
-    fingerprint: null,
     cause: 'stop-attempted',
   };
   const context: StopContext = {
@@ -99,7 +98,7 @@ export function withGoal(
   flaky = false,
   name = 'unit',
 ): Patch {
-  const check = { state, passedBefore: false, flaky, tail: null, fingerprint: null };
+  const check = { state, passedBefore: false, flaky, tail: null };
   return (context) => withSession({ goal: { [name]: check } })({ ...context, goalChecks: [name] });
 }
 

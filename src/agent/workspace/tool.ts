@@ -1,7 +1,6 @@
 // The shape of a workspace tool. It does not throw for what a model gets wrong; permission.ts decides if it may run.
 import type { Refusal } from '../../core/error.ts';
-import { jsonSchema } from '../../core/json-schema.ts';
-import { type Fields, object, type Values } from '../../core/schema.ts';
+import { type Fields, jsonSchema, object, type Values } from '../../core/schema.ts';
 import { readInput } from '../../core/tool-input.ts';
 import type { Jobs } from './shell.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sampleRun } from '../../../test/support/sample-run.ts';
 import { eventFields } from '../../agent/agent-event.ts';
-import type { JsonSchema } from '../../core/json-schema.ts';
+import type { JsonSchema } from '../../core/schema.ts';
 import { eventSchema } from './event-schema.ts';
 import { createJsonPrinter } from './run-output.ts';
 

@@ -1,7 +1,7 @@
 // The JSON Schema (draft 2020-12) of what `untildone run --json` writes, from the agent's table of events.
 import { eventFields, todoKind, usageKind } from '../../agent/agent-event.ts';
-import { type JsonSchema, jsonSchema } from '../../core/json-schema.ts';
 import type { Fields } from '../../core/schema.ts';
+import { type JsonSchema, jsonSchema } from '../../core/schema.ts';
 
 /** Rises when a field is taken away or means something else; new fields and events leave it as it is. */
 export const formatVersion = 1;

@@ -1,6 +1,6 @@
 // What a program gives the enforcer, read field by field. From a callback that throws or is late nothing is concluded.
 import { UntildoneError } from '../../core/error.ts';
-import { access, type SessionKind, stopEnd, type ToolAccess } from '../../core/events.ts';
+import { access, type SessionDescriptor, stopEnd, type ToolAccess } from '../../core/events.ts';
 import { type Kind, optional, read, taken, type Variant, variant } from '../../core/schema.ts';
 import type { PartialSettings } from '../../core/settings.ts';
 import type { Checker, Clock, ToldHost } from '../../engine/host.ts';
@@ -175,7 +175,7 @@ export function createProgram({ options, clock, onError }: Parts, id: string) {
       const isIdle: unknown = await ask(() => options.isIdle?.(id));
       return isIdle === null ? null : isIdle === true;
     },
-    async kind(): Promise<SessionKind> {
+    async kind(): Promise<SessionDescriptor['kind']> {
       if ((await ask(() => options.isSubagent?.(id))) === true) return 'subagent';
       const main = await ask(() => options.mainSession?.());
       return typeof main !== 'string' ? 'unknown' : main === id ? 'main' : 'other';

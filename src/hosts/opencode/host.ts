@@ -1,6 +1,6 @@
 // OpenCode as we see it: what we ask of it, and how we speak to the human in it. A call that fails or does not answer gives
 // null or a sentence: the host's trouble is never thrown at whoever asked.
-import type { Knowledge } from '../../core/events.ts';
+import type { AgentDescriptor } from '../../core/events.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
 import type { Handled } from '../../engine/engine.ts';
@@ -22,7 +22,7 @@ const messagesRead = 20;
 export type HostCalls = ReturnType<typeof createHostCalls>;
 export function createHostCalls(client: ClientLike, clock: Clock) {
   const { session } = client;
-  let agents: ReadonlyMap<string, Knowledge> = new Map();
+  let agents: ReadonlyMap<string, AgentDescriptor['canWrite']> = new Map();
 
   async function ask(call: () => ClientAnswer): Promise<{ data?: unknown; error: string | null }> {
     const answer = await withinTime(clock, patienceMs, call);
@@ -53,7 +53,7 @@ export function createHostCalls(client: ClientLike, clock: Clock) {
       const { type = 'idle' } = recordOf(recordOf(data)[id]);
       return error === null ? type === 'idle' : null;
     },
-    async canWrite(agent: string | null): Promise<Knowledge> {
+    async canWrite(agent: string | null): Promise<AgentDescriptor['canWrite']> {
       if (agent === null) return 'unknown';
       // It may have been added since.
       if (!agents.has(agent)) {

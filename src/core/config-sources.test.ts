@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { environmentName, otherVariables, parseEnvironment, parseFlags } from './config.ts';
 import { problemSentence } from './problem.ts';
 import { defaultSettings, settingNames } from './settings.ts';
-import { environmentName, otherVariables, parseEnvironment, parseFlags } from './sources.ts';
 
 function problems(environment: Record<string, string>): readonly string[] {
   const result = parseEnvironment(environment);
