@@ -10,7 +10,7 @@ export const evidenceMutations = mutationsOf({
     },
     'one-check-is-enough': {
       find: 'if (checksOf(proved).length > 0) return proved;',
-      replace: 'if (evidence.length === 0) return proved;',
+      replace: 'if (proved.evidence.length === 0) return proved;',
       why: 'a todo with two checks has passed after one',
     },
     'evidence-always-calm': {
