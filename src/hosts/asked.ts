@@ -79,7 +79,7 @@ async function answer(host: AskedHost, hook: HookProcess, call: HookCall): Promi
   // The store may wait for others: an interrupt is heard before.
   if (!onlyRecords && asks.type !== 'complete') await loadAnswers();
   // Never closed: that would copy the log into the store and wait for the disk.
-  const options = { clock: Date, busyTimeoutMs: lockPatienceMs[timeout] };
+  const options = { busyTimeoutMs: lockPatienceMs[timeout] };
   const store = await openUserStore(hook.environment, options);
   const [session] = await store.sessions({ id: sessionId, limit: 1 });
   // Our own agent has no hooks: who calls one in its session's name may be the agent.

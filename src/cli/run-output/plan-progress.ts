@@ -1,6 +1,8 @@
 // The plan while it is worked on: everything the first time, afterwards a bar, what changed and the current todo.
 // It remembers what it showed and says nothing when nothing changed.
+
 import type { EventOf, TodoView } from '../../agent/agent-event.ts';
+import { isEnded } from '../../core/todo.ts';
 import { displayWidth } from './display-width.ts';
 import type { Page } from './page.ts';
 import { todoMarks } from './todo-standing.ts';
@@ -91,7 +93,7 @@ export function todoLine(page: Page, todo: TodoView): string[] {
 
 /** What the system knows of it, in brackets; empty: nothing worth a word. */
 export function remarkOf({ status, verification, dropped }: TodoView): string {
-  if (dropped && status !== 'completed' && status !== 'cancelled') return ' (dropped)';
+  if (dropped && !isEnded({ status })) return ' (dropped)';
   if (verification === 'failed') return ' (check failed)';
   if (verification === 'running') return ' (check runs)';
   if (status !== 'completed') return '';
