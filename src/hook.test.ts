@@ -16,12 +16,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bundle } from '../scripts/bundle.ts';
+import { acceptProject } from '../test/support/accept-project.ts';
 import {
   completedPayload,
   createPayload,
   promptPayload,
   sessionId,
   stopPayload,
+  toolPayload,
   updatePayload,
 } from '../test/support/payload-cases.ts';
 import type { Event } from './core/events.ts';
@@ -128,8 +130,9 @@ describe('the hook process', () => {
     expect(out.trimEnd()).not.toContain('\n');
   });
 
-  it('a broken configuration switches us off for the message and is told', async () => {
-    writeFileSync(join(project, 'untildone.json'), '{"maxStagnant": "many"}');
+  it('a broken configuration of the user switches us off for the message and is told', async () => {
+    mkdirSync(join(home, '.config/untildone'), { recursive: true });
+    writeFileSync(join(home, '.config/untildone/untildone.json'), '{"maxStagnant": "many"}');
     const { out } = await call(promptPayload('Please do it'));
     expect(JSON.parse(out).systemMessage).toContain('maxStagnant');
     await call(createPayload('1', 'Write a.txt'));
@@ -229,6 +232,7 @@ describe('the gate', () => {
   it('V1: a failing check refuses the completion, run by a process that outlives the hook', async () => {
     const todoChecks = [{ title: 'Make*', checks: ['made'] }];
     writeFileSync(join(project, 'untildone.json'), JSON.stringify({ checks, todoChecks }));
+    acceptProject(state, project);
     await call(promptPayload('Please do it'));
     await call(createPayload('1', 'Make it'));
     const { out } = await call(completedPayload('1', 'Make it'));
@@ -241,6 +245,78 @@ describe('the gate', () => {
     await call(createPayload('1', 'Make it'));
     expect(await call(completedPayload('1', 'Make it'))).toEqual(silent);
     expect(existsSync(join(state, 'hook.log'))).toBe(false);
+  });
+});
+
+describe('V10, P40: what a project’s file asks for', () => {
+  const file = () => join(project, 'untildone.json');
+  const mark = () => join(home, 'ran');
+  const hostile = () => ({ checks: { x: { command: `touch ${mark()}` } }, goal: ['x'] });
+  const write = (config: object) => writeFileSync(file(), JSON.stringify(config));
+  const second = { prompt_id: 'prompt-2' };
+  const told = ({ out }: Said): string => JSON.parse(out).systemMessage ?? '';
+  const stopAfterEdit = async (callId: string, promptId = 'prompt-1') => {
+    await call(toolPayload('Edit', callId, {}, {}, { prompt_id: promptId }));
+    return call(stopPayload({ prompt_id: promptId }));
+  };
+
+  it('safety 1: a cloned repository’s command is not run, and the human is told at the prompt and at the stop', async () => {
+    write(hostile());
+    const prompt = await call(promptPayload('Tidy up', { prompt_id: 'prompt-1' }));
+    expect(told(prompt)).toMatch(/untildone\.json .*checks\.x.*neither run nor obeyed.*untildone trust/);
+    const stop = await stopAfterEdit('w1');
+    expect(told(stop)).toContain('neither run nor obeyed');
+    expect(existsSync(mark())).toBe(false);
+  });
+
+  it('safety 1: one that the agent writes is not run after the human’s next message either', async () => {
+    await call(promptPayload('Tidy up', { prompt_id: 'prompt-1' }));
+    write(hostile());
+    expect(told(await stopAfterEdit('w1'))).toContain('neither run nor obeyed');
+    expect(told(await call(promptPayload('Thanks, now fix a typo', second)))).toContain('untildone trust');
+    await stopAfterEdit('w2', 'prompt-2');
+    expect(existsSync(mark())).toBe(false);
+  });
+
+  it.each([
+    ['switches us off', () => write({ mode: 'off' })],
+    ['takes the goal away', () => write({ checks: { never: { command: ['false'] } } })],
+    ['is garbage', () => writeFileSync(file(), '{{{')],
+    ['is gone', () => rmSync(file())],
+  ])(
+    'safety 1: a file that %s weakens nothing: what was accepted stays in force',
+    async (_what, damage) => {
+      write({ checks: { never: { command: ['false'] } }, goal: ['never'] });
+      acceptProject(state, project);
+      expect(told(await call(promptPayload('Do it', { prompt_id: 'prompt-1' })))).toBe('');
+      damage();
+      expect(told(await call(promptPayload('And now?', second)))).toContain('untildone.json');
+      const { out } = await stopAfterEdit('w1', 'prompt-2');
+      expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain(
+        '“never” of the whole work failed',
+      );
+    },
+    30_000,
+  );
+
+  it('an accepted set is not asked about again for another order, other spaces or a harmless setting', async () => {
+    write({ goal: ['a', 'b'], checks: { a: { command: ['true'] }, b: { command: ['true'] } } });
+    acceptProject(state, project);
+    const moved = { checks: { b: { command: ['true'] }, a: { command: ['true'] } }, goal: ['b', 'a'] };
+    writeFileSync(file(), JSON.stringify({ liveView: false, ...moved }, null, 4));
+    expect(await call(promptPayload('Do it', { prompt_id: 'prompt-1' }))).toEqual(silent);
+  });
+
+  it('C2: off means off: nobody is told either', async () => {
+    write(hostile());
+    const { said } = start(
+      JSON.stringify({ ...promptPayload('Do it', { prompt_id: 'prompt-1' }), cwd: project }),
+      ['claude-code'],
+      {
+        UNTILDONE_MODE: 'off',
+      },
+    );
+    expect(await said).toEqual(silent);
   });
 });
 
@@ -274,6 +350,7 @@ describe('a stop hook that the host breaks off', () => {
       join(project, 'untildone.json'),
       JSON.stringify({ checks: { slow: { command: ['sleep', '4'] } }, goal: ['slow'] }),
     );
+    acceptProject(state, project);
     await call(promptPayload('Please do it'));
     await call(createPayload('1', 'A'));
     await call(updatePayload('1', 'completed', 'u1'));

@@ -10,6 +10,8 @@ import type { Checker } from './engine/host.ts';
 import { type Environment, policyProblemSentence, readPolicy } from './engine/policy.ts';
 import type { RuntimeOptions } from './engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from './engine/system.ts';
+import { pendingSentence, readTrust } from './engine/trust.ts';
+import { stateDirectory } from './store/state-directory.ts';
 
 export interface OpenOptions extends Omit<Partial<RuntimeOptions>, 'hash' | 'policy' | 'checker'> {
   readonly store: RuntimeOptions['store'];
@@ -84,8 +86,13 @@ export function createConfiguration(options: OpenOptions) {
     return { policy, problem: sentences[0] ?? 'it cannot be read' };
   }
 
+  function readFiles(directory: string | null) {
+    const accepted = readTrust(stateDirectory(environment));
+    return readPolicy({ projectDirectory: directory, environment, accepted, ...(flags && { flags }) });
+  }
+
   function read(directory: string | null) {
-    const result = readPolicy({ projectDirectory: directory, environment, ...(flags && { flags }) });
+    const result = readFiles(directory);
     if (!result.ok) return unusable(result.problems.map(policyProblemSentence));
     return { policy: options.checker === null ? withoutChecks(result.policy) : result.policy, problem: null };
   }
@@ -101,6 +108,13 @@ export function createConfiguration(options: OpenOptions) {
     current: (directory = own): Policy => look(directory).policy,
     /** Why it cannot be used; null: it can. */
     problem: (): string | null => look(own).problem,
+    /** What the project's file asks for now and nobody accepted, in a sentence for the human (V10). Off means off (C2). */
+    pending(directory = own): string | null {
+      const { mode, enabled } = look(directory).policy.settings;
+      if (mode !== 'enforce' || !enabled) return null;
+      const { pending } = readFiles(directory).project;
+      return pending === null ? null : pendingSentence(pending);
+    },
     /** At a genuine human message, before the snapshot: read anew, with what stands at protected paths (V2). */
     async renew(): Promise<void> {
       const fresh = read(own);

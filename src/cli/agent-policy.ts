@@ -25,6 +25,7 @@ export function readAgentPolicyFor(
     problems: problems.map((problem) => ({ ...problem, file: null })),
     warnings,
     files: result.files,
+    project: result.project,
   };
 }
 

@@ -32,6 +32,11 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
   {
+    name: 'trust',
+    summary: 'What this project’s file asks for, and your yes to it',
+    load: async () => (await import('./commands/trust.ts')).trust,
+  },
+  {
     name: 'status',
     summary: 'What the sessions are doing, and how far they may still go',
     load: async () => (await import('./commands/status.ts')).status,

@@ -7,9 +7,10 @@ import type { Session } from '../core/state.ts';
 import { type PolicyResult, type PolicySources, readPolicy } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
+import { readTrust } from '../engine/trust.ts';
 import { type OpenOptions, type Parts, partsOver } from '../open.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
-import { storePath } from '../store/state-directory.ts';
+import { stateDirectory, storePath } from '../store/state-directory.ts';
 import { installBasis } from './install-request.ts';
 import type { Io } from './io.ts';
 import { complain } from './print.ts';
@@ -81,13 +82,20 @@ export function openParts(io: Io, store: Store, options: Partial<OpenOptions> = 
   });
 }
 
+/** `all`: the human named this call, and means the project's file as it is (V10). */
 export function readPolicyFor(
   io: Io,
   projectDirectory: string | null,
   flags?: PolicySources['flags'],
+  accepted: PolicySources['accepted'] = readTrust(stateDirectory(io.env)),
 ): PolicyResult {
-  const sources = { projectDirectory, environment: io.env };
-  return readPolicy(flags === undefined ? sources : { ...sources, flags });
+  const sources = { projectDirectory, environment: io.env, accepted };
+  const result = readPolicy(flags === undefined ? sources : { ...sources, flags });
+  const { problems = [], file = null } = result.project.pending ?? {};
+  // A human is at hand: in a host a broken file of the project must not switch anything off, here it is mended first.
+  if (problems.length === 0) return result;
+  const others = result.ok ? [] : result.problems;
+  return { ...result, ok: false, problems: [...problems.map((problem) => ({ ...problem, file })), ...others] };
 }
 
 /** The settings that a session's last decision was or the next one will be made with. */

@@ -29,21 +29,52 @@ export function validateConfig(value: unknown): ConfigResult {
   return problems().length === 0 ? { ok: true, config } : { ok: false, problems: problems() };
 }
 
+/** Variables that are known to hold keys: whatever a human accepted in a hurry, no project's command is handed one. */
+const keyVariable =
+  /_API_KEY$|^(?:(?:GH|GITHUB|GITLAB|NPM|NODE_AUTH|HF|ANTHROPIC_AUTH|CLAUDE_CODE_OAUTH|AWS_SESSION)_TOKEN|AWS_SECRET_ACCESS_KEY|GOOGLE_APPLICATION_CREDENTIALS)$/i;
+
 /** A repository must not grant anything: an agent could write the file. Left out here, it hides no other source. */
-export function withoutGrants(config: PartialSettings) {
-  const { permissions, tools, ...rest } = config;
-  const { shellAllow, ...otherTools } = tools ?? {};
-  const ignored = [
-    ...Object.keys(permissions ?? {}).map((name) => `permissions.${name}`),
-    ...(shellAllow === undefined ? [] : ['tools.shellAllow']),
-  ];
-  return {
-    config: { ...rest, ...(tools === undefined ? {} : { tools: otherTools }) },
-    warnings: ignored.map((path) => ({
-      path,
-      message: 'is ignored in the project’s untildone.json: say it in your user file or with a flag',
-    })),
+export function withoutGrants({ permissions, tools, agents, checks, ...rest }: PartialSettings) {
+  const ignored = Object.keys(permissions ?? {}).map((name) => `permissions.${name}`);
+  const toolsWithout = (path: string, given: PartialSettings['tools']) => {
+    const { shellAllow, ...others } = given ?? {};
+    if (shellAllow !== undefined) ignored.push(joinPath(path, 'shellAllow'));
+    return given === undefined ? {} : { tools: others };
   };
+  const keys: string[] = [];
+  const isHarmless = (path: string) => (name: string) => {
+    if (keyVariable.test(name)) keys.push(`${path}.environment: ${name}`);
+    return !keyVariable.test(name);
+  };
+  const config: PartialSettings = {
+    ...rest,
+    ...toolsWithout('tools', tools),
+    ...(agents && {
+      agents: mapValues(agents, ({ tools: own, ...agent }, name) => ({
+        ...agent,
+        ...toolsWithout(`${joinPath('agents', name)}.tools`, own),
+      })),
+    }),
+    ...(checks && {
+      checks: mapValues(checks, ({ environment, ...check }, name) => ({
+        ...check,
+        ...(environment && { environment: environment.filter(isHarmless(joinPath('checks', name))) }),
+      })),
+    }),
+  };
+  const elsewhere = 'is ignored in the project’s untildone.json: say it in your user file or with a flag';
+  const key = 'is ignored: a project’s file cannot hand a key to a command; say the check in your user file';
+  return {
+    config,
+    warnings: [
+      ...ignored.map((path) => ({ path, message: elsewhere })),
+      ...keys.map((path) => ({ path, message: key })),
+    ],
+  };
+}
+
+function mapValues<T, R>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => R) {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
 }
 
 type Place = Readonly<{ setting: string; field: string | null; kind: Kind }>;

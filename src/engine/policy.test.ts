@@ -44,6 +44,7 @@ function read(sources: Partial<PolicySources> = {}): PolicyResult {
     projectDirectory: project,
     userConfigDirectory: dirname(userFile),
     environment: {},
+    accepted: 'all',
     ...sources,
   });
 }

@@ -15,8 +15,10 @@ import { parseJsonText } from '../core/json-text.ts';
 import type { HashFunction } from '../core/ledger.ts';
 import { canonicalPolicy, createPolicy, type Policy } from '../core/policy.ts';
 import { type Problem, printable, problemSentence } from '../core/problem.ts';
+import type { PartialSettings } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
 import { type FileStats, readBytes, sha256 } from './system.ts';
+import { type Accepted, compareWishes, harmlessOf, type Pending, trustPlaces } from './trust.ts';
 
 /** Must not throw: the engine asks within a transaction. */
 export type CurrentPolicy = (session: Session) => Policy;
@@ -64,6 +66,8 @@ export type PolicySources = Readonly<{
   userConfigDirectory?: string | null;
   environment: Environment;
   flags?: ConfigResult;
+  /** What humans accepted of projects' files. Absent: nothing. `all`: the human named this call, and means the file (V10). */
+  accepted?: readonly Accepted[] | 'all';
 }>;
 
 type ConfigFile = { readonly origin: 'user' | 'project'; readonly path: string };
@@ -77,6 +81,7 @@ interface PolicyProblem extends Problem {
 export type PolicyResult = {
   readonly warnings: readonly Problem[];
   readonly files: readonly ConfigFile[];
+  readonly project: ProjectPart;
 } & (
   | { readonly ok: true; readonly policy: Policy; readonly origins: Origins }
   | { readonly ok: false; readonly problems: readonly PolicyProblem[] }
@@ -86,16 +91,15 @@ export function readPolicy(sources: PolicySources): PolicyResult {
   const owners = trustedOwners(sources.environment);
   const { userConfigDirectory = findUserConfigDirectory(sources.environment) } = sources;
   const user = readConfigFile(userConfigDirectory, 'user', owners);
-  const project = findProjectFile(sources.projectDirectory, owners);
+  const project = readProject(sources.projectDirectory, owners, sources.accepted ?? []);
   const environment = { ...parseEnvironment(sources.environment), file: null };
   const flag = { ...(sources.flags ?? nothingSaid), file: null };
 
   const files = [user, project].flatMap(({ file }) => (file === null ? [] : [file]));
-  const said = withoutGrants(project.ok ? project.config : {});
-  const seen = { warnings: [...environment.warnings, ...said.warnings], files };
+  const seen = { warnings: [...environment.warnings, ...project.warnings], files, project };
   if (!user.ok || !project.ok || !environment.ok || !flag.ok)
     return { ok: false, problems: [user, project, environment, flag].flatMap(problemsOf), ...seen };
-  const layers = { user: user.config, project: said.config };
+  const layers = { user: user.config, project: project.config };
   const stronger = { environment: environment.config, flag: flag.config };
   const { settings, origins } = mergeSettings({ ...layers, ...stronger });
   const created = createPolicy(settings);
@@ -138,12 +142,45 @@ function problemsOf(result: FileResult): PolicyProblem[] {
   return result.problems.map((problem) => ({ ...problem, file: result.file?.path ?? null }));
 }
 
-/** The nearest file wins; above the root of the repository others are at home. */
-function findProjectFile(directory: string | null, owners: Owners): FileResult {
-  const result = readConfigFile(directory, 'project', owners);
-  if (directory === null || !result.ok || result.file !== null || hasGit(directory)) return result;
-  const parent = dirname(directory);
-  return parent === directory ? nothingSaid : findProjectFile(parent, owners);
+/** `key`, `folder`: where it is trusted. `asked`: what can be accepted. `pending`: how that differs from what was. */
+type ProjectPart = FileResult &
+  Readonly<{
+    key: string | null;
+    folder: string | null;
+    asked: PartialSettings;
+    pending: Pending | null;
+    warnings: readonly Problem[];
+  }>;
+
+/** The nearest file wins, or what was accepted of one that is gone; above the repository's root others are at home. */
+function readProject(directory: string | null, owners: Owners, accepted: readonly Accepted[] | 'all') {
+  const nowhere = { ...nothingSaid, key: null, folder: null, asked: {}, pending: null, warnings: [] };
+  if (directory === null || !isAbsolute(directory))
+    return { ...nowhere, ...readConfigFile(directory, 'project', owners) };
+  for (const place of trustPlaces(directory)) {
+    const found = readConfigFile(place.folder, 'project', owners);
+    const known = accepted === 'all' ? undefined : accepted.find(({ key }) => key === place.key);
+    if (found.ok && found.file === null && known === undefined) continue;
+    // Another version of us may have kept it.
+    const kept = validateConfig(known?.config ?? {});
+    return judgeProject(place, found, accepted === 'all' ? 'all' : kept.ok ? kept.config : {});
+  }
+  return nowhere;
+}
+
+function judgeProject(
+  place: { key: string; folder: string },
+  found: FileResult,
+  accepted: PartialSettings | 'all',
+): ProjectPart {
+  const { config: asked, warnings } = withoutGrants(found.ok ? found.config : {});
+  const all = { ...place, asked, warnings };
+  if (accepted === 'all') return { ...found, ...all, ...(found.ok ? { config: asked } : {}), pending: null };
+  const path = found.file?.path ?? join(place.folder, configFileName);
+  // A broken file is told like any other difference: it must not switch us off.
+  const pending = compareWishes(path, accepted, asked, found.ok ? [] : found.problems);
+  const config = { ...harmlessOf(asked), ...withoutGrants(accepted).config };
+  return { ok: true, config, file: found.file, ...all, pending };
 }
 
 function readConfigFile(directory: string | null, origin: ConfigFile['origin'], owners: Owners): FileResult {

@@ -123,7 +123,8 @@ export function createAnswers(context: Context) {
       const turn = { messageId: id, turnId: id, fingerprint: null, policyHash: null };
       await runtime.append({ ...made, type: 'human-spoke', text, agent, ...turn });
       const problem = configuration.problem();
-      return { message: problem && `off for this message, because the configuration is broken: ${problem}` };
+      const off = `off for this message, because the configuration is broken: ${problem}`;
+      return { message: problem === null ? configuration.pending() : off };
     }
     if (!isOurs && wasBrokenOff(told.trail, mayStop))
       await runtime.append({ ...made, id: `${id}:aborted`, ...interrupted });
@@ -223,13 +224,19 @@ export function createAnswers(context: Context) {
     if (answer === null) return nothing;
     if (answer.answer !== 'continue' || answer.text === null)
       // The host wakes the agent itself when background work ends.
-      return { message: decision?.reason === 'background' ? null : messageOf(handled) };
+      return letGo(decision?.reason === 'background' ? null : messageOf(handled));
     const message = stops + 1 === cap ? lastBlockMessage : null;
     if (cap === null || stops < cap) return { text: answer.text, message };
     // The host would ignore the answer and report success: the record says what became of the turn.
     const id = `${sessionId}:host-cap:${state.epoch}`;
     const reached = { type: 'host-cap-reached', id, sessionId, at: clock.now(), cap } as const;
-    return { message: messageOf(await runtime.handle(reached)) };
+    return letGo(messageOf(await runtime.handle(reached)));
+  }
+
+  /** With what the project's file asks for and nobody accepted: an agent may just have written it (V10). */
+  function letGo(message: string | null): HookAnswer {
+    const told = [message, configuration.pending()].filter((part) => part !== null).join(' ');
+    return { message: told === '' ? null : told };
   }
 
   return { perform, breakOff };

@@ -1,5 +1,5 @@
 // The server over the wire, in both forms of the protocol that clients speak today; twice as the real process.
-import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -200,7 +200,8 @@ describe('the MCP server', () => {
   });
 
   it('C1: a broken configuration is told on standard error, and the tools that were asked for work', async () => {
-    writeFileSync(join(cwd, 'untildone.json'), '{ "maxTodos": "many" }');
+    mkdirSync(join(home, '.config/untildone'), { recursive: true });
+    writeFileSync(join(home, '.config/untildone/untildone.json'), '{ "maxTodos": "many" }');
     const { call, request, complaints } = await initialize(
       startProcess(home, cwd, '--tools', 'todo_pause,create_todo'),
     );

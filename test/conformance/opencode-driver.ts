@@ -8,6 +8,7 @@ import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256 } from '../../src/engine/system.ts';
 import { createOpenCodePlugin } from '../../src/hosts/opencode/index.ts';
 import { createSimulatedClock } from '../../src/simulated/simulated-clock.ts';
+import { acceptProject } from '../support/accept-project.ts';
 import { hostNamed } from '../support/host-named.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 import type { DrivenHost, DrivenSession, HostUnderTest } from './driven-host.ts';
@@ -21,6 +22,7 @@ const restMs = 5000;
 async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<DrivenHost> {
   const directory = mkdtempSync(join(tmpdir(), 'untildone-opencode-'));
   writeFileSync(join(directory, 'untildone.json'), JSON.stringify(settings));
+  acceptProject(directory, directory);
   const clock = createSimulatedClock();
   const store = createMemoryStore();
   const identifiers = createIdentifiers(clock);

@@ -1,6 +1,7 @@
 // What the queue of checks promises, with real processes: each proof gives the promises that were broken, in words.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { acceptProject } from '../support/accept-project.ts';
 import { findRunner, type QueueStage, setQueueStage, waitUntil } from './queue-stage.ts';
 
 type Proof = () => Promise<readonly string[]>;
@@ -38,6 +39,7 @@ export function manyHooks(count: number): Proof {
     const command = `echo started >> ${stage.environment['COUNTED']}; sleep ${seconds}`;
     const config = { checks: { count: { command } }, goal: ['count'] };
     writeFileSync(join(stage.folder, 'untildone.json'), JSON.stringify(config));
+    acceptProject(stage.environment['UNTILDONE_HOME'] ?? '', stage.folder);
     const call = (index: number, fields: object): Promise<string> => {
       const shared = {
         session_id: `session-${index}`,

@@ -22,6 +22,7 @@ import {
 } from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { storePath } from '../../src/store/state-directory.ts';
+import { acceptProject } from '../support/accept-project.ts';
 
 export interface EvidenceStory {
   readonly steps: readonly Step[];
@@ -90,6 +91,7 @@ export async function setStage(story: EvidenceStory): Promise<Stage> {
   for (const [path, content] of Object.entries(story.files ?? {})) put(join(root, path), content);
   // Always there: where none is, one is looked for in the folders above.
   put(join(root, 'untildone.json'), JSON.stringify(story.config ?? {}));
+  acceptProject(env.UNTILDONE_HOME, root);
 
   async function command(argv: readonly string[], onOutput: (text: string) => void = () => {}) {
     let out = '';

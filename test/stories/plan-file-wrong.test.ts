@@ -2,6 +2,7 @@
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { acceptProject } from '../support/accept-project.ts';
 import { document, honestWork, runPlan, setPlanStage } from './plan-file-stage.ts';
 
 describe('a file that is no plan', () => {
@@ -52,8 +53,9 @@ describe('a file that is no plan', () => {
     expect(await said('.')).toMatch(/is not a regular file/);
     expect(await said('')).toMatch(/is not a regular file/);
     expect(await said('no\u001b[2Jfile.md')).not.toContain('\u001b');
-    stage.write('untildone.json', '{"protect": ["*.md"]}');
-    expect(await said('PLAN.md')).toMatch(/is among the protected paths/);
     expect(existsSync(stage.state)).toBe(false);
+    stage.write('untildone.json', '{"protect": ["*.md"]}');
+    acceptProject(stage.state, stage.root);
+    expect(await said('PLAN.md')).toMatch(/is among the protected paths/);
   });
 });

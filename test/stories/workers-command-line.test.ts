@@ -62,7 +62,7 @@ describe('workers on the command line', () => {
       join(line.project, 'untildone.json'),
       JSON.stringify({ workers: { helper: { tools: ['fly'] } } }),
     );
-    const { code, err } = await line.run(...run);
+    const { code, err } = await line.run(...run, '--trust');
     expect(code).toBe(2);
     expect(err).toContain('workers.helper.tools: there is no tool "fly"');
     expect(line.model.requests).toHaveLength(0);
@@ -72,7 +72,7 @@ describe('workers on the command line', () => {
     const line = await openCommandLine({ steps });
     const file = join(line.project, 'untildone.json');
     writeFileSync(file, JSON.stringify({ workers: { explorer: { tools: ['shell'] } } }));
-    const { code, err } = await line.run(...run);
+    const { code, err } = await line.run(...run, '--trust');
     expect(code).toBe(3);
     expect(err).toContain('workers.explorer.tools in the project’s untildone.json gives it no tools');
   });

@@ -56,7 +56,12 @@ export function createHookCase(options: HookCaseOptions = {}) {
     const { perform } = createAnswers({
       ...{ ...parts, host, call },
       runtime: createRuntime({ ...parts, policy: () => policy }),
-      configuration: { current: () => policy, problem: () => null, renew: async () => {} },
+      configuration: {
+        current: () => policy,
+        problem: () => null,
+        pending: () => null,
+        renew: async () => {},
+      },
       hook: { at: clock.now(), environment: own, toolPrefix: null, timeout: null, bindReceipt },
     });
     return host.render(await perform(), call.hook);

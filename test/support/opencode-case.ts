@@ -13,6 +13,7 @@ import { createOpenCodePlugin } from '../../src/hosts/opencode/index.ts';
 import { createTold } from '../../src/hosts/told.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../src/simulated/simulated-clock.ts';
 import { type FakeOpencode, startFakeOpencode } from '../conformance/fake-opencode.ts';
+import { acceptProject } from './accept-project.ts';
 import { createMemoryStore } from './memory-store.ts';
 
 export const sessionId = 'ses_1';
@@ -42,8 +43,10 @@ export interface CaseOptions {
 
 export async function createPluginCase(options: CaseOptions = {}): Promise<PluginCase> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'untildone-opencode-'));
-  if (options.settings !== undefined)
+  if (options.settings !== undefined) {
     writeFileSync(join(directory, 'untildone.json'), JSON.stringify(options.settings));
+    acceptProject(directory, directory);
+  }
   const clock = createSimulatedClock();
   const store = options.store ?? createMemoryStore();
   const plugin = createOpenCodePlugin({
@@ -102,7 +105,7 @@ export function createWaitingPlugin(
   const place = {
     ...{ calls: calls as HostCalls, clock, directory: '/', environment: {}, headless: false },
     voice: { show: async () => {}, warnOnce: () => {}, onError: () => {} },
-    configuration: { current: () => policy, problem: () => null, renew: async () => {} },
+    configuration: { current: () => policy, problem: () => null, pending: () => null, renew: async () => {} },
   };
   const told: Plugin['told'] = createTold({
     ...{ name: 'opencode', instance: 'opencode', own: createMemory, clock, policy: () => policy },

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acceptProject } from '../../../test/support/accept-project.ts';
 import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
 
 process.env['TZ'] = 'UTC';
@@ -19,6 +20,7 @@ describe('config', () => {
       join(bench.project, 'untildone.json'),
       '{"maxStagnant":5,"agents":{"my agent":{"mode":"off"}}}',
     );
+    acceptProject(bench.env['UNTILDONE_HOME'] ?? '', bench.project);
     bench.env['UNTILDONE_CEILING'] = '40';
     bench.env['UNTILDONE_CIELING'] = '1';
     const { code, out, err } = await bench.run('config', '--max-continuations=20');

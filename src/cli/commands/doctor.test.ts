@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acceptProject } from '../../../test/support/accept-project.ts';
 import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
 import { expectOnlyRemark, remarksOn } from '../../../test/support/install-story.ts';
 import { defaultSettings } from '../../core/settings.ts';
@@ -54,6 +55,7 @@ describe('doctor', () => {
 
   it('C1: what `run` would refuse is no configuration that holds', async () => {
     bench.write('project/untildone.json', '{"workers":{"reviewer":{"purpose":"reviews","tools":["sudo"]}}}');
+    acceptProject(bench.state, join(bench.root, 'project'));
     const { out } = await bench.doctor();
     expect(out).toContain(
       'broken  The configuration is wrong: workers.reviewer.tools: there is no tool "sudo"',

@@ -30,6 +30,7 @@ import {
 import { installBasis } from '../install-request.ts';
 import type { Io } from '../io.ts';
 import { complain, printLines, refuse, shown } from '../print.ts';
+import { settleTrust } from '../project-trust.ts';
 
 const knownHosts = hosts.map(({ name }) => name).join(', ');
 
@@ -53,9 +54,10 @@ export function createInit(shipped: () => string): Command {
     async run(given, io) {
       const request = { ...installBasis(io), scope: scopeOf(given) };
       const installers = await installersOf(given, io);
-      return given.has('uninstall')
-        ? uninstall(installers, request, given, io)
-        : install(installers, request, shipped(), given, io);
+      if (given.has('uninstall')) return uninstall(installers, request, given, io);
+      const code = install(installers, request, shipped(), given, io);
+      if (code === 0 && !given.has('dry-run')) await settleTrust(io);
+      return code;
     },
   };
 }

@@ -16,13 +16,14 @@ import { type Arguments, type Command, jsonOption, plainOption } from '../comman
 import { findSession } from '../find-session.ts';
 import { openOrCreateStore, readPolicyFor } from '../open-runtime.ts';
 import { complain, refuse } from '../print.ts';
+import { settleTrust } from '../project-trust.ts';
 import { askingOf, keepAsking, modeOptions, permissionsOf } from '../run-permissions.ts';
 import { lastPolicy, planFileOf, takePlanFile } from '../run-plan.ts';
 import { prepareWorkers } from '../run-workers.ts';
 
 export const run: Command = {
   usage:
-    'run [goal] [--plan FILE.md] [--check CMD]… [--model provider/model] [--resume [SESSION]] [--ask | --allow-list | --read-only | --auto] [--accept-claims] [--plain] [--json]',
+    'run [goal] [--plan FILE.md] [--check CMD]… [--model provider/model] [--resume [SESSION]] [--ask | --allow-list | --read-only | --auto] [--accept-claims] [--trust] [--plain] [--json]',
   about: [
     'Works in this directory until the work is done, or says honestly why not. The file tools stay inside the directory;\ncommands run if they are on your allow-list (--tools-shell-allow "npm test"), if you allow them when asked, or with\n--auto. docs/permissions.md has the rest.',
     'Type to speak to the agent while it works. Ctrl-C stops after the running step, a second one at once. `untildone\npause|resume|stop|say|approve` work from another terminal.',
@@ -47,6 +48,9 @@ export const run: Command = {
       summary: 'Take up a session again; default: the last one of this directory.',
     },
     ...modeOptions,
+    trust: {
+      summary: 'Accept what the project’s untildone.json asks for, as `untildone trust` does; for CI.',
+    },
     'accept-claims': { summary: 'Exit with 0 although nothing but the agent’s word covers some todos.' },
     ...plainOption,
     ...jsonOption,
@@ -56,6 +60,7 @@ export const run: Command = {
   takesSettings: true,
   async run(given, io) {
     const directory = realpathSync(io.cwd);
+    await settleTrust(io, given.has('trust'));
     const policy = readPolicyFor(io, directory, given.settings);
     if (!policy.ok) {
       throw new UntildoneError('invalid-config', policy.problems.map(policyProblemSentence).join('\n'));

@@ -64,7 +64,8 @@ function unknownName(name: string, { items }: PlanFile): string {
 }
 
 function readConfiguration(io: Io, directory: string): Policy {
-  const result = readPolicyFor(io, directory);
+  // Whoever says `verify` means the files as they are.
+  const result = readPolicyFor(io, directory, undefined, 'all');
   if (!result.ok)
     throw new UntildoneError('invalid-config', result.problems.map(policyProblemSentence).join('\n'));
   for (const warning of result.warnings) complain(io, `warning: ${problemSentence(warning)}`);

@@ -1,0 +1,78 @@
+// `untildone trust`: what this project's file asks for, and a human's yes to it (V10). An agent must not trust in the
+// human's name: like `approve`, it wants a controlling terminal and refuses beneath an agent. `list` and the bare look need none.
+import { realpathSync } from 'node:fs';
+import { UntildoneError } from '../../core/error.ts';
+import { entriesOf, readTrust, revokeTrust } from '../../engine/trust.ts';
+import { stateDirectory } from '../../store/state-directory.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { formatTime } from '../describe-time.ts';
+import type { Io } from '../io.ts';
+import { readPolicyFor } from '../open-runtime.ts';
+import { count, printJson, printLines, refuse, shown } from '../print.ts';
+import { acceptProject, describeProject, entryLine, isAccepted, type Project } from '../project-trust.ts';
+
+/** Something waits for a yes. */
+const leftPending = 3;
+
+export const trust: Command = {
+  usage: 'trust [list | revoke] [--yes] [--json]',
+  about: [
+    'A project’s untildone.json is a stranger’s: its checks are commands that would run as you. Nothing in it is run or\nobeyed before you accept it. This shows every entry in full, and what changed since you last accepted, and asks.',
+    'What you accepted stays in force when the file changes or vanishes, until you accept the change. All worktrees of a\nrepository share it. `trust list` shows every project, `trust revoke` takes this one back.',
+    'An agent must not trust in your name: accepting and revoking need a terminal and are refused beneath an agent host\nor a session of untildone.',
+    'Exit codes: 0 nothing is pending, or it was accepted, 3 left as it is, 2 wrong usage, 1 refused.',
+  ],
+  options: {
+    yes: { summary: 'Accept what is shown without being asked; still only from a terminal.' },
+    ...jsonOption,
+  },
+  positionals: [0, 1],
+  async run(given, io) {
+    const word = given.positional(0);
+    if (word === 'list') return list(io, given.has('json'));
+    if (word !== null && word !== 'revoke')
+      throw new UntildoneError(
+        'usage',
+        `There is no "trust ${shown(word, 40)}": say list, revoke or nothing.`,
+      );
+    const { project } = readPolicyFor(io, realpathSync(io.cwd));
+    if (word === 'revoke') return revoke(io, project);
+    if (given.has('json'))
+      printJson(io, { key: project.key, folder: project.folder, pending: project.pending });
+    else printLines(io, describeProject(project));
+    if (project.pending === null) return 0;
+    if (project.pending.problems.length > 0) return 1;
+    if (given.has('json') && !given.has('yes')) return leftPending;
+    const refusal = await io.whyNoHuman();
+    if (refusal !== null) return refuse(io, refusal);
+    if (!given.has('yes') && !(await isAccepted())) {
+      printLines(io, ['Left as it is.']);
+      return leftPending;
+    }
+    return acceptProject(io, project);
+  },
+};
+
+function list(io: Io, asJson: boolean): number {
+  const all = readTrust(stateDirectory(io.env));
+  if (asJson) printJson(io, { accepted: all });
+  else if (all.length === 0) printLines(io, ['No project’s file is trusted.']);
+  else
+    printLines(
+      io,
+      all.flatMap(({ folder, at, config }) => [
+        `${shown(folder, 300)}  (${count(entriesOf(config).length, 'entry').replace('entrys', 'entries')}, ${formatTime(at)})`,
+        ...entriesOf(config).map(entryLine),
+      ]),
+    );
+  return 0;
+}
+
+async function revoke(io: Io, { key, folder }: Project): Promise<number> {
+  const refusal = await io.whyNoHuman();
+  if (refusal !== null) return refuse(io, refusal);
+  if (key === null || !revokeTrust(stateDirectory(io.env), key))
+    return refuse(io, 'Nothing of this project was accepted.');
+  printLines(io, [`Nothing of ${shown(folder ?? '', 300)} is trusted any more, from your next message on.`]);
+  return 0;
+}

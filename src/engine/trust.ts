@@ -1,0 +1,180 @@
+// What a project's file asks for is a stranger's wish (V10): it counts once a human accepted it, and then stays as it was
+// accepted, whatever becomes of the file, until a human accepts something else. Nothing here runs a program.
+import fs from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { joinPath, type Problem, printable, problemSentence } from '../core/problem.ts';
+import { type PartialSettings, settingTable } from '../core/settings.ts';
+import { type FileStats, makeFolder, readBytes } from './system.ts';
+import { replaceFile } from './text-file.ts';
+
+/** Changes nothing but what is drawn. Whatever else a setting does may run something or weaken us. */
+const harmless: readonly string[] = ['liveView'];
+/** Hundreds of projects; more is no file of ours. */
+const mostTrustBytes = 33_554_432;
+
+/** One thing that a project asks for: a whole check, one entry of a list, a setting. */
+export type Entry = Readonly<{ path: string; value: unknown }>;
+
+/** `problems`: the file cannot be read, so it asks for nothing new. */
+export interface Pending {
+  readonly file: string;
+  readonly added: readonly Entry[];
+  readonly removed: readonly Entry[];
+  readonly problems: readonly Problem[];
+}
+
+export interface Accepted {
+  readonly key: string;
+  /** Where it was accepted, for people. */
+  readonly folder: string;
+  readonly at: number;
+  readonly config: PartialSettings;
+}
+
+const trustPath = (stateDirectory: string) => join(stateDirectory, 'trust.json');
+
+/** Empty too where the file is not ours alone: then nothing is trusted, and every difference is told. */
+export function readTrust(stateDirectory: string): readonly Accepted[] {
+  const file = readBytes(trustPath(stateDirectory), mostTrustBytes, whyNotOurs);
+  if (!file.ok) return [];
+  try {
+    const read: unknown = JSON.parse(Buffer.from(file.bytes).toString());
+    return Array.isArray(read) ? (read as Accepted[]) : [];
+  } catch {
+    // Safe: what cannot be read accepts nothing.
+    return [];
+  }
+}
+
+function whyNotOurs({ uid, mode }: FileStats): string | null {
+  const user = process.geteuid?.();
+  return user === undefined || (uid === user && (mode & 0o022) === 0) ? null : 'is not yours alone';
+}
+
+/** For good: a place has one accepted set. */
+export function acceptWishes(stateDirectory: string, accepted: Accepted): void {
+  const others = readTrust(stateDirectory).filter(({ key }) => key !== accepted.key);
+  writeTrust(stateDirectory, [...others, { ...accepted, config: wishesOf(accepted.config) }]);
+}
+
+/** False: nothing was accepted there. */
+export function revokeTrust(stateDirectory: string, key: string): boolean {
+  const before = readTrust(stateDirectory);
+  const others = before.filter((accepted) => accepted.key !== key);
+  if (others.length < before.length) writeTrust(stateDirectory, others);
+  return others.length < before.length;
+}
+
+function writeTrust(stateDirectory: string, all: readonly Accepted[]): void {
+  makeFolder(stateDirectory, 0o700);
+  replaceFile(trustPath(stateDirectory), `${JSON.stringify(all, null, 1)}\n`, { like: null, mode: 0o600 });
+}
+
+/** The part of a project's file that has to be accepted. */
+export function wishesOf(config: PartialSettings): PartialSettings {
+  return Object.fromEntries(Object.entries(config).filter(([name]) => !harmless.includes(name)));
+}
+
+export function harmlessOf(config: PartialSettings): PartialSettings {
+  return Object.fromEntries(Object.entries(config).filter(([name]) => harmless.includes(name)));
+}
+
+/** Order and format do not matter: lists are taken apart, keys are sorted. */
+export function entriesOf(config: PartialSettings): Entry[] {
+  return Object.entries(wishesOf(config)).flatMap(([name, value]): Entry[] => {
+    const kind = settingTable[name as keyof typeof settingTable].type;
+    if (kind === 'named')
+      return Object.entries(value as object).map(([key, inner]) => ({
+        path: joinPath(name, key),
+        value: sorted(inner),
+      }));
+    if (!Array.isArray(value) || value.length === 0) return [{ path: name, value: sorted(value) }];
+    return value.map((one: unknown) => ({ path: name, value: sorted(one) }));
+  });
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Null: the file asks for what was accepted. */
+export function compareWishes(
+  file: string,
+  accepted: PartialSettings | null,
+  asked: PartialSettings,
+  problems: readonly Problem[] = [],
+): Pending | null {
+  const before = entriesOf(accepted ?? {});
+  const now = problems.length > 0 ? before : entriesOf(asked);
+  const lacks = (list: readonly Entry[]) => {
+    const known = new Set(list.map((entry) => JSON.stringify(entry)));
+    return (entry: Entry) => !known.has(JSON.stringify(entry));
+  };
+  const difference = { added: now.filter(lacks(before)), removed: before.filter(lacks(now)) };
+  if (problems.length + difference.added.length + difference.removed.length === 0) return null;
+  return { file, ...difference, problems };
+}
+
+/** Of the folders from `directory` upwards, each with the key under which it is trusted; ends at the repository's root. */
+export function* trustPlaces(
+  directory: string,
+): Generator<{ readonly folder: string; readonly key: string }> {
+  const root = repositoryRoot(directory);
+  const git = root === null ? null : sharedGitFolder(root);
+  for (let folder = directory; ; folder = dirname(folder)) {
+    const inside = root === null ? '' : relative(root, folder);
+    yield { folder, key: git === null ? realPath(folder) : JSON.stringify([git, inside]) };
+    if (folder === root || dirname(folder) === folder) return;
+  }
+}
+
+function repositoryRoot(directory: string): string | null {
+  if (fs.existsSync(join(directory, '.git'))) return directory;
+  const parent = dirname(directory);
+  return parent === directory ? null : repositoryRoot(parent);
+}
+
+/**
+ * The folder that all worktrees of a repository share. Null: there is none, or a file only claims it: a worktree counts
+ * where the repository itself names it, since anyone can write a file that points to a repository.
+ */
+function sharedGitFolder(root: string): string | null {
+  const dot = join(root, '.git');
+  try {
+    if (fs.statSync(dot).isDirectory()) return fs.realpathSync(dot);
+    const own = resolve(root, /^gitdir: (.+)$/m.exec(smallText(dot))?.[1] ?? '');
+    const isNamed = fs.realpathSync(smallText(join(own, 'gitdir')).trim()) === fs.realpathSync(dot);
+    return isNamed ? fs.realpathSync(resolve(own, smallText(join(own, 'commondir')).trim())) : null;
+  } catch {
+    // Safe: such a folder is trusted by its own path alone.
+    return null;
+  }
+}
+
+function smallText(path: string): string {
+  const file = readBytes(path, 65_536);
+  return file.ok ? Buffer.from(file.bytes).toString() : '';
+}
+
+function realPath(folder: string): string {
+  try {
+    return fs.realpathSync(folder);
+  } catch {
+    // Safe: a folder that is gone is nobody's.
+    return folder;
+  }
+}
+
+const shownPaths = 4;
+
+/** For the human, at the stop and at the next prompt. Paths come from a checked configuration: plain words or quoted. */
+export function pendingSentence({ file, added, removed, problems }: Pending): string {
+  const [problem] = problems;
+  if (problem !== undefined)
+    return `${printable(file)} cannot be used (${problemSentence(problem)}); what you accepted before stays in force.`;
+  const paths = [...new Set([...added, ...removed].map(({ path }) => path))];
+  const more = paths.length > shownPaths ? ', …' : '';
+  const named = paths.slice(0, shownPaths).join(', ') + more;
+  return `${printable(file)} asks for something else than you accepted (${named}): that is neither run nor obeyed. \`untildone trust\` shows it and can accept it.`;
+}
