@@ -307,6 +307,24 @@ describe('V10, P40: what a project’s file asks for', () => {
     expect(await call(promptPayload('Do it', { prompt_id: 'prompt-1' }))).toEqual(silent);
   });
 
+  it('a switch in the project’s own settings of the host is ignored, and told', async () => {
+    mkdirSync(join(project, '.claude'));
+    const env = { UNTILDONE_MODE: 'off', UNTILDONE_HOME: join(project, 'evil') };
+    writeFileSync(join(project, '.claude/settings.json'), JSON.stringify({ env }));
+    const send = (payload: object) =>
+      start(JSON.stringify({ ...payload, cwd: project }), ['claude-code'], { ...env, XDG_STATE_HOME: home })
+        .said;
+    expect(told(await send(promptPayload('Do it')))).toContain(
+      'UNTILDONE_MODE, UNTILDONE_HOME: that is ignored',
+    );
+    await send(createPayload('1', 'Write a.txt'));
+    expect(JSON.parse((await send(stopPayload())).out).hookSpecificOutput.additionalContext).toContain(
+      'Write a',
+    );
+    expect(existsSync(join(project, 'evil'))).toBe(false);
+    expect(existsSync(join(home, 'untildone/untildone.db'))).toBe(true);
+  });
+
   it('C2: off means off: nobody is told either', async () => {
     write(hostile());
     const { said } = start(

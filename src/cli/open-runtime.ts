@@ -95,7 +95,11 @@ export function readPolicyFor(
   // A human is at hand: in a host a broken file of the project must not switch anything off, here it is mended first.
   if (problems.length === 0) return result;
   const others = result.ok ? [] : result.problems;
-  return { ...result, ok: false, problems: [...problems.map((problem) => ({ ...problem, file })), ...others] };
+  return {
+    ...result,
+    ok: false,
+    problems: [...problems.map((problem) => ({ ...problem, file })), ...others],
+  };
 }
 
 /** The settings that a session's last decision was or the next one will be made with. */

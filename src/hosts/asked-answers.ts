@@ -124,7 +124,7 @@ export function createAnswers(context: Context) {
       await runtime.append({ ...made, type: 'human-spoke', text, agent, ...turn });
       const problem = configuration.problem();
       const off = `off for this message, because the configuration is broken: ${problem}`;
-      return { message: problem === null ? configuration.pending() : off };
+      return letGo(problem === null ? null : off);
     }
     if (!isOurs && wasBrokenOff(told.trail, mayStop))
       await runtime.append({ ...made, id: `${id}:aborted`, ...interrupted });
@@ -233,14 +233,18 @@ export function createAnswers(context: Context) {
     return letGo(messageOf(await runtime.handle(reached)));
   }
 
-  /** With what the project's file asks for and nobody accepted: an agent may just have written it (V10). */
+  /** With what the project asks for and nobody accepted: an agent may just have written it (V10). */
   function letGo(message: string | null): HookAnswer {
-    const told = [message, configuration.pending()].filter((part) => part !== null).join(' ');
+    const variables = hook.ignored.length === 0 ? null : ignoredVariables(hook.ignored);
+    const told = [message, configuration.pending(), variables].filter((part) => part !== null).join(' ');
     return { message: told === '' ? null : told };
   }
 
   return { perform, breakOff };
 }
+
+const ignoredVariables = (names: readonly string[]) =>
+  `The host's settings in this project set ${names.join(', ')}: that is ignored. Set it in your own environment.`;
 
 function messageOf({ answer, decision }: Handled): string | null {
   const { message = null } = answer ?? {};

@@ -11,6 +11,8 @@ export interface AskedHost {
   translate(payload: unknown, moment: HookMoment): Translation;
   /** null: the host keeps no list, or it cannot be read. Must not throw. */
   readList(call: HookCall, environment: Environment): readonly ListedTodo[] | null;
+  /** Variables that the project's own settings of the host set: anyone may have written those (V10). Must not throw. */
+  projectVariables(call: HookCall, environment: Environment): readonly string[];
   render(answer: HookAnswer, hook: string): object;
 }
 
@@ -22,6 +24,8 @@ export type HookMoment = Readonly<{
   toolPrefix: string | null;
 }>;
 export interface HookProcess extends HookMoment {
+  /** Variables that were left aside; the human is told. */
+  readonly ignored: readonly string[];
   /** In seconds; null: what `init` writes. */
   readonly timeout: number | null;
   bindReceipt(store: Store, engine: Runtime, seen: SeenReceipt): Promise<void>;

@@ -1,6 +1,8 @@
 // One hook call of a host that asks, from stdin to stdout. Whatever happens, the host gets one JSON object and exit code 0;
 // what went wrong goes into hook.log. Holds only what a call needs that merely records: every call loads this file.
 import { readSync, statSync, writeSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import type { Policy } from '../core/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
@@ -27,6 +29,7 @@ export async function runHook(
     environment: process.env,
     toolPrefix: option(/^--tools=(\w{1,120})$/u),
     timeout: Number(option(/^--timeout=(\d{1,6})$/u)) || null,
+    ignored: [],
     bindReceipt,
   });
   await print(`${line}\n`);
@@ -34,7 +37,8 @@ export async function runHook(
   process.exit(0);
 }
 
-async function answerLine(name: string, hook: HookProcess): Promise<string> {
+async function answerLine(name: string, started: HookProcess): Promise<string> {
+  let hook = started;
   let host: AskedHost | undefined;
   let call: HookCall | null = null;
   try {
@@ -49,6 +53,7 @@ async function answerLine(name: string, hook: HookProcess): Promise<string> {
       throw failure('payload', translation.sentence);
     }
     call = translation.call;
+    hook = withoutStrangers(hook, host.projectVariables(call, hook.environment));
     return JSON.stringify(host.render(await answer(host, hook, call), call.hook));
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
@@ -68,6 +73,23 @@ async function answerLine(name: string, hook: HookProcess): Promise<string> {
     const told = { message: `could not decide, so the agent may stop. ${message}` };
     return JSON.stringify(host.render(told, call.hook));
   }
+}
+
+/** Where we keep things and what our settings are is not the project's to say (V10). */
+const ownVariable = /^(?:UNTILDONE_\w+|XDG_(?:STATE|CONFIG)_HOME|HOME)$/u;
+
+function withoutStrangers(hook: HookProcess, said: readonly string[]): HookProcess {
+  const { UNTILDONE_HOME: home = null } = hook.environment;
+  // As `init` wrote it: this very program was copied there.
+  const isOurs = home !== null && process.argv[1]?.startsWith(join(home, 'bin', '/')) === true;
+  const ignored = said.filter((name) => ownVariable.test(name) && !(name === 'UNTILDONE_HOME' && isOurs));
+  if (ignored.length === 0) return hook;
+  const kept = Object.entries(hook.environment).filter(([name]) => !ignored.includes(name));
+  const environment = {
+    ...Object.fromEntries(kept),
+    ...(ignored.includes('HOME') && { HOME: userInfo().homedir }),
+  };
+  return { ...hook, environment, ignored };
 }
 
 const failure = (code: 'host' | 'payload', sentence: string, cause?: unknown) =>

@@ -20,6 +20,8 @@ export function storePath(environment: Environment): string {
 /** What is loaded from now on comes out of Node's cache of compiled code, beside the programs. */
 export function useCompiledCode(environment: Environment): void {
   const state = stateDirectory(environment);
-  if (!existsSync(state)) return;
+  // Compiled code is code: none is taken from the folder that an agent works in (V10).
+  const isProjects = process.cwd() !== '/' && state.startsWith(join(process.cwd(), '/'));
+  if (isProjects || !existsSync(state)) return;
   process.getBuiltinModule('node:module').enableCompileCache(join(state, 'bin', 'compiled'));
 }

@@ -62,7 +62,7 @@ export function createHookCase(options: HookCaseOptions = {}) {
         pending: () => null,
         renew: async () => {},
       },
-      hook: { at: clock.now(), environment: own, toolPrefix: null, timeout: null, bindReceipt },
+      hook: { at: clock.now(), environment: own, toolPrefix: null, timeout: null, ignored: [], bindReceipt },
     });
     return host.render(await perform(), call.hook);
   }

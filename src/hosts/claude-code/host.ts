@@ -13,8 +13,26 @@ export const claudeCode: AskedHost = {
   translate,
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTaskList(sessionId, environment) : null,
+  projectVariables({ descriptor: { directory } }, { CLAUDE_PROJECT_DIR: project }) {
+    const folders = new Set([directory, project].filter((folder) => folder && isAbsolute(folder)));
+    const files = ['settings.json', 'settings.local.json'];
+    return [...folders].flatMap((folder) =>
+      files.flatMap((file) => variablesIn(join(folder ?? '', '.claude', file))),
+    );
+  },
   render,
 };
+
+/** Of settings that the host reads as JSON. */
+function variablesIn(path: string): string[] {
+  const file = readBytes(path, mostBytes);
+  try {
+    return file.ok ? Object.keys(recordOf(recordOf(JSON.parse(file.bytes.toString()))['env'])) : [];
+  } catch {
+    // Safe: the host cannot read it either, and sets nothing.
+    return [];
+  }
+}
 
 /** With `decision: "block"` the model would get two copies of a continuation, one headed "blocking error". */
 function render({ text, message, refusal }: HookAnswer, hook: string): object {
