@@ -19,13 +19,13 @@ export async function isAccepted(): Promise<boolean> {
 }
 
 /** Exactly what was shown: a file that changed meanwhile is not accepted. */
-export function acceptProject(io: Io, shownProject: Project): number {
+export function acceptProject(io: Io, shownProject: Project, isQuiet = false): number {
   const { project } = readPolicyFor(io, realpathSync(io.cwd));
   const { key, folder, asked } = project;
   if (key === null || folder === null || JSON.stringify(asked) !== JSON.stringify(shownProject.asked))
     return refuse(io, 'The file changed while you were looking at it, so nothing was accepted. Look again.');
   acceptWishes(stateDirectory(io.env), { key, folder, at: io.clock.now(), config: asked });
-  printLines(io, ['Accepted. It holds from your next message on.']);
+  if (!isQuiet) printLines(io, ['Accepted. It holds from your next message on.']);
   return 0;
 }
 

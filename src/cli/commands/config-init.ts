@@ -1,10 +1,12 @@
 // `untildone config init`: a small untildone.json to start from. It never overwrites a file.
-import { writeFileSync } from 'node:fs';
+import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultSettings } from '../../core/settings.ts';
 import { configFileName } from '../../engine/policy.ts';
 import type { Command } from '../command.ts';
+import { readPolicyFor } from '../open-runtime.ts';
 import { printLines, refuse, shown } from '../print.ts';
+import { acceptProject } from '../project-trust.ts';
 
 /** JSON has no comments; the schema carries a sentence for every setting, and editors show it. */
 const schemaAddress = './node_modules/untildone/dist/schema.json';
@@ -27,6 +29,9 @@ export const configInit: Command = {
       // Safe: nothing was written, and the human is told why.
       return refuse(io, `${shown(path, 300)} ${whyNotWritten(error)}.`);
     }
+    // Whoever had it written means it; an agent has to ask.
+    if ((await io.whyNoHuman()) === null)
+      acceptProject(io, readPolicyFor(io, realpathSync(io.cwd)).project, true);
     printLines(io, [`Wrote ${shown(path, 300)}. \`untildone config\` shows what holds now.`]);
     return 0;
   },

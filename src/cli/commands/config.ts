@@ -5,6 +5,7 @@ import { UntildoneError } from '../../core/error.ts';
 import { problemSentence } from '../../core/problem.ts';
 import type { Settings } from '../../core/settings.ts';
 import { type PolicyResult, policyProblemSentence } from '../../engine/policy.ts';
+import { pendingSentence } from '../../engine/trust.ts';
 import { readAgentPolicyFor } from '../agent-policy.ts';
 import { type Command, jsonOption } from '../command.ts';
 import type { Io } from '../io.ts';
@@ -25,6 +26,8 @@ export const config: Command = {
       throw new UntildoneError('invalid-config', problemText(result.problems.map(policyProblemSentence)));
     if (!given.has('json')) printLines(io, lines(result, io));
     for (const warning of result.warnings) complain(io, `warning: ${problemSentence(warning)}`);
+    const { pending } = result.project;
+    if (pending !== null) complain(io, `warning: ${pendingSentence(pending)}`);
     return 0;
   },
 };
@@ -40,7 +43,14 @@ function problemText(sentences: readonly string[]): string {
 function toJson(result: PolicyResult) {
   const { ok, files, warnings } = result;
   if (!result.ok) return { ok, files, warnings, problems: result.problems };
-  return { ok, files, warnings, settings: result.policy.settings, origins: result.origins };
+  return {
+    ok,
+    files,
+    warnings,
+    settings: result.policy.settings,
+    origins: result.origins,
+    pending: result.project.pending,
+  };
 }
 
 function lines({ policy, origins, files }: Extract<PolicyResult, { ok: true }>, io: Io): string[] {

@@ -2,6 +2,7 @@
 // hosts, their settings, the configuration and the store, and changes nothing. Exit code 1: something is broken.
 
 import { policyProblemSentence } from '../../engine/policy.ts';
+import { pendingSentence } from '../../engine/trust.ts';
 import { hosts as hostTable } from '../../hosts/hosts.ts';
 import { shippedFolder } from '../../hosts/install/files.ts';
 import {
@@ -73,6 +74,8 @@ function examineConfiguration(io: Io): Finding {
   const { mode, enabled } = result.policy.settings;
   if (mode === 'off' || !enabled)
     return note('configuration', 'untildone is switched off here.', 'untildone config');
+  const { pending } = result.project;
+  if (pending !== null) return note('configuration', pendingSentence(pending), 'untildone trust');
   return mode === 'observe'
     ? note('configuration', 'The mode is observe: decisions are recorded, and nothing is changed.')
     : ok('configuration', 'The configuration holds.');
