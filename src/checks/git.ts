@@ -42,7 +42,7 @@ function statsOf(path: string) {
 }
 
 /** No GIT_… from outside, and no `git` from a folder that the agent writes to. */
-function gitEnvironment(top: string, source: Environment) {
+export function gitEnvironment(top: string, source: Environment) {
   const path = (source['PATH'] ?? '/usr/local/bin:/usr/bin:/bin')
     .split(delimiter)
     .filter((folder) => isAbsolute(folder) && !isInside(top, folder));
@@ -61,6 +61,12 @@ const safeSettings = [
   '-c core.checkStat=default -c core.ignoreStat=false -c core.untrackedCache=false',
 ].flatMap((words) => words.split(' '));
 
+/** The repository is named: git would also find plain files that pose as a bare one. */
+export function gitWords(top: string, words: readonly string[]): string[] {
+  const switches = ['--no-optional-locks', '--no-pager', '--literal-pathspecs'];
+  return [...switches, `--git-dir=${join(top, '.git')}`, `--work-tree=${top}`, ...safeSettings, ...words];
+}
+
 const mostOutputBytes = 256 * 1024 * 1024;
 
 type Place = Readonly<{ top: string; environment: Environment; signal: AbortSignal }>;
@@ -68,9 +74,7 @@ type Place = Readonly<{ top: string; environment: Environment; signal: AbortSign
 async function runGit(place: Place, words: readonly string[], cwd: string, input = '') {
   const { top, environment: env, signal } = place;
   if (signal.aborted) return null;
-  const switches = ['--no-optional-locks', '--no-pager', '--literal-pathspecs'];
-  const folders = [`--git-dir=${join(top, '.git')}`, `--work-tree=${top}`];
-  const child = spawn('git', [...switches, ...folders, ...safeSettings, ...words], {
+  const child = spawn('git', gitWords(top, words), {
     cwd,
     env,
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -1,9 +1,10 @@
 // What a project's file asks for is a stranger's wish (V10): it counts once a human accepted it, and then stays as it was
 // accepted, whatever becomes of the file, until a human accepts something else. Nothing here runs a program.
 import fs from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { joinPath, type Problem, printable, problemSentence } from '../core/problem.ts';
 import { type PartialSettings, settingTable } from '../core/settings.ts';
+import { findRepository } from './repository.ts';
 import { type FileStats, makeFolder, readBytes } from './system.ts';
 import { replaceFile } from './text-file.ts';
 
@@ -120,41 +121,12 @@ export function compareWishes(
 export function* trustPlaces(
   directory: string,
 ): Generator<{ readonly folder: string; readonly key: string }> {
-  const root = repositoryRoot(directory);
-  const git = root === null ? null : sharedGitFolder(root);
+  const { root = '', shared = null } = findRepository(directory) ?? {};
   for (let folder = directory; ; folder = dirname(folder)) {
-    const inside = root === null ? '' : relative(root, folder);
-    yield { folder, key: git === null ? realPath(folder) : JSON.stringify([git, inside]) };
+    const inRepository = () => JSON.stringify([shared, relative(root, folder)]);
+    yield { folder, key: shared === null ? realPath(folder) : inRepository() };
     if (folder === root || dirname(folder) === folder) return;
   }
-}
-
-function repositoryRoot(directory: string): string | null {
-  if (fs.existsSync(join(directory, '.git'))) return directory;
-  const parent = dirname(directory);
-  return parent === directory ? null : repositoryRoot(parent);
-}
-
-/**
- * The folder that all worktrees of a repository share. Null: there is none, or a file only claims it: a worktree counts
- * where the repository itself names it, since anyone can write a file that points to a repository.
- */
-function sharedGitFolder(root: string): string | null {
-  const dot = join(root, '.git');
-  try {
-    if (fs.statSync(dot).isDirectory()) return fs.realpathSync(dot);
-    const own = resolve(root, /^gitdir: (.+)$/m.exec(smallText(dot))?.[1] ?? '');
-    const isNamed = fs.realpathSync(smallText(join(own, 'gitdir')).trim()) === fs.realpathSync(dot);
-    return isNamed ? fs.realpathSync(resolve(own, smallText(join(own, 'commondir')).trim())) : null;
-  } catch {
-    // Safe: such a folder is trusted by its own path alone.
-    return null;
-  }
-}
-
-function smallText(path: string): string {
-  const file = readBytes(path, 65_536);
-  return file.ok ? Buffer.from(file.bytes).toString() : '';
 }
 
 function realPath(folder: string): string {

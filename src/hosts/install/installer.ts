@@ -1,9 +1,11 @@
 // What a host says to be installed and examined, and what `doctor` says of all alike. Nothing is changed here.
 import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
-import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
+import { gitEnvironment, gitWords } from '../../checks/git.ts';
 import { isExecutable } from '../../checks/process.ts';
 import type { Environment } from '../../engine/policy.ts';
+import { findRepository } from '../../engine/repository.ts';
 import { recordOf } from '../untrusted.ts';
 import { applyEdit, type Edit, type FileTarget } from './changes.ts';
 import * as files from './files.ts';
@@ -166,27 +168,29 @@ export function findProgram(name: string, env: Environment): string | null {
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }
 
-/** Outside a repository the folder itself is the project. */
+/** Outside a repository the folder itself is the project. Nothing that the repository names is run (V10). */
 export function findProject({ cwd, env }: InstallBasis) {
-  // Git sets these for its hooks; they would name another repository.
-  const { GIT_DIR: _directory, GIT_WORK_TREE: _tree, GIT_INDEX_FILE: _index, ...rest } = env;
-  const git = (...words: string[]) => outputOf('git', ['-C', cwd, ...words], rest)?.replace(/\r?\n$/, '');
   const folder = realpathSync(cwd);
-  // One by one: a path may hold a line break.
-  const root = git('rev-parse', '--show-toplevel');
-  const common = resolve(cwd, git('rev-parse', '--git-common-dir') ?? '');
-  const exclude = git('rev-parse', '--git-path', 'info/exclude');
-  if (!root || !exclude)
+  const found = findRepository(folder);
+  if (found === null || !existsSync(join(found.own, 'HEAD')))
     return { folder, root: folder, mainRoot: folder, excludeFile: null, isTracked: () => false };
+  const { root, own, shared } = found;
+  const common = shared ?? own;
   // Of submodules and bare repositories the common folder is elsewhere.
-  const mainRoot = realpathSync(basename(common) === '.git' ? dirname(common) : root);
+  const mainRoot = basename(common) === '.git' ? dirname(common) : root;
+  const tracked = ['ls-files', '--error-unmatch', '--'];
   return {
     folder,
-    root: realpathSync(root),
+    root,
     /** Where hosts keep what belongs to all worktrees. */
     mainRoot,
-    excludeFile: resolve(cwd, exclude),
-    isTracked: (file: string) => git('-C', mainRoot, 'ls-files', '--error-unmatch', '--', file) !== undefined,
+    excludeFile: join(common, 'info', 'exclude'),
+    isTracked: (file: string) =>
+      outputOf(
+        'git',
+        ['-C', mainRoot, ...gitWords(mainRoot, [...tracked, file])],
+        gitEnvironment(mainRoot, env),
+      ) !== null,
   };
 }
 
