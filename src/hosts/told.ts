@@ -79,7 +79,9 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   const { name, prefix = '', own, adapter, clock, identifiers, environment, onError } = options;
   const memories = new Map<string, Memory<Own>>();
   let store = options.store ?? null;
-  let opened: (Awaited<ReturnType<typeof openToldRuntime>> & Pick<Parts, 'checker'>) | null = null;
+  let opened:
+    | (Awaited<ReturnType<typeof openToldRuntime>> & Pick<Parts, 'checker' | 'configuration'>)
+    | null = null;
   let ended: Promise<void> | null = null;
 
   const host: ToldHost = {
@@ -115,8 +117,12 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     store ??= await (options.openStore?.() ?? openUserStore(environment, { clock }));
     const parts = partsOver({ ...options, store });
     const { policy = parts.policy, instance } = options;
-    const { checker } = parts;
-    opened = { checker, ...(await openToldRuntime({ ...parts, policy, host, instance, onError })) };
+    const { checker, configuration } = parts;
+    opened = {
+      checker,
+      configuration,
+      ...(await openToldRuntime({ ...parts, policy, host, instance, onError })),
+    };
     return true;
   }
 
@@ -175,10 +181,20 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       const isDeleted = happening.type === 'session-deleted';
       if (memory.opened === null && !isDeleted) await open();
       const handled = await handle(event(happening, detail));
+      const { decision } = handled;
+      const isOver = decision?.answer === 'let-go' || decision?.reason === 'nothing-open';
+      if (happening.type === 'human-spoke' || (happening.type === 'stop-attempted' && isOver)) showPending();
       const { queue, waiting } = memory;
       // In place: what was heard meanwhile waits in its queue.
       if (isDeleted) Object.assign(memory, createMemory(id, stored), own(), { queue, waiting });
       return handled;
+    }
+
+    /** What the project's file asks for and nobody accepted: an agent may just have written it (V10). */
+    function showPending(): void {
+      const message = need(opened).configuration.pending();
+      const notice = { level: 'warning', title: 'untildone', message: message ?? '' } as const;
+      if (message !== null) adapter(memory).show(notice).catch(onError);
     }
 
     function event<Told extends Happening>(happening: Told, detail?: string) {

@@ -55,7 +55,7 @@ export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): Plugi
     }
     folders.add(directory);
     const told: Plugin['told'] = createTold({
-      ...{ name: 'opencode', own: createMemory, clock, identifiers, environment },
+      ...{ name: 'opencode', own: createMemory, clock, identifiers, environment, directory },
       adapter: ({ id }) => follow(plugin, id),
       // A new `run` does not take over what an earlier one left.
       instance: headless ? `opencode run ${identifiers.next()}` : `opencode ${directory}`,

@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { type PluginCase, sessionId, todo } from '../../../test/support/opencode-case.ts';
 import { startPlugin, stoppedPlugin } from '../../../test/support/opencode-stage.ts';
@@ -54,9 +57,33 @@ describe('what the host is given', () => {
   });
 });
 
+describe('V10, P40: a project’s file that nobody accepted', () => {
+  it('neither runs nor switches anything, and is told at the message and at the stop', async () => {
+    const { host, rest, directory } = await startPlugin();
+    const pending = () => host.toasts.filter(({ message }) => String(message).includes('untildone trust'));
+    writeFileSync(join(directory, 'untildone.json'), '{"mode":"off","maxContinuations":1}');
+    await host.says(sessionId, 'Do it.');
+    await rest();
+    expect(pending()).toHaveLength(1);
+    await host.writesTodos(sessionId, [todo('first')]);
+    await host.answers(sessionId, 'Done.');
+    await host.idles(sessionId);
+    await rest();
+    expect(host.injected(sessionId)).toHaveLength(1);
+    await host.writesTodos(sessionId, [todo('first', 'completed')]);
+    await host.answers(sessionId, 'Done.');
+    await host.idles(sessionId);
+    await rest();
+    expect(pending()).toHaveLength(2);
+  });
+});
+
 describe('failing open', () => {
-  it('C1: a broken configuration is told once, and nothing is continued', async () => {
-    const { host, rest } = await stoppedPlugin({ settings: { maxStagnant: 'many' } });
+  it('C1: a broken configuration of the user is told once, and nothing is continued', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'untildone-opencode-'));
+    mkdirSync(join(directory, '.config/untildone'), { recursive: true });
+    writeFileSync(join(directory, '.config/untildone/untildone.json'), '{"maxStagnant":"many"}');
+    const { host, rest } = await stoppedPlugin({ directory });
     await host.says(sessionId, 'And now?');
     await rest();
     expect(host.injected(sessionId)).toEqual([]);
