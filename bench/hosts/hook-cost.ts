@@ -10,6 +10,7 @@ import { copyPrograms } from '../../src/hosts/install/files.ts';
 import { installHost } from '../../test/hosts/harness/install-host.ts';
 import { createProject, type Project } from '../../test/hosts/harness/project.ts';
 import { untildone } from '../../test/hosts/harness/untildone.ts';
+import { acceptProject } from '../../test/support/accept-project.ts';
 import { addClaudeSession, fillStore } from './hook-store.ts';
 import { measureBareHook, measureOurHook } from './next-request.ts';
 
@@ -93,6 +94,7 @@ function copyHook(project: Project): string {
 async function measureProcess(project: Project): Promise<void> {
   const hook = copyHook(project);
   project.write('untildone.json', JSON.stringify(patient));
+  acceptProject(project.state, project.directory);
   const path = join(project.state, 'untildone.db');
   const { begin, ...calls } = payloads(project);
   await fillStore({ path, sessions });
@@ -131,6 +133,7 @@ async function measureHost(project: Project): Promise<void> {
   const bare: number[] = [];
   for (let round = 0; round < rounds; round++) {
     writeFileSync(join(project.directory, 'untildone.json'), JSON.stringify({ maxStagnant: perRound }));
+    acceptProject(project.state, project.directory);
     ours.push(...(await measureOurHook(project)));
     bare.push(...(await measureBareHook(perRound)));
   }

@@ -1,7 +1,7 @@
 // Our trouble is never the agent's: whatever is wrong with the store or with what reaches the hook, Claude Code ends its
 // turn as it would without us, and the reason is on the record where there is a place for it.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { readHookLog } from '../harness/record.ts';
 import { untildone } from '../harness/untildone.ts';
 import { startClaude } from './claude.ts';
 import { inProject, prepareProject } from './play.ts';
-import { type ClaudeSettings, editSettings, setSwitch, settingsFile } from './settings.ts';
+import { type ClaudeSettings, editSettings, settingsFile } from './settings.ts';
 
 const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
 
@@ -45,10 +45,11 @@ const troubles: readonly Trouble[] = [
     codes: ['store-unavailable'],
   },
   {
-    name: 'nothing can be written to the state directory',
+    name: 'neither the store nor the log can be written',
     cause(project) {
       // Not by rights: tests may run as root, whom they do not bind.
-      setSwitch(project, 'UNTILDONE_HOME', '/dev/null/untildone');
+      for (const name of ['untildone.db', 'hook.log'])
+        symlinkSync(`/dev/null/${name}`, join(project.state, name));
       return nothingToEnd;
     },
     codes: [],

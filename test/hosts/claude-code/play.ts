@@ -1,11 +1,13 @@
 // One run of Claude Code from an empty project to the record that it left behind: `init` as a person runs it, the
 // scripted model, the host, and then what everyone saw. It judges nothing; that is what tests are for.
+
 import {
   type LoggedRequest,
   type Script,
   type ScriptedModel,
   startScriptedModel,
 } from '../../../src/scripted-model/index.ts';
+import { acceptProject } from '../../support/accept-project.ts';
 import { continuationsIn } from '../harness/continuations.ts';
 import { createProject, type Project } from '../harness/project.ts';
 import { readRecord, type SessionRecord } from '../harness/record.ts';
@@ -89,7 +91,10 @@ export async function inProject<T>(
 }
 
 export async function prepareProject(project: Project, given: Omit<Play, 'scripts'>): Promise<void> {
-  if (given.config !== undefined) project.write('untildone.json', JSON.stringify(given.config));
+  if (given.config !== undefined) {
+    project.write('untildone.json', JSON.stringify(given.config));
+    acceptProject(project.state, project.directory);
+  }
   if (given.installed !== false) await untildone(project, 'init', 'claude-code');
   await given.prepare?.(project);
 }

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ScriptedModel } from '../../../src/scripted-model/index.ts';
+import { acceptProject } from '../../support/accept-project.ts';
 import type { Project } from '../harness/project.ts';
 
 export const program = fileURLToPath(new URL('node_modules/.bin/opencode', import.meta.url));
@@ -72,7 +73,9 @@ export function settleFolder(
     ...opencode,
   };
   writeFileSync(join(directory, 'opencode.json'), JSON.stringify(settings, null, 2));
-  if (config !== undefined) writeFileSync(join(directory, 'untildone.json'), JSON.stringify(config));
+  if (config === undefined) return;
+  writeFileSync(join(directory, 'untildone.json'), JSON.stringify(config));
+  acceptProject(project.state, directory);
 }
 
 /** The host cannot be asked to take any free port: it takes its usual one then. */
