@@ -195,6 +195,27 @@ describe('the human’s word', () => {
     expect((await tell({ options: other, steps })).ended.outcome).not.toBe('done');
   });
 
+  it('V1: checks that begin alike or are named like one of the configuration are all run; an empty one is refused', async () => {
+    const steps = [plan('Anything'), writeFile('alpha.txt', 'x'), complete('Anything'), say('Done.')];
+    const long = `test -e alpha.txt && ${'true && '.repeat(12)}`;
+    const alike = ['--auto', '--check', `${long}false`, '--check', `${long}true`];
+    expect((await tell({ options: alike, steps })).code).not.toBe(0);
+    const config = { checks: { true: { command: ['false'] } }, goal: ['true'] };
+    expect((await tell({ config, options: ['--auto', '--check', 'true'], steps })).code).not.toBe(0);
+    for (const empty of ['', '  ']) {
+      const stage = await setStage({ steps });
+      const { code, err } = await stage.command(
+        'run',
+        'Do it.',
+        '--model',
+        'scripted/story',
+        '--check',
+        empty,
+      );
+      expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('An empty --check') });
+    }
+  });
+
   it('V2: an agent that edits untildone.json is flagged, and what it wrote there does not count', async () => {
     const edits = [
       writeFile('untildone.json', '{}'),

@@ -10,7 +10,7 @@ import { oneLine } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
 import { policyProblemSentence } from '../../engine/policy.ts';
 import type { Store } from '../../engine/store.ts';
-import { createIdentifiers } from '../../engine/system.ts';
+import { createIdentifiers, sha256 } from '../../engine/system.ts';
 import { runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
 import { findSession } from '../find-session.ts';
@@ -154,9 +154,17 @@ async function takeUp(
   return { policy: (await takePlanFile(present, planFile, directory)).policy, message: null };
 }
 
+/** No name of a check in a configuration begins so; two lines that begin alike are two checks. */
+function shellId(shell: string): string {
+  if (shell.trim() === '')
+    throw new UntildoneError('usage', 'An empty --check proves nothing: name a command, such as "npm test".');
+  const line = oneLine(shell, 80);
+  return line === shell ? `$ ${line}` : `$ ${line} #${sha256(shell).slice(0, 8)}`;
+}
+
 /** `--check "npm test"`: the human's own shell lines, as checks on the goal. */
 function withChecks(policy: Policy, lines: readonly string[]): Policy {
-  const given = lines.map((shell) => createCommandCheck(oneLine(shell, 80), { shell }));
+  const given = lines.map((shell) => createCommandCheck(shellId(shell), { shell }));
   return {
     ...policy,
     goalChecks: [...policy.goalChecks, ...given.map(({ id }) => id)],
