@@ -157,7 +157,7 @@ holds here and where each value comes from; \`untildone config init\` writes a s
 |---|---|
 | flag | \`${flagName('maxContinuations')}=20\`, in a section \`${flagName('context.maxMessages')}=80\`, for commands that take settings (\`run\`, \`config\`) |
 | environment | \`${environmentName('maxContinuations')}=20\`, \`${environmentName('context.maxMessages')}=80\`; lists are separated by commas or are a JSON array, whole sections are JSON |
-| project | \`untildone.json\` in the directory or above it, up to the root of the git repository |
+| project | \`untildone.json\` in the directory or above it, up to the root of the git repository; it counts once you accepted it: [trust.md](trust.md) |
 | user | \`~/.config/untildone/untildone.json\` (\`XDG_CONFIG_HOME\`) |
 
 The file is plain JSON; \`"$schema": "./node_modules/untildone/dist/schema.json"\` gives completion in editors where the
