@@ -75,8 +75,13 @@ export async function settleTrust(io: Io, says = false): Promise<void> {
     complain(io, `warning: ${pendingSentence(pending)}`);
     return;
   } else {
-    printLines(io, describeProject(project));
+    // Standard output belongs to the command.
+    io.stderr.write(
+      describeProject(project)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
     if (!(await isAccepted())) return;
   }
-  acceptProject(io, project);
+  acceptProject(io, project, true);
 }
