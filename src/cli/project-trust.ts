@@ -63,7 +63,8 @@ export function entryLine({ path, value }: Entry): string {
 export async function settleTrust(io: Io, says = false): Promise<void> {
   const { project } = readPolicyFor(io, realpathSync(io.cwd));
   const { pending } = project;
-  if (pending === null) return;
+  // A broken file is told by whoever reads it next; nothing in it can be accepted.
+  if (pending === null || pending.problems.length > 0) return;
   if (says) {
     const above = await io.agentAbove();
     if (above !== null)
@@ -71,7 +72,7 @@ export async function settleTrust(io: Io, says = false): Promise<void> {
         'usage',
         `Only a human may trust a project, and this was said beneath ${above}.`,
       );
-  } else if (pending.problems.length > 0 || !(await canAnswerHere(io))) {
+  } else if (!(await canAnswerHere(io))) {
     complain(io, `warning: ${pendingSentence(pending)}`);
     return;
   } else {
