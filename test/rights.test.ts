@@ -7,15 +7,18 @@ import { commandAttempts, runCommandAttempts } from './rights/command-attempts.t
 import { fileAttempts } from './rights/file-attempts.ts';
 import { runHiddenAttempt, runStoreAttempts } from './rights/other-attempts.ts';
 import { createStage, type Stage } from './rights/stage.ts';
+import { runWidenedAttempts, widenedAttempt, widenedAttempts } from './rights/widened-attempts.ts';
 import { bundleProgram } from './support/bundled-program.ts';
 
 describe('design: an agent cannot raise its own rights', () => {
   let stage: Stage;
   let bundle: string;
+  let program: string;
 
   beforeAll(async () => {
     bundle = mkdtempSync(join(tmpdir(), 'untildone-rights-program-'));
-    stage = createStage(await bundleProgram(bundle));
+    program = await bundleProgram(bundle);
+    stage = createStage(program);
   });
 
   afterAll(() => {
@@ -29,6 +32,15 @@ describe('design: an agent cannot raise its own rights', () => {
     expect(rows).toMatchObject([{ raised: false }, { raised: false }]);
     for (const { happened } of rows) expect(happened).toContain('Refused: Only a human may say this');
   });
+
+  it.each([true, false])(
+    'safety 11: nor by other arguments of a command that was allowed for good (files confined: %s)',
+    async (isConfined) => {
+      const own = createStage(program);
+      const rows = await runWidenedAttempts(own, isConfined).finally(own.close);
+      expect(rows.filter(({ raised }) => raised)).toEqual([]);
+    },
+  );
 
   it('S7: nor by a command that hides a part of itself from whoever is asked', async () => {
     const row = await runHiddenAttempt(stage);
@@ -44,7 +56,12 @@ describe('design: an agent cannot raise its own rights', () => {
 
   it('every attempt stands in docs/permissions.md', () => {
     const page = readFileSync(new URL('../docs/permissions.md', import.meta.url), 'utf8');
-    for (const { attempt } of [...fileAttempts, ...commandAttempts])
+    const widened = widenedAttempts.flatMap((each) => [
+      widenedAttempt(each, true),
+      widenedAttempt(each, false),
+    ]);
+    const attempts = [...fileAttempts, ...commandAttempts].map(({ attempt }) => attempt);
+    for (const attempt of [...attempts, ...widened])
       expect(page).toContain(`| ${attempt.replaceAll('|', '\\|')} |`);
   });
 });

@@ -103,4 +103,26 @@ export const agentMutations = mutationsOf({
       why: '"stop" starts another step',
     },
   },
+  'src/agent/workspace/permission.ts': {
+    'always-widened-though-confined': {
+      find: 'hasHidden(text) || isConfined(policy) ?',
+      replace: 'hasHidden(text) ?',
+      why: 'an agent that may write docs alone has its files run',
+    },
+    'always-over-options': {
+      find: 'isWide(pattern) ? pattern === proposal : matchesCall(pattern, subject);',
+      replace: 'matchesCall(pattern, subject);',
+      why: '"always" for npm test allows --script-shell',
+    },
+    'always-over-outside-paths': {
+      find: '(?!(?:.*\\/)?\\.\\.(?:\\/|$))',
+      replace: '',
+      why: '"always" for npm test runs what lies beside the workspace',
+    },
+    'always-over-loaded-files': {
+      find: 'insideName.test(word) && !loadsFiles.test(kept)',
+      replace: 'insideName.test(word)',
+      why: '"always" for pytest runs any file',
+    },
+  },
 });

@@ -37,6 +37,19 @@ const resumed = (attempt: string, words: (victim: string) => string): CommandAtt
 /** With nothing in its environment, as a daemon has it: what it held at its start stays to be seen in /proc. */
 const python = (body: string): string => `env -i PATH="$PATH" python3 -c ${quote(body)}`;
 
+/** On a terminal of its own, with no process above it that says where it came from. */
+function daemon(command: string, out: string): string {
+  const body = [
+    'import os, pty, sys',
+    'os.environ.clear()',
+    'if os.fork(): sys.exit(0)',
+    'os.setsid()',
+    'if os.fork(): os._exit(0)',
+    `pty.spawn(["/bin/sh", "-c", ${JSON.stringify(inFile(command, out))}])`,
+  ].join('\n');
+  return `${python(body)} < /dev/null > /dev/null 2>&1; ${wait(out)}`;
+}
+
 export const commandAttempts: readonly CommandAttempt[] = [
   simple('`approve --check NAME --yes`', (victim) => `approve ${victim} --check look --yes`),
   simple(
@@ -112,33 +125,28 @@ export const commandAttempts: readonly CommandAttempt[] = [
     way: 'terminals',
     attempt:
       '`approve` by a daemon: forked twice in Python, new session, own pseudo-terminal, empty environment',
-    line: (call, victim, out) => {
-      const shell = inFile(`${call} approve ${victim} --request ask-${victim} --yes`, out);
-      const body = [
-        'import os, pty, sys',
-        'os.environ.clear()',
-        'if os.fork(): sys.exit(0)',
-        'os.setsid()',
-        'if os.fork(): os._exit(0)',
-        `pty.spawn(["/bin/sh", "-c", ${JSON.stringify(shell)}])`,
-      ].join('\n');
-      return `${python(body)} < /dev/null > /dev/null 2>&1; ${wait(out)}`;
-    },
+    line: (call, victim, out) => daemon(`${call} approve ${victim} --request ask-${victim} --yes`, out),
   },
 ];
 
-/** The last of them, made by nobody's agent: it must work, or the refusals above would prove nothing. */
-export async function runControl(stage: Stage): Promise<Row> {
-  await stage.addVictim('control');
-  const last = commandAttempts.at(-1);
-  const ran = spawnSync('sh', ['-c', last?.line(stage.untildone, 'control', 'out-control.txt') ?? ''], {
+/** A command of untildone at a terminal that no agent started. Returns what it printed. */
+export function sayAsHuman(stage: Stage, words: string): string {
+  const out = `out-human-${words.replace(/\W+/gu, '-').slice(0, 80)}.txt`;
+  const ran = spawnSync('sh', ['-c', daemon(`${stage.untildone} ${words}`, out)], {
     cwd: stage.project,
     env: { PATH: process.env['PATH'] },
     encoding: 'utf8',
   });
+  return ran.stdout;
+}
+
+/** The last of them, made by nobody's agent: it must work, or the refusals above would prove nothing. */
+export async function runControl(stage: Stage): Promise<Row> {
+  await stage.addVictim('control');
+  const output = sayAsHuman(stage, 'approve control --request ask-control --yes');
   const { session } = await stage.victim('control');
   const worked = session.permissions?.requests[0]?.answer === 'once';
-  const said = sentenceOf(ran.stdout);
+  const said = sentenceOf(output);
   return {
     way: 'terminals',
     attempt: 'the same daemon, started by a human and not by an agent',

@@ -17,6 +17,7 @@ import {
   runWorkerAttempt,
 } from './other-attempts.ts';
 import { createStage, type Stage } from './stage.ts';
+import { runWidenedAttempts } from './widened-attempts.ts';
 
 const page = fileURLToPath(new URL('../../docs/permissions.md', import.meta.url));
 const between = /(<!-- attempts -->\n)[\s\S]*(\n<!-- end of attempts -->)/u;
@@ -38,6 +39,8 @@ try {
   const rows = [
     ...(await onStage(program, async (stage) => [await runHiddenAttempt(stage)])),
     ...(await onStage(program, runFileAttempts)),
+    ...(await onStage(program, (stage) => runWidenedAttempts(stage, false))),
+    ...(await onStage(program, (stage) => runWidenedAttempts(stage, true))),
     ...(await onStage(program, (stage) => runCommandAttempts(stage))),
     ...(await onStage(program, async (stage) => [await runControl(stage)])),
     ...(await onStage(program, async (stage) => [await runWorkerAttempt(stage)])),

@@ -103,7 +103,7 @@ describe('decidePermission', () => {
       refused: [{ tool: 'shell', pattern: '= npm publish' }],
     };
     const asked = (text: string) => decidePermission(shell, command(text), policy('ask'), known);
-    expect(asked('npm test -- a')).toBe('allow');
+    expect(asked('npm test -- src/a.test.ts')).toBe('allow');
     expect(asked('npm publish')).toMatchObject({ deny: expect.stringContaining('said no'), askable: null });
     expect(asked('npm publish --force')).toMatchObject({ askable: { subject: 'npm publish --force' } });
     const job = { name: 'start_job', access: 'execute' } as const;
@@ -206,19 +206,24 @@ describe('decidePermission', () => {
 });
 
 describe('the pattern that a lasting answer covers', () => {
+  const free: PermissionPolicy = { mode: 'ask', shellAllow: [] };
+  const narrow: PermissionPolicy = { ...free, allow: { write_file: ['docs/**'] } };
+
   it.each([
     ['npm test', 'npm test **'],
     ['npm test -- src/a.test.ts', 'npm test **'],
-    ['npm run build --force', 'npm run build **'],
+    ['npm run build --silent', 'npm run build **'],
     ['pnpm run test:unit', 'pnpm run test:unit **'],
     ['cargo test parser', 'cargo test **'],
     ['go vet ./...', 'go vet **'],
     ['npx vitest run', 'npx vitest **'],
+    ['npx playwright test login', 'npx playwright test **'],
     ['make all', 'make all **'],
-    ['pytest -x', 'pytest **'],
+    ['pytest -v', 'pytest **'],
     ['npm install left-pad', '= npm install left-pad'],
     ['npm run', '= npm run'],
     ['npx cowsay', '= npx cowsay'],
+    ['npx playwright install', '= npx playwright install'],
     ['make -f evil.mk', '= make -f evil.mk'],
     ['git diff --output=/etc/passwd', '= git diff --output=/etc/passwd'],
     ['rm -rf build', '= rm -rf build'],
@@ -234,26 +239,93 @@ describe('the pattern that a lasting answer covers', () => {
     ['npm test -- \u200ba', '= npm test -- \u200ba'],
     ['make all \u001b]0;x\u0007', '= make all \u001b]0;x\u0007'],
   ])('S7: of the command %j is %j', (text, pattern) => {
-    expect(proposePattern(command(text))).toBe(pattern);
+    expect(proposePattern(command(text), free)).toBe(pattern);
   });
 
   it.each([
-    ['src/parser/read.ts', '/src/parser/**'],
+    ['npm test', '--script-shell=docs/evil.sh'],
+    ['npm test', '--script-shell docs/evil.sh'],
+    ['npm test', '--prefix docs'],
+    ['npm test', '-C docs'],
+    ['npm test', '--node-options=--require=./docs/x.cjs'],
+    ['npm test', '--userconfig docs/npmrc'],
+    ['npm test', '-- --config docs/x.ts'],
+    ['npm run build', '--workspace docs'],
+    ['make build', 'SHELL=docs/evil.sh'],
+    ['make build', '-f docs/x.mk'],
+    ['make build', '-fdocs/x.mk'],
+    ['make build', '--eval=x'],
+    ['make build', '-C docs'],
+    ['cargo test', '--config docs/x.toml'],
+    ['cargo run', '--manifest-path docs/Cargo.toml'],
+    ['go test', '-exec docs/evil.sh'],
+    ['go vet', '-vettool=docs/evil'],
+    ['go build', 'example.com/evil@latest'],
+    ['vitest', '--root docs'],
+    ['npx mocha', '--require ./docs/x.cjs'],
+    ['npx mocha', 'docs/x.js'],
+    ['pytest', 'docs/x.py'],
+    ['pytest', '-p x'],
+    ['pytest', '-c docs/x.ini'],
+    ['npm test', '/tmp/evil.test.ts'],
+    ['npm test', '../other/evil.test.ts'],
+    ['npm test', 'src/../../evil.test.ts'],
+    ['npm test', '--unheard-of'],
+  ])('safety 11: "always" for %j does not cover what chooses other code: %s', (granted, more) => {
+    const text = `${granted} ${more}`;
+    const pattern = proposePattern(command(granted), free);
+    expect(pattern).toBe(`${granted} **`);
+    const known = { grants: [{ tool: 'shell', pattern }], refused: [] };
+    expect(decidePermission(shell, command(granted), free, known)).toBe('allow');
+    // It is asked for, and the answer would be about this command alone.
+    expect(decidePermission(shell, command(text), free, known)).toMatchObject({
+      deny: expect.stringContaining('covers no other options'),
+      askable: { pattern: `= ${text}` },
+    });
+  });
+
+  it('safety 11: of a command that runs the file it names, nothing but itself', () => {
+    for (const text of ['go run .', 'go run ./cmd/x', 'node x.js', 'python3 x.py'])
+      expect(proposePattern(command(text), free)).toBe(`= ${text}`);
+  });
+
+  it('safety 11: nothing is widened where a pattern holds the file tools to paths', () => {
+    const known = { grants: [{ tool: 'shell', pattern: 'npm test **' }], refused: [] };
+    for (const tool of ['write_file', 'edit_file']) {
+      const policy = { ...free, allow: { [tool]: ['docs/**'] } };
+      for (const text of ['npm test', 'npm test docs/x.test.js', 'make build']) {
+        expect(proposePattern(command(text), policy)).toBe(`= ${text}`);
+        // What was widened in a run that might write everywhere is asked for anew.
+        expect(decidePermission(shell, command(text), policy, known)).toMatchObject({
+          deny: expect.not.stringContaining('npm test **'),
+          askable: { pattern: `= ${text}` },
+        });
+      }
+    }
+    const everywhere = { ...free, allow: { write_file: ['**'] } };
+    expect(proposePattern(command('npm test'), everywhere)).toBe('npm test **');
+    // A pattern of the human's own settings says what it says.
+    expect(decide('npm test --prefix docs', 'npm test **')).toBe('allow');
+  });
+
+  it.each([
+    ['src/parser/read.ts', '/src/parser/read.ts'],
     ['README.md', '/README.md'],
     ['untildone.json', '/untildone.json'],
     ['packages/a/untildone.json', '/packages/a/untildone.json'],
     ['a[1]/x.ts', '/a\\[1]/x.ts'],
     ['what?.md', '/what\\?.md'],
     ['src/\u202ea/x.ts', '/src/\u202ea/x.ts'],
-  ])('S7: of the file %j is %j', (path, pattern) => {
-    expect(proposePattern(file(path))).toBe(pattern);
+  ])('S7: of the file %j is that file alone: %j', (path, pattern) => {
+    expect(proposePattern(file(path), narrow)).toBe(pattern);
     expect(matchesCall(pattern, file(path))).toBe(true);
+    expect(matchesCall(pattern, file(`${path}x`))).toBe(false);
   });
 
   it('S7: it covers the call that it was made from', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        expect(matchesCall(proposePattern(command(text)), command(text))).toBe(true);
+        expect(matchesCall(proposePattern(command(text), free), command(text))).toBe(true);
       }),
     );
   });
@@ -268,7 +340,8 @@ describe('the pattern that a lasting answer covers', () => {
       fc.property(words, words, syntax, (first, second, joint) => {
         const asked = first.join(' ');
         const other = `${second.join(' ')}${joint}x`;
-        if (asked !== other) expect(matchesCall(proposePattern(command(asked)), command(other))).toBe(false);
+        if (asked !== other)
+          expect(matchesCall(proposePattern(command(asked), free), command(other))).toBe(false);
       }),
     );
   });
@@ -276,7 +349,7 @@ describe('the pattern that a lasting answer covers', () => {
   it('S7: a star in a command that was granted as it stands is no wildcard', () => {
     for (const granted of ['rm *', 'cat "**"', 'rm ?'])
       for (const other of ['rm important', 'cat /etc/shadow', 'rm x'])
-        expect(matchesCall(proposePattern(command(granted)), command(other))).toBe(false);
+        expect(matchesCall(proposePattern(command(granted), free), command(other))).toBe(false);
   });
 
   it('S7: a file at the root is not one of the same name elsewhere', () => {

@@ -50,8 +50,13 @@ export function decidePermission(
     return refusal(`${name} is not allowed: this session is read-only. Report what you would change.`);
   // Nothing is run or written: stop_job ends what was allowed.
   if (kind === 'none') return 'allow';
-  const allowed = patternsOf(name, subject, policy, known);
-  if (allowed.some((pattern) => matchesCall(pattern, subject))) return 'allow';
+  const { said, granted } = patternsOf(name, subject, policy, known);
+  const proposal = proposePattern(subject, policy);
+  const isWide = (pattern: string) => kind === 'command' && !pattern.startsWith(exactly);
+  // A wide grant covers the calls that it would be proposed for, and no others that fit its words.
+  const covers = (pattern: string) =>
+    isWide(pattern) ? pattern === proposal : matchesCall(pattern, subject);
+  if (said.some((pattern) => matchesCall(pattern, subject)) || granted.some(covers)) return 'allow';
   const about = { tool: name, subject: text };
   const shown = JSON.stringify(oneLine(visibleLines(text).join(' '), 120));
   if (known.refused.some(({ tool, pattern }) => tool === name && matchesCall(pattern, subject)))
@@ -59,13 +64,15 @@ export function decidePermission(
       `The human said no to ${name} ${shown}. Do not ask for it again: go on with something else, or say what you need.`,
       about,
     );
-  const deny = explain(shown, kind, allowed);
+  const counts = granted.filter((pattern) => !isWide(pattern) || !isConfined(policy));
+  const isNear = counts.some((pattern) => matchesCall(pattern, subject));
+  const deny = `${explain(shown, kind, [...said, ...counts])}${isNear ? nearMiss : ''}`;
   if (policy.mode !== 'ask') return refusal(deny, about);
   if (text.length > longestQuestion || text.split('\n', mostLines + 1).length > mostLines)
     return refusal(
       `Nobody is asked about more than ${longestQuestion} characters or ${mostLines} lines. Put them into a script and run that.`,
     );
-  return { deny, askable: { ...about, pattern: proposePattern(subject) }, about };
+  return { deny, askable: { ...about, pattern: proposal }, about };
 }
 
 function patternsOf(tool: string, subject: CallSubject, policy: PermissionPolicy, { grants }: KnownAnswers) {
@@ -73,12 +80,21 @@ function patternsOf(tool: string, subject: CallSubject, policy: PermissionPolicy
   const isFile = subject.kind === 'file';
   const said = isFile ? (own ?? ['**']) : [...(own ?? []), ...policy.shellAllow];
   // A grant for one file tool counts for both.
-  const family = isFile ? ['write_file', 'edit_file'] : [tool];
+  const family = isFile ? fileTools : [tool];
   const granted = grants.filter((grant) => family.includes(grant.tool)).map(({ pattern }) => pattern);
-  const all = [...said, ...granted];
   // Only where the human named it.
-  return isGuarded(subject) ? all.filter((pattern) => pattern.toLowerCase().includes(guardedName)) : all;
+  const counts = (pattern: string) => !isGuarded(subject) || pattern.toLowerCase().includes(guardedName);
+  return { said: said.filter(counts), granted: granted.filter(counts) };
 }
+
+const fileTools = ['write_file', 'edit_file'];
+
+/** The human holds a file tool to paths: the workspace's code is not the agent's to write. */
+const isConfined = ({ allow = {} }: PermissionPolicy) =>
+  fileTools.some((tool) => ownValue(allow, tool)?.includes('**') === false);
+
+const nearMiss =
+  ' What the human granted covers no other options, no NAME=value and no path outside the workspace.';
 
 function explain(shown: string, kind: CallSubject['kind'], allowed: readonly string[]): string {
   const patterns = allowed.slice(0, 20).map((pattern) => oneLine(pattern, 80));
@@ -162,28 +178,31 @@ function splitWords(text: string): string[] | null {
   return words.map((word) => word.replace(quotes, (quoted) => quoted.slice(1, -1)));
 }
 
-/** These run the workspace's code: other arguments give no new right. */
+/** These run the workspace's code: names and paths inside it give no new right. */
 const ownCode = [
   /^(?:npm|pnpm|yarn|bun) (?:test|run [A-Za-z][\w:.-]*)(?= |$)/u,
   /^cargo (?:test|build|check|run|bench|clippy)(?= |$)/u,
-  /^go (?:test|build|run|vet)(?= |$)/u,
-  /^npx (?:vitest|jest|mocha|playwright)(?= |$)/u,
+  /^go (?:test|build|vet)(?= |$)/u,
+  /^(?:npx )?(?:vitest|jest)(?= |$)/u,
+  /^npx playwright test(?= |$)/u,
   /^make [A-Za-z][\w:.-]*(?= |$)/u,
-  /^(?:vitest|jest|mocha|pytest)(?= |$)/u,
 ];
+/** These load whatever file they are given: only options may follow. */
+const loadsFiles = /^(?:pytest|(?:npx )?mocha)(?= |$)/u;
+
+// Known to choose no code in any of the above. All others may (-f, --prefix, --config, -exec …), so they are asked for.
+const harmlessOption = /^(?:--|-[vqs]|--verbose|--quiet|--silent)$/u;
+/** No option, no NAME=value, no version (@), nothing that leads out of the workspace. */
+const insideName = /^(?!(?:.*\/)?\.\.(?:\/|$))[\w%.][\w%+:,./-]*$/u;
 
 /** Wider than the call only where that gives no new right; never shell syntax or what hides something. */
-export function proposePattern(subject: CallSubject): string {
-  const { kind, text } = subject;
-  if (kind === 'command') {
-    const words = hasHidden(text) ? [] : (plainWords(text) ?? []);
-    // Quotes and wildcards would be written otherwise in a pattern.
-    const plain = words.map((word) => (/^[\w@%+:,./-]+$/u.test(word) ? word : '')).join(' ');
-    const kept = ownCode.map((pattern) => pattern.exec(plain)?.[0]).find((words) => words !== undefined);
-    return kept === undefined ? `${exactly}${text}` : `${kept} **`;
-  }
-  const folder = text.slice(0, Math.max(0, text.lastIndexOf('/')));
-  // A folder that looks like a pattern would cover other names.
-  const isExact = folder === '' || isGuarded(subject) || /[*?[\]{}\\]/u.test(folder) || hasHidden(text);
-  return isExact ? `/${text.replace(/[*?[\\]/gu, '\\$&')}` : `/${folder}/**`;
+export function proposePattern({ kind, text }: CallSubject, policy: PermissionPolicy): string {
+  if (kind !== 'command') return `/${text.replace(/[*?[\\]/gu, '\\$&')}`;
+  const words = hasHidden(text) || isConfined(policy) ? [] : (plainWords(text) ?? []);
+  const line = words.some((word) => word.includes(' ')) ? '' : words.join(' ');
+  const kept = [...ownCode, loadsFiles].map((pattern) => pattern.exec(line)?.[0]).find(Boolean) ?? '';
+  const isFree = (word: string) =>
+    harmlessOption.test(word) || (insideName.test(word) && !loadsFiles.test(kept));
+  const isWide = kept !== '' && words.slice(kept.split(' ').length).every(isFree);
+  return isWide ? `${kept} **` : `${exactly}${text}`;
 }
