@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -20,6 +21,7 @@ import { acceptProject } from '../test/support/accept-project.ts';
 import {
   completedPayload,
   createPayload,
+  notification,
   promptPayload,
   sessionId,
   stopPayload,
@@ -335,6 +337,30 @@ describe('V10, P40: what a project’s file asks for', () => {
       },
     );
     expect(await said).toEqual(silent);
+  });
+});
+
+describe('a stop hook that failed open', () => {
+  const notice = (promptId: string) => promptPayload(notification('job'), { prompt_id: promptId });
+
+  it('safety 12: is no interrupt to what follows, and a later one is still seen', async () => {
+    await call(promptPayload('Please do it'));
+    await call(createPayload('1', 'Make it'));
+    renameSync(state, `${state}-away`);
+    mkdirSync(state);
+    writeFileSync(
+      join(state, 'untildone.db'),
+      'This is no database, and long enough to be taken for one. '.repeat(90),
+    );
+    expect((await call(stopPayload())).out).toContain('could not decide');
+    renameSync(join(state, 'hook.log'), join(`${state}-away`, 'hook.log'));
+    rmSync(state, { recursive: true });
+    renameSync(`${state}-away`, state);
+    await call(notice('p2'));
+    expect((await call(stopPayload({ prompt_id: 'p2' }))).out).toContain('TODO CONTINUATION');
+    // The continuation was interrupted: nothing failed there.
+    await call(notice('p3'));
+    expect((await call(stopPayload({ prompt_id: 'p3' }))).out).not.toContain('TODO CONTINUATION');
   });
 });
 

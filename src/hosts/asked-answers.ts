@@ -10,7 +10,7 @@ import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
 import { eventBase, hookTimeouts, shortHash, todoIdOf } from './asked-call.ts';
-import { compactionFailed, describeFailure, openPlanText } from './shared.ts';
+import { compactionFailed, describeFailure, hasFailedStop, openPlanText } from './shared.ts';
 import { withinTime } from './untrusted.ts';
 
 export { appendFailure } from './shared.ts';
@@ -53,11 +53,12 @@ export function createAnswers(context: Context) {
     return asks.type === 'complete' ? complete(asks.todoKey) : stop(asks);
   }
 
-  /** Before its deadline the host breaks a stop hook off only if a human interrupted (P19). */
+  /** Before its deadline the host breaks a stop hook off only if a human interrupted (P19); later the turn is over. */
   async function breakOff(): Promise<HookAnswer> {
     const at = clock.now();
-    if (call.asks.type === 'stop' && at < deadlineAt)
-      await runtime.handle({ ...base('side', `aborted:${at}`), at, ...interrupted });
+    if (call.asks.type !== 'stop') return nothing;
+    if (at < deadlineAt) await runtime.handle({ ...base('side', `aborted:${at}`), at, ...interrupted });
+    else await store.append([{ ...base('failure', `late:${at}`), at, type: 'activity-seen' }]);
     return nothing;
   }
 
@@ -110,7 +111,7 @@ export function createAnswers(context: Context) {
     return compacting ? [...opening, { ...base('side'), ...compactionFailed }] : opening;
   }
 
-  /** Only a human's message starts or joins a turn. Any other that finds one unfinished tells of an abort (G4). */
+  /** Only a human's message starts or joins a turn. A notice that finds one unfinished tells of an abort (G4). */
   async function prompt({ text, speaker }: Asks<'prompt'>): Promise<HookAnswer> {
     const { told, mayStop, decisions, catchUp } = await lookUp();
     const isOurs = await isOurText(text);
@@ -126,9 +127,10 @@ export function createAnswers(context: Context) {
       const off = `off for this message, because the configuration is broken: ${problem}`;
       return letGo(problem === null ? null : off);
     }
-    if (!isOurs && wasBrokenOff(told.trail, mayStop))
+    const isNotice = speaker.type === 'notice' && !isOurs;
+    if (isNotice && wasBrokenOff(told.trail, mayStop))
       await runtime.append({ ...made, id: `${id}:aborted`, ...interrupted });
-    for (const jobId of speaker.type === 'notice' && !isOurs ? speaker.jobIds : []) {
+    for (const jobId of isNotice ? speaker.jobIds : []) {
       const wait = { kind: 'background', jobId } as const;
       await runtime.append({ ...made, id: `${id}:${shortHash(jobId)}`, type: 'wait-ended', wait });
     }
@@ -148,7 +150,9 @@ export function createAnswers(context: Context) {
   function wasBrokenOff(trail: State['trail'], mayStop: boolean): boolean {
     const { promptId: before = null, last = null } = trail ?? {};
     if (call.promptId === null || before === null || before === call.promptId) return false;
-    return last === 'stop' ? !mayStop : last === 'work' || last === 'prompt';
+    const isUnfinished = last === 'stop' ? !mayStop : last === 'work' || last === 'prompt';
+    // A Stop hook that failed let the agent stop without a word in the store.
+    return isUnfinished && !hasFailedStop(hook.environment, { sessionId, promptId: before });
   }
 
   /** A todo with checks is completed only when they pass (V1). What takes too long is let through: the stop waits. */

@@ -94,10 +94,18 @@ describe('an interrupt, which the host never tells', () => {
     expect(await wakes(hooks)).toEqual({ held: false, latch: 'interrupted' });
   });
 
-  it('P19: a command of ours after it latches as well, and is no message that lifts it', async () => {
+  it('safety 12: a command of ours in mid-turn is none, and the agent is still held', async () => {
     const hooks = await atWork();
     await hooks.send(promptPayload('/untildone:status', later));
-    expect(continuationOf(await hooks.send(stopPayload(later)))).toBeNull();
+    expect(continuationOf(await hooks.send(stopPayload(later)))).toContain('“A”');
+    expect((await hooks.session())?.latch).toBeNull();
+  });
+
+  it('G4: a command of ours is no message that lifts the latch', async () => {
+    const hooks = await atWork();
+    await wakes(hooks);
+    await hooks.send(promptPayload('/untildone:status', { prompt_id: 'p3' }));
+    expect(continuationOf(await hooks.send(stopPayload({ prompt_id: 'p3' })))).toBeNull();
     expect((await hooks.session())?.latch?.how).toBe('interrupted');
   });
 
@@ -127,6 +135,18 @@ describe('an interrupt, which the host never tells', () => {
     const hooks = await atWork();
     await hooks.send(stopPayload({ hook_event_name: 'StopFailure', error: 'unknown' }));
     expect((await wakes(hooks)).latch).toBeNull();
+  });
+
+  it('safety 12: a Stop hook that ran out of its time was ended by the host, not by a human', async () => {
+    const hooks = await atWork();
+    await hooks.send(stopPayload(), 899_000);
+    expect(await wakes(hooks)).toEqual({ held: true, latch: null });
+  });
+
+  it('P19: a Stop hook that was ended before its time was ended by a human', async () => {
+    const hooks = await atWork();
+    await hooks.send(stopPayload(), 5000);
+    expect(await wakes(hooks)).toEqual({ held: false, latch: 'interrupted' });
   });
 
   it('a host that was started anew was not interrupted by a human', async () => {

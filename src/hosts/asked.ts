@@ -65,6 +65,7 @@ async function answerLine(name: string, started: HookProcess): Promise<string> {
         host: host === undefined ? 'unknown' : name,
         hook: call?.hook ?? null,
         sessionId: call?.sessionId ?? null,
+        ...(call?.asks.type === 'stop' ? { stopOf: call.promptId } : {}),
       });
     } catch {
       // Safe: our own files are gone, and there is no place left to say so.

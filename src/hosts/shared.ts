@@ -1,5 +1,5 @@
 // For hosts of both kinds: the open plan in words for a model, and the log of what went wrong.
-import { appendFileSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapeJsonLine, oneLine, quoteForModel } from '../core/safe-text.ts';
 import { countPlan, nextTodos, openCount, planSize, type State } from '../core/state.ts';
@@ -37,14 +37,21 @@ export function describeFailure({ title, failureTail }: Todo): string {
 
 const mostLogBytes = 1_048_576;
 
+type FailurePlace = Readonly<{
+  at: number;
+  host: string;
+  hook: string | null;
+  sessionId: string | null;
+  /** It was to answer a stop: of this prompt. */
+  stopOf?: string | null;
+}>;
+
+const logPath = (environment: Environment) => join(stateDirectory(environment), 'hook.log');
+
 /** Beside the store, which may be what is broken. Never environment values or payloads. */
-export function appendFailure(
-  environment: Environment,
-  error: unknown,
-  place: Readonly<{ at: number; host: string; hook: string | null; sessionId: string | null }>,
-): void {
+export function appendFailure(environment: Environment, error: unknown, place: FailurePlace): void {
   const directory = stateDirectory(environment);
-  const path = join(directory, 'hook.log');
+  const path = logPath(environment);
   try {
     makeFolder(directory, 0o700);
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes) renameSync(path, `${path}.1`);
@@ -55,4 +62,25 @@ export function appendFailure(
   } catch {
     // Safe: there is no place left to say so.
   }
+}
+
+/** The one thing that is read back: a stop of this prompt found us unable to answer, so the host ended the turn. */
+export function hasFailedStop(
+  environment: Environment,
+  stop: Readonly<{ sessionId: string; promptId: string }>,
+): boolean {
+  const path = logPath(environment);
+  return [path, `${path}.1`].some((file) => {
+    try {
+      const lines = readFileSync(file, 'utf8').split('\n');
+      return lines.some((line) => {
+        if (!line.includes('"stopOf"')) return false;
+        const { sessionId, stopOf } = recordOf(JSON.parse(line));
+        return sessionId === stop.sessionId && stopOf === stop.promptId;
+      });
+    } catch {
+      // Safe: there is no log, or a line of it is damaged; then nothing failed that we know of.
+      return false;
+    }
+  });
 }

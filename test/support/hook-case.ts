@@ -37,7 +37,8 @@ export function createHookCase(options: HookCaseOptions = {}) {
   const shown: { list: readonly ListedTodo[] | null } = { list: null };
   const checker = options.checker ?? { run: async () => {} };
 
-  async function send(payload: unknown): Promise<object> {
+  /** @param brokenOffMs the host ends the call so long after it began; null: it lets it answer */
+  async function send(payload: unknown, brokenOffMs: number | null = null): Promise<object> {
     await clock.advance(10);
     const host = { ...claudeCode, readList: () => shown.list };
     const translation = host.translate(payload, { at: clock.now(), environment, toolPrefix: null });
@@ -53,7 +54,8 @@ export function createHookCase(options: HookCaseOptions = {}) {
     const bindReceipt: HookProcess['bindReceipt'] = async (_store, _engine, { receipt }) => {
       bound.push(receipt);
     };
-    const { perform } = createAnswers({
+    const at = clock.now();
+    const { perform, breakOff } = createAnswers({
       ...{ ...parts, host, call },
       runtime: createRuntime({ ...parts, policy: () => policy }),
       configuration: {
@@ -62,9 +64,10 @@ export function createHookCase(options: HookCaseOptions = {}) {
         pending: () => null,
         renew: async () => {},
       },
-      hook: { at: clock.now(), environment: own, toolPrefix: null, timeout: null, ignored: [], bindReceipt },
+      hook: { at, environment: own, toolPrefix: null, timeout: null, ignored: [], bindReceipt },
     });
-    return host.render(await perform(), call.hook);
+    if (brokenOffMs !== null) await clock.advance(brokenOffMs);
+    return host.render(await (brokenOffMs === null ? perform() : breakOff()), call.hook);
   }
 
   return {
