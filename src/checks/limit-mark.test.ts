@@ -15,12 +15,18 @@ describe('C3: the mark of what an agent starts', () => {
     expect(hasLimitMark(limitsBeneath('cat', '/proc/self/limits'))).toBe(true);
     const away = 'env -i /usr/bin/setsid /bin/sh -c "(/bin/cat /proc/self/limits) & wait"';
     expect(hasLimitMark(limitsBeneath('sh', '-c', away))).toBe(true);
-    const lowered = 'ulimit -S -w unlimited; ulimit -w 7; cat /proc/self/limits';
-    expect(hasLimitMark(limitsBeneath('sh', '-c', lowered))).toBe(true);
+  });
+
+  // dash says -w, bash -x.
+  const lower = (limits: string) =>
+    `for i in ${limits}; do ulimit -$i 7 2>/dev/null; done; cat /proc/self/limits`;
+
+  it.each(['w x', 'm', 'w x m'])('is still seen when it was lowered: %s', (limits) => {
+    expect(hasLimitMark(limitsBeneath('sh', '-c', lower(limits)))).toBe(true);
   });
 
   it('cannot be taken off by an ordinary user', () => {
-    const raise = 'ulimit -w unlimited 2>/dev/null || ulimit -x unlimited 2>/dev/null; cat /proc/self/limits';
+    const raise = 'for i in w x m; do ulimit -$i unlimited 2>/dev/null; done; cat /proc/self/limits; exit 0';
     const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
     expect(hasLimitMark(limitsBeneath(...asUser, 'sh', '-c', raise))).toBe(true);
   });
@@ -31,6 +37,17 @@ describe('C3: the mark of what an agent starts', () => {
       false,
     );
     expect(hasLimitMark('')).toBe(false);
+  });
+
+  it.each(['w x', 'm'])('safety 13k: is not what a container or systemd limits: %s', (limits) => {
+    const beneath = (script: string) =>
+      spawnSync('sh', ['-c', `${lower(limits)} >/dev/null; ${script}`], { encoding: 'utf8' }).stdout;
+    expect(hasLimitMark(beneath('cat /proc/self/limits'))).toBe(false);
+    // There what an agent starts is marked all the same, by the other limit.
+    const [program = '', ...words] = markedCommand(['cat', '/proc/self/limits'], place);
+    const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
+    const quoted = [...asUser, program, ...words].map((word) => `'${word}'`).join(' ');
+    expect(hasLimitMark(beneath(quoted))).toBe(true);
   });
 
   it('keeps the words of a command as they are', () => {

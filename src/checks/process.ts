@@ -135,10 +135,12 @@ export function commandEnvironment(source: Environment, session: string, alsoPas
   return { ...Object.fromEntries(passed), ...fixed, [sessionVariable]: session } as Record<string, string>;
 }
 
-/** A hard limit on file locks, without meaning to Linux since 2004: inherited, and only root can raise it again. */
-const limitMark = '4611686018427387903';
-/** dash says -w, bash -x; elsewhere there is no mark, and nothing relies on it alone. */
-const markingScript = `ulimit -w ${limitMark} 2>/dev/null || ulimit -x ${limitMark} 2>/dev/null; exec "$@"`;
+// Hard limits without meaning to Linux since 2004, on file locks and on resident memory: inherited, and only root can
+// raise them again. Two, because containers and systemd may set the one, and an agent may lower the other.
+const lockMark = '4611686018427387903';
+const memoryMarkKiB = 4_503_599_627_370_495n;
+/** For locks dash says -w, bash -x; elsewhere there is no mark, and nothing relies on it alone. */
+const markingScript = `{ ulimit -w ${lockMark} || ulimit -x ${lockMark}; ulimit -m ${memoryMarkKiB}; } 2>/dev/null; exec "$@"`;
 
 /** The words are arguments of the shell, never part of its script. */
 export function markedCommand(command: readonly string[], { directory, environment }: CommandPlace) {
@@ -160,10 +162,13 @@ export function isExecutable(path: string) {
   }
 }
 
-/** True: we descend from a command of ours. */
+/** True: we descend from a command of ours. One limit with another value is the system's; both were lowered. */
 export function hasLimitMark(limits = readOfSystem('/proc/self/limits')) {
-  const hard = /^Max file locks\s+\S+\s+(\S+)/mu.exec(limits)?.[1];
-  return hard !== undefined && hard !== 'unlimited';
+  const hard = ['file locks', 'resident set'].map(
+    (name) => new RegExp(`^Max ${name}\\s+\\S+\\s+(\\d+)`, 'mu').exec(limits)?.[1] ?? 'unlimited',
+  );
+  const isMarked = hard.includes(lockMark) || hard.includes(String(memoryMarkKiB * 1024n));
+  return isMarked || !hard.includes('unlimited');
 }
 
 function readOfSystem(path: string) {
