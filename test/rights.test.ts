@@ -3,7 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandAttempts, runCommandAttempts } from './rights/command-attempts.ts';
+import {
+  commandAttempts,
+  hostAttemptNames,
+  runCommandAttempts,
+  runHostAttempts,
+} from './rights/command-attempts.ts';
 import { fileAttempts } from './rights/file-attempts.ts';
 import { runHiddenAttempt, runStoreAttempts } from './rights/other-attempts.ts';
 import { createStage, type Stage } from './rights/stage.ts';
@@ -42,6 +47,10 @@ describe('design: an agent cannot raise its own rights', () => {
     },
   );
 
+  it('safety 10: nor by a message to the hook from the shell of a host’s agent', async () => {
+    expect((await runHostAttempts(stage)).filter(({ raised }) => raised)).toEqual([]);
+  });
+
   it('S7: nor by a command that hides a part of itself from whoever is asked', async () => {
     const row = await runHiddenAttempt(stage);
     expect(row.happened).toContain('echo ok \\x1b]0; touch raised-hidden; echo \\x07');
@@ -61,7 +70,7 @@ describe('design: an agent cannot raise its own rights', () => {
       widenedAttempt(each, false),
     ]);
     const attempts = [...fileAttempts, ...commandAttempts].map(({ attempt }) => attempt);
-    for (const attempt of [...attempts, ...widened])
+    for (const attempt of [...attempts, ...widened, ...hostAttemptNames])
       expect(page).toContain(`| ${attempt.replaceAll('|', '\\|')} |`);
   });
 });

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ancestorsOf, readFromProc, readFromPs } from '../checks/process-ancestors.ts';
 import { hostOfCommand } from './host-processes.ts';
 import { findAgentAbove, whyNoHuman } from './human-terminal.ts';
-import { ancestorsOf, readFromProc, readFromPs } from './process-ancestors.ts';
 
 function ancestor(argv: readonly string[], variables: readonly string[] = []) {
-  return { id: 2, parentId: 1, argv, variables: new Set(variables) };
+  return { id: 2, parentId: 1, argv, variables: new Map(variables.map((name) => [name, 'x'])) };
 }
 
 describe('which command is an agent host', () => {

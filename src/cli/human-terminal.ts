@@ -2,8 +2,8 @@
 // however that hides; of other hosts' agents it finds those that do not. docs/permissions.md says what it cannot find.
 import { closeSync, constants, openSync } from 'node:fs';
 import { hasLimitMark } from '../checks/process.ts';
+import { type AncestorProcess, ancestorsOf } from '../checks/process-ancestors.ts';
 import { hostOfCommand, hostOfVariables } from './host-processes.ts';
-import { type AncestorProcess, ancestorsOf } from './process-ancestors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,6 @@
 // Hook calls that have to be answered: the record is brought up to date, the engine is asked. Nothing is decided here.
+import { hasLimitMark, sessionVariable } from '../checks/process.ts';
+import { ancestorsOf } from '../checks/process-ancestors.ts';
 import type { Event, EventOf, SourceKind } from '../core/events.ts';
 import { followHost, hostListChanges } from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
@@ -10,10 +12,10 @@ import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
 import { eventBase, hookTimeouts, shortHash, todoIdOf } from './asked-call.ts';
-import { compactionFailed, describeFailure, hasFailedStop, openPlanText } from './shared.ts';
+import { appendFailure, compactionFailed, describeFailure, hasFailedStop, openPlanText } from './shared.ts';
 import { withinTime } from './untrusted.ts';
 
-export { appendFailure } from './shared.ts';
+export { appendFailure };
 
 type Question = Readonly<{ host: AskedHost; call: HookCall; hook: HookProcess }> & Pick<Parts, 'store'>;
 type Context = Question & Omit<Parts, 'host'> & { readonly runtime: Runtime };
@@ -116,6 +118,15 @@ export function createAnswers(context: Context) {
     const { told, mayStop, decisions, catchUp } = await lookUp();
     const isOurs = await isOurText(text);
     const speaks = speaker.type === 'human' && !isOurs;
+    const agent = speaks ? agentAbove() : null;
+    if (agent !== null) {
+      const sentence = `this message is not taken as a human's: it reached the hook from beneath ${agent}.`;
+      const refused = Object.assign(new Error(sentence), { code: 'not-human' });
+      appendFailure(hook.environment, refused, {
+        ...{ at: call.at, host: descriptor.host, hook: call.hook, sessionId },
+      });
+      return { message: sentence };
+    }
     if (speaks) await configuration.renew();
     await store.append(catchUp);
     const made = base(isOurs ? 'side' : 'prompt', `${shortHash(text)}:${decisions}`);
@@ -136,6 +147,17 @@ export function createAnswers(context: Context) {
     }
     await runtime.append({ ...made, type: 'activity-seen' });
     return nothing;
+  }
+
+  /** Where it shows; docs/permissions.md says where it does not. Null: nothing speaks against a human. */
+  function agentAbove(): string | null {
+    const own = 'a command of an agent';
+    if (hasLimitMark() || hook.environment[sessionVariable]) return 'a session of untildone';
+    if (host.agentCommandOf((name) => hook.environment[name]) !== null) return own;
+    // Others' agents may start hosts, whose hooks then stand beneath both; elsewhere ps shows no variables.
+    for (const { variables } of process.platform === 'linux' ? ancestorsOf(process.pid) : [])
+      if (host.agentCommandOf((name) => variables.get(name))?.sessionId === sessionId) return own;
+    return null;
   }
 
   /** By what the record says was sent; the marker only saves the look (E6). */

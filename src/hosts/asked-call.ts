@@ -14,7 +14,11 @@ export interface AskedHost {
   /** Variables that the project's own settings of the host set: anyone may have written those (V10). Must not throw. */
   projectVariables(call: HookCall, environment: Environment): readonly string[];
   render(answer: HookAnswer, hook: string): object;
+  /** By its variables a process is a command of an agent in this host: no human speaks from there. null: not one. */
+  agentCommandOf(variable: (name: string) => string | undefined): AgentCommand | null;
 }
+
+type AgentCommand = Readonly<{ sessionId: string | null }>;
 
 export type HookMoment = Readonly<{
   /** When the process was started. */

@@ -262,4 +262,16 @@ export const humanMutations = mutationsOf({
       why: 'a request that nobody answered stops every later turn',
     },
   },
+  'src/hosts/asked-answers.ts': {
+    'abort-inferred-from-our-command': {
+      find: 'if (isNotice && wasBrokenOff(told.trail, mayStop))',
+      replace: 'if (!isOurs && wasBrokenOff(told.trail, mayStop))',
+      why: '/untildone:status in mid-turn stops the agent',
+    },
+    'abort-inferred-after-late-stop': {
+      find: "base('failure', `late:",
+      replace: "base('side', `late:",
+      why: 'a Stop hook that ran out of time looks like an interrupt',
+    },
+  },
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleProgram } from '../support/bundled-program.ts';
 import { type Row, renderTable } from './attempt.ts';
-import { runCommandAttempts, runControl } from './command-attempts.ts';
+import { runCommandAttempts, runControl, runHostAttempts } from './command-attempts.ts';
 import { runFileAttempts } from './file-attempts.ts';
 import {
   runCheckAttempt,
@@ -42,6 +42,7 @@ try {
     ...(await onStage(program, (stage) => runWidenedAttempts(stage, false))),
     ...(await onStage(program, (stage) => runWidenedAttempts(stage, true))),
     ...(await onStage(program, (stage) => runCommandAttempts(stage))),
+    ...(await onStage(program, runHostAttempts)),
     ...(await onStage(program, async (stage) => [await runControl(stage)])),
     ...(await onStage(program, async (stage) => [await runWorkerAttempt(stage)])),
     ...(await onStage(program, async (stage) => [await runCheckAttempt(stage)])),

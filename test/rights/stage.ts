@@ -33,6 +33,9 @@ export interface Victim {
   readonly waitingWords: number;
 }
 
+/** Claude Code's sessions are spoken to through its hooks. */
+export type VictimHost = 'untildone' | 'claude-code';
+
 export interface Stage {
   readonly base: string;
   readonly project: string;
@@ -51,7 +54,7 @@ export interface Stage {
   /** The same on a terminal of its own, where Enter is pressed when it asks. */
   onTerminal(...argv: string[]): Promise<{ readonly out: string }>;
   /** A session that its human stopped, with a permission and a human check that wait. */
-  addVictim(id: string): Promise<void>;
+  addVictim(id: string, host?: VictimHost): Promise<void>;
   victim(id: string): Promise<Victim>;
   close(): void;
 }
@@ -137,7 +140,7 @@ export function createStage(program: string): Stage {
       const words = [process.execPath, '--no-warnings', program, ...argv].map((word) => `'${word}'`);
       return launch('script', ['-qec', words.join(' '), '/dev/null'], {}, 'Allow?');
     },
-    addVictim: (id) => withStore((store) => makeVictim(store, id, project)),
+    addVictim: (id, host = 'untildone') => withStore((store) => makeVictim(store, id, project, host)),
     victim: (id) =>
       withStore(async (store) => {
         const session = await store.state(id);
@@ -153,7 +156,12 @@ export function createStage(program: string): Stage {
   };
 }
 
-async function makeVictim(store: Store, sessionId: string, directory: string): Promise<void> {
+async function makeVictim(
+  store: Store,
+  sessionId: string,
+  directory: string,
+  host: VictimHost,
+): Promise<void> {
   const settings = { ...defaultSettings, checks: { look: { human: 'Does it look right?' } }, goal: ['look'] };
   const created = createPolicy(settings);
   if (!created.ok) throw new Error('The policy of a victim is wrong.');
@@ -167,7 +175,7 @@ async function makeVictim(store: Store, sessionId: string, directory: string): P
     ...base(),
     type: 'session-opened',
     descriptor: {
-      ...{ host: 'untildone', instance: `untildone:${directory}`, mode: 'asked', kind: 'main' },
+      ...{ host, instance: `${host}:${directory}`, mode: 'asked', kind: 'main' },
       ...{ parentId: null, directory, headless: true, immediate: false, everyAgentWrites: false },
       ...{ seesTools: true, tools: { pause: 'todo_pause', verify: 'todo_verify' } },
     },

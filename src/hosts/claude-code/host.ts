@@ -21,6 +21,11 @@ export const claudeCode: AskedHost = {
     );
   },
   render,
+  agentCommandOf(variable) {
+    // Hooks have …_harness there.
+    const isAgents = /^claude-code_.*_agent$/u.test(variable('AI_AGENT') ?? '');
+    return isAgents ? { sessionId: variable('CLAUDE_CODE_SESSION_ID') ?? null } : null;
+  },
 };
 
 /** Of settings that the host reads as JSON. */

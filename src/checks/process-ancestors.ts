@@ -1,5 +1,4 @@
-// The processes above this one, nearest first: from /proc on Linux, from ps elsewhere. Of their environments only
-// the names of variables that are set are kept, never a value.
+// The processes above this one, nearest first: from /proc on Linux, from ps elsewhere.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -7,8 +6,8 @@ export interface AncestorProcess {
   readonly id: number;
   readonly parentId: number;
   readonly argv: readonly string[];
-  /** Names of variables with a value, as they were when the program started; empty where that cannot be read. */
-  readonly variables: ReadonlySet<string>;
+  /** Those with a value, as they were when the program started; empty where that cannot be read. */
+  readonly variables: ReadonlyMap<string, string>;
 }
 
 type ReadProcess = (id: number) => AncestorProcess | null;
@@ -33,12 +32,11 @@ export function readFromProc(id: number): AncestorProcess | null {
   const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const argv = (readProcFile(id, 'cmdline') ?? '').split('\0').filter((argument) => argument !== '');
   const settings = (readProcFile(id, 'environ') ?? '').split('\0');
-  const variables = new Set(settings.filter((setting) => /^\w+=./s.test(setting)).map(nameOf));
-  return { id, parentId: Number(afterName[1]) || 0, argv, variables };
-}
-
-function nameOf(setting: string): string {
-  return setting.slice(0, setting.indexOf('='));
+  const variables = settings.flatMap((setting) => {
+    const [, name, value] = /^(\w+)=(.+)$/s.exec(setting) ?? [];
+    return name === undefined || value === undefined ? [] : [[name, value] as const];
+  });
+  return { id, parentId: Number(afterName[1]) || 0, argv, variables: new Map(variables) };
 }
 
 function readProcFile(id: number, file: string): string | null {
@@ -58,7 +56,7 @@ export function readFromPs(id: number): AncestorProcess | null {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     const [parent, ...argv] = line.trim().split(/\s+/);
-    return { id, parentId: Number(parent) || 0, argv, variables: new Set() };
+    return { id, parentId: Number(parent) || 0, argv, variables: new Map() };
   } catch {
     // Safe: there is no such process, or no ps (Windows); the other signs of an agent are still looked at.
     return null;
