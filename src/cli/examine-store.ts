@@ -1,10 +1,11 @@
 // What `doctor` can say of the store: is it there, can it be opened, is it whole, and when did each host last speak.
 // It creates no store.
 import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { UntildoneError } from '../core/error.ts';
 import { broken, type Finding, ok } from '../hosts/install/installer.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
-import { storePath } from '../store/state-directory.ts';
+import { storePath, whyNotPrivate } from '../store/state-directory.ts';
 import { noSessionsYet } from './find-session.ts';
 import type { Io } from './io.ts';
 import { withStore } from './open-runtime.ts';
@@ -18,6 +19,9 @@ export interface StoreReport {
 
 export async function examineStore(io: Io, hosts: readonly string[]): Promise<StoreReport> {
   const path = storePath(io.env);
+  const state = dirname(path);
+  const open = whyNotPrivate(state) ?? whyNotPrivate(join(state, 'bin'));
+  if (open !== null) return { path, finding: broken('store', open, 'see the sentence above'), lastSeen: {} };
   if (!existsSync(path)) {
     const sentence = `There is no store yet; the first event of a host makes ${path}. ${noSessionsYet}`;
     return { path, finding: ok('store', sentence), lastSeen: {} };

@@ -23,7 +23,7 @@ export async function runHook(
   const option = (shape: RegExp) => options.map((one) => shape.exec(one)?.[1]).find(Boolean) ?? null;
   // Nothing else keeps the process alive while it waits.
   setInterval(() => {}, 60_000);
-  const line = await answerLine(name, {
+  const { line, isStop } = await answerLine(name, {
     // Not `performance.timeOrigin`: its module takes longer to load than this file.
     at: Math.round(Date.now() - process.uptime() * 1000),
     environment: process.env,
@@ -33,11 +33,11 @@ export async function runHook(
     bindReceipt,
   });
   await print(`${line}\n`);
-  await keepLogShort(process.env);
+  await keepLogShort(process.env, isStop ? 1 : mostLogBytes);
   process.exit(0);
 }
 
-async function answerLine(name: string, started: HookProcess): Promise<string> {
+async function answerLine(name: string, started: HookProcess) {
   let hook = started;
   let host: AskedHost | undefined;
   let call: HookCall | null = null;
@@ -49,12 +49,13 @@ async function answerLine(name: string, started: HookProcess): Promise<string> {
     }
     const translation = host.translate(await readPayload(), hook);
     if (!translation.ok) {
-      if (translation.sentence === null) return '{}';
+      if (translation.sentence === null) return { line: '{}', isStop: false };
       throw failure('payload', translation.sentence);
     }
     call = translation.call;
     hook = withoutStrangers(hook, host.projectVariables(call, hook.environment));
-    return JSON.stringify(host.render(await answer(host, hook, call), call.hook));
+    const line = JSON.stringify(host.render(await answer(host, hook, call), call.hook));
+    return { line, isStop: call.asks.type === 'stop' };
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
     const message = error instanceof Error ? error.message : String(error);
@@ -70,9 +71,9 @@ async function answerLine(name: string, started: HookProcess): Promise<string> {
     } catch {
       // Safe: our own files are gone, and there is no place left to say so.
     }
-    if (host === undefined || call?.asks.type !== 'stop') return '{}';
+    if (host === undefined || call?.asks.type !== 'stop') return { line: '{}', isStop: false };
     const told = { message: `could not decide, so the agent may stop. ${message}` };
-    return JSON.stringify(host.render(told, call.hook));
+    return { line: JSON.stringify(host.render(told, call.hook)), isStop: true };
   }
 }
 
@@ -182,12 +183,18 @@ async function retryWhenBusy(move: () => number, ends: readonly string[] | null)
 /** About fifty calls: copying waits for the disk. */
 const mostLogBytes = 1_048_576;
 
-/** Each call leaves the store as after a crash: nobody else copies SQLite's log. While others write, the next call does. */
-export async function keepLogShort(environment: HookProcess['environment']): Promise<void> {
+/**
+ * Each call leaves the store as after a crash: nobody else copies SQLite's log. While others write, the next call does.
+ * A stop copies all of it: from a damaged log SQLite drops quietly what comes behind the damage (V5).
+ */
+export async function keepLogShort(
+  environment: HookProcess['environment'],
+  most = mostLogBytes,
+): Promise<void> {
   const path = storePath(environment);
   try {
     const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-    if (size < mostLogBytes) return;
+    if (size < most) return;
     const database = await openDatabase(path);
     database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {

@@ -7,7 +7,7 @@ import { quoteTail } from '../core/texts.ts';
 import type { Todo } from '../core/todo.ts';
 import type { Environment } from '../engine/policy.ts';
 import { makeFolder } from '../engine/system.ts';
-import { stateDirectory } from '../store/state-directory.ts';
+import { stateDirectory, whyNotPrivate } from '../store/state-directory.ts';
 import { recordOf, textOf } from './untrusted.ts';
 
 /** For a host that works on, or is gone, without saying how its compaction ended. */
@@ -52,6 +52,8 @@ const logPath = (environment: Environment) => join(stateDirectory(environment), 
 export function appendFailure(environment: Environment, error: unknown, place: FailurePlace): void {
   const directory = stateDirectory(environment);
   const path = logPath(environment);
+  // Others could have put a link there, to a file of the user's.
+  if (whyNotPrivate(directory) !== null) return;
   try {
     makeFolder(directory, 0o700);
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes) renameSync(path, `${path}.1`);

@@ -1,5 +1,8 @@
+import { chmodSync, mkdtempSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { stateDirectory, storePath } from './state-directory.ts';
+import { stateDirectory, storePath, whyNotPrivate } from './state-directory.ts';
 
 describe('stateDirectory', () => {
   it('V7: UNTILDONE_HOME wins over everything else', () => {
@@ -30,5 +33,32 @@ describe('stateDirectory', () => {
 
   it('V7: one database file for all hosts', () => {
     expect(storePath({ UNTILDONE_HOME: '/own' })).toBe('/own/untildone.db');
+  });
+});
+
+describe('whyNotPrivate', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'untildone-private-'));
+
+  it.each([0o700, 0o755, 0o500])('safety 13f: mode %o is the user alone who writes', (mode) => {
+    chmodSync(directory, mode);
+    expect(whyNotPrivate(directory)).toBeNull();
+  });
+
+  it.each([0o777, 0o775, 0o702, 0o1777])('safety 13f: mode %o lets others write', (mode) => {
+    chmodSync(directory, mode);
+    expect(whyNotPrivate(directory)).toContain('can be written by others');
+  });
+
+  it('safety 13f: another user who owns it can change it, and root can anyway', () => {
+    chmodSync(directory, 0o700);
+    const stats = statSync(directory);
+    const owned = (uid: number) => whyNotPrivate(directory, Object.assign(Object.create(stats), { uid }));
+    expect(owned(process.geteuid?.() ?? 0)).toBeNull();
+    expect(owned(0)).toBeNull();
+    expect(owned(54_321)).toContain('belongs to another user (54321)');
+  });
+
+  it("what is not there yet is nobody else's", () => {
+    expect(whyNotPrivate(join(directory, 'nowhere'))).toBeNull();
   });
 });

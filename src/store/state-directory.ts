@@ -1,5 +1,5 @@
 // Names where untildone keeps what it knows: one directory per user, for all hosts (V7).
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../engine/policy.ts';
@@ -17,11 +17,36 @@ export function storePath(environment: Environment): string {
   return join(stateDirectory(environment), 'untildone.db');
 }
 
+/** Why what it holds may be somebody else's; null: nobody else's, or there is nothing yet. */
+export function whyNotPrivate(directory: string, stats = look(directory)): string | null {
+  const user = process.geteuid?.();
+  if (stats === null || user === undefined) return null;
+  const help = 'or set UNTILDONE_HOME to another directory.';
+  if (![user, 0].includes(stats.uid))
+    return `${directory} belongs to another user (${stats.uid}), who could change what untildone runs and believes: take it over with chown, ${help}`;
+  if ((stats.mode & 0o022) === 0) return null;
+  const mode = (stats.mode & 0o777).toString(8);
+  return `${directory} can be written by others (mode ${mode}), who could change what untildone runs and believes: chmod go-w ${directory}, ${help}`;
+}
+
+function look(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    // Safe: who opens something in it is told.
+    return null;
+  }
+}
+
 /** What is loaded from now on comes out of Node's cache of compiled code, beside the programs. */
 export function useCompiledCode(environment: Environment): void {
   const state = stateDirectory(environment);
-  // Compiled code is code: none is taken from the folder that an agent works in (V10).
+  // Compiled code is code: none is taken from where others can write, nor from the folder that an agent works in (V10).
   const isProjects = process.cwd() !== '/' && state.startsWith(join(process.cwd(), '/'));
-  if (isProjects || !existsSync(state)) return;
+  const stats = look(state);
+  if (isProjects || stats === null || whyNotPrivate(state, stats) !== null) return;
+  // Node makes the folders by the process's mask.
+  const mask = process.umask(0o077);
   process.getBuiltinModule('node:module').enableCompileCache(join(state, 'bin', 'compiled'));
+  process.umask(mask);
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptProject } from '../../../test/support/accept-project.ts';
@@ -168,6 +168,20 @@ describe('doctor', () => {
       ['store', 'broken'],
     ]);
     expect((await bench.doctor()).code).toBe(1);
+  });
+
+  it('safety 13f: a state directory, or programs in it, that others can write is told', async () => {
+    await bench.init('claude-code');
+    const told = async (path: string) => {
+      chmodSync(path, 0o777);
+      const { code, out } = await bench.doctor();
+      chmodSync(path, 0o700);
+      expect(code).toBe(1);
+      expect(out).toContain(`broken  ${path} can be written by others (mode 777)`);
+    };
+    await told(bench.state);
+    await told(join(bench.state, 'bin'));
+    expect((await bench.doctor()).code).toBe(0);
   });
 
   it('C3: a store that is whole says so, and when each host last spoke', async () => {

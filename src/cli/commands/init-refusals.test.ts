@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
@@ -33,6 +33,20 @@ describe('init that cannot', () => {
       expect(existsSync(bench.state)).toBe(false);
     },
   );
+
+  it('safety 13f: copies no programs to where others can write, and makes an older bin/ private', async () => {
+    mkdirSync(join(bench.state, 'bin'), { recursive: true });
+    chmodSync(bench.state, 0o777);
+    const before = bench.picture();
+    const { code, err } = await bench.init('claude-code');
+    expect(code).toBe(1);
+    expect(err).toContain(`${bench.state} can be written by others`);
+    expect(bench.picture()).toEqual(before);
+    chmodSync(bench.state, 0o755);
+    chmodSync(join(bench.state, 'bin'), 0o777);
+    expect((await bench.init('claude-code')).code).toBe(0);
+    expect(statSync(join(bench.state, 'bin')).mode & 0o777).toBe(0o700);
+  });
 
   it('C1: a read-only file, a link to nothing and a folder in the way are told, and nothing is written', async () => {
     const expectRefusal = async (sentence: string) => {

@@ -19,6 +19,7 @@ import {
   type InstallRequest,
   type Scope,
 } from '../../hosts/install/installer.ts';
+import { whyNotPrivate } from '../../store/state-directory.ts';
 import type { Arguments, Command } from '../command.ts';
 import {
   type PlannedHost,
@@ -130,6 +131,8 @@ function install(
   const programs = [...new Set(installers.flatMap((installer) => installer.programs))];
   const incomplete = whyNotShipped(shipped, programs);
   if (incomplete !== null) return refuse(io, incomplete);
+  const open = whyNotPrivate(request.stateDirectory);
+  if (open !== null) return refuse(io, open);
   const plan = planAll(installers, request, 'install');
   if (!plan.ok) return refuseAll(io, plan.problems);
   const { planned } = plan;

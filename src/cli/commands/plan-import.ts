@@ -8,8 +8,7 @@ import type { Store } from '../../engine/store.ts';
 import { errorCode } from '../../engine/system.ts';
 import { planChecks, readPlanFile } from '../../plan-file/plan-file.ts';
 import type { SyncReport } from '../../plan-file/plan-file-sync.ts';
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
-import { storePath } from '../../store/state-directory.ts';
+import { openUserStore } from '../../store/sqlite/sqlite-store.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
@@ -70,7 +69,7 @@ async function withPlanStore<T>(io: Io, word: string | null, work: (store: Store
     if (result === null) throw new UntildoneError('unknown-session', noSessionsYet);
     return result.value;
   }
-  const store = await openSqliteStore({ path: storePath(io.env), clock: io.clock });
+  const store = await openUserStore(io.env, { clock: io.clock });
   try {
     return await work(store);
   } finally {

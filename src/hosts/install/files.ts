@@ -131,6 +131,9 @@ export function isCopied(folder: string, copy: string): boolean {
 
 /** A hook that starts meanwhile finds the old file or the new one, with what that one needs. */
 export function copyPrograms(folder: string, names: readonly ProgramName[], target: string): void {
+  makeFolder(target, 0o700);
+  // An older version let the process's mask decide.
+  fs.chmodSync(dirname(target), 0o700);
   for (const file of filesOf(folder, names)) {
     const [shipped, copy] = [join(folder, file), join(target, file)];
     if (!isSame(shipped, copy)) writeOwn(copy, fs.readFileSync(shipped, 'utf8'));

@@ -7,7 +7,7 @@ import type { CallRow, CheckRun, EvidenceRow } from '../../engine/host.ts';
 import type { Environment } from '../../engine/policy.ts';
 import type { Store, StoredEvent } from '../../engine/store.ts';
 import { createQueue } from '../../engine/system.ts';
-import { storePath } from '../state-directory.ts';
+import { stateDirectory, storePath, whyNotPrivate } from '../state-directory.ts';
 import { assertVersion, type Migration, migrate, migrations, rollBack } from './migrate.ts';
 import {
   type Connection,
@@ -50,7 +50,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-export function openUserStore(environment: Environment, options: Omit<SqliteStoreOptions, 'path'> = {}) {
+/** Refused where others could have written it: what it says decides what is run. */
+export async function openUserStore(
+  environment: Environment,
+  options: Omit<SqliteStoreOptions, 'path'> = {},
+) {
+  const why = whyNotPrivate(stateDirectory(environment));
+  if (why !== null) throw new UntildoneError('store-unavailable', why);
   return openSqliteStore({ ...options, path: storePath(environment) });
 }
 
