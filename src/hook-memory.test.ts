@@ -1,12 +1,28 @@
 // The hook as hosts start it, and what it remembers: a process per call over a state directory that others lock, open
 // to everybody, put back or damage.
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bundle } from '../scripts/bundle.ts';
-import { createPayload, promptPayload, stopPayload } from '../test/support/payload-cases.ts';
+import {
+  createPayload,
+  promptPayload,
+  sessionId,
+  stopPayload,
+  toolPayload,
+  updatePayload,
+} from '../test/support/payload-cases.ts';
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
 const file = join(bundles, 'plugin/programs/hook.js');
@@ -79,5 +95,87 @@ describe('the log of the store', () => {
     const { hookSpecificOutput } = await call(stopPayload());
     expect(hookSpecificOutput.additionalContext).toContain('Write a.txt');
     expect(logBytes()).toBe(0);
+  });
+});
+
+describe('a store that went back in time', () => {
+  const storeFiles = ['untildone.db', 'untildone.db-wal', 'untildone.db-shm'];
+  const lost = 'the store was put back to an earlier moment, or lost';
+
+  const copy = (from: string, to: string) => {
+    mkdirSync(to, { recursive: true });
+    for (const name of storeFiles) {
+      rmSync(join(to, name), { force: true });
+      if (existsSync(join(from, name))) copyFileSync(join(from, name), join(to, name));
+    }
+  };
+  const backup = () => join(home, 'backup');
+  const textOf = (answer: { hookSpecificOutput?: { additionalContext: string } }) =>
+    answer.hookSpecificOutput?.additionalContext;
+
+  /** As Claude Code keeps it. */
+  async function createsTask(id: string, subject: string): Promise<void> {
+    const folder = join(home, '.claude/tasks', sessionId);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      join(folder, `${id}.json`),
+      JSON.stringify({ id, subject, description: subject, status: 'pending' }),
+    );
+    await call(createPayload(id, subject));
+  }
+  const writesList = (name: string, ...titles: string[]) => {
+    const todos = titles.map((content) => ({ content, status: 'pending', activeForm: content }));
+    return call(toolPayload('TodoWrite', name, { todos }, { oldTodos: [], newTodos: todos }));
+  };
+
+  it.each(['a backup', 'nothing'])(
+    'P43, safety 6: %s in its place is noticed, told, and the list of the host is read anew',
+    async (kind) => {
+      await call(promptPayload('Please do it'));
+      await createsTask('1', 'Write a.txt');
+      copy(state, backup());
+      await createsTask('2', 'Write b.txt');
+      await createsTask('3', 'Write c.txt');
+      expect(textOf(await call(stopPayload()))).toContain('3 remaining');
+      copy(kind === 'nothing' ? join(home, 'nowhere') : backup(), state);
+      await call(promptPayload('go on', { prompt_id: 'p2' }));
+      const answer = await call(stopPayload({ prompt_id: 'p2' }));
+      expect(textOf(answer)).toContain('3 remaining');
+      expect(answer.systemMessage).toContain(lost);
+      expect((await call(stopPayload({ prompt_id: 'p2' }))).systemMessage).toBeUndefined();
+    },
+  );
+
+  it('P43: what was only in the inbox is missed as well: not done, but claimed, and told', async () => {
+    await call(promptPayload('Please do it'));
+    await call(createPayload('1', 'Write a.txt'));
+    await call(stopPayload());
+    copy(state, backup());
+    await writesList('w1', 'Write b.txt', 'Write c.txt');
+    copy(backup(), state);
+    await call(updatePayload('1', 'completed', 'u1'));
+    const { systemMessage } = await call(stopPayload());
+    expect(systemMessage).toContain('claimed');
+    expect(systemMessage).toContain(lost);
+  });
+
+  it('safety 13b: a log that vanished is missed', async () => {
+    await call(promptPayload('Please do it'));
+    await call(stopPayload());
+    await writesList('w1', 'Write b.txt');
+    for (const name of storeFiles.slice(1)) rmSync(join(state, name));
+    const { systemMessage } = await call(stopPayload());
+    expect(systemMessage).toContain(lost);
+  });
+
+  it('P43: calls and stops at once raise no false alarm', async () => {
+    await call(promptPayload('Please do it'));
+    const calls = Array.from({ length: 12 }, (_, index) =>
+      call(createPayload(String(index + 1), `Todo ${index}`)),
+    );
+    await Promise.all([...calls, call(stopPayload()), call(stopPayload())]);
+    const answer = await call(stopPayload());
+    expect(textOf(answer)).toContain('12 remaining');
+    expect(answer.systemMessage).toBeUndefined();
   });
 });

@@ -76,6 +76,7 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     const stamped = stamp(event, first, save.rows.policies);
     const batch = loaded.inbox.map((waiting) => (waiting.id === event.id ? stamped : waiting));
     if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.push(stamped);
+    if (loaded.wentBack()) noteLoss(batch, event);
     for (const waiting of batch) {
       const read = waiting === stamped ? ({ ok: true, event: stamped } as const) : parseEvent(waiting);
       // What this version cannot read must not hold the session up: it is set aside.
@@ -188,7 +189,13 @@ export function createEngine(options: EngineOptions, performer: Performer) {
   async function perform({ first, state, steps, own }: Folded): Promise<Handled> {
     let checks: Promise<Handled | null> | null = null;
     if (state.timer !== first.timer || hasMoved(first, state)) performer.timerChanged(state);
-    for (const { step } of steps) {
+    for (const { step, event } of steps) {
+      if (event.type === 'record-broken')
+        await performer.notify(state, {
+          level: 'warning',
+          title: 'untildone',
+          message: lossSentence(event.sentence),
+        });
       for (const command of step.commands) {
         if (command.type === 'inject') await performer.inject(state.id, command.epoch);
         else if (command.type === 'notify') await performer.notify(state, command);
@@ -273,6 +280,18 @@ const replyOf = (step: Step) => step.commands.find((command) => command.type ===
 function broken(state: State, sentence: string): State {
   return { ...state, recordBroken: state.recordBroken ?? sentence };
 }
+
+/** On the record, before a stop is decided and behind what the human said: their words do not mend it. */
+function noteLoss(batch: Event[], { id, sessionId, at, type }: Event): void {
+  const lost: Event = { type: 'record-broken', id: `${id}:store`, sessionId, at, sentence: storeWentBack };
+  const own = type === 'human-spoke' ? -1 : batch.findIndex((waiting) => waiting.id === id);
+  batch.splice(own < 0 ? batch.length : own, 0, lost);
+}
+
+export const lossSentence = (loss: string) =>
+  `The record of this session is not whole: ${loss}. Todos may be missing.`;
+
+const storeWentBack = 'the store was put back to an earlier moment, or lost, and with it what happened since';
 
 /** Without a checker nothing can be proved. */
 function createRefuser({ clock, identifiers }: EngineOptions): Checker {

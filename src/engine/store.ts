@@ -62,6 +62,8 @@ export type Loaded = Readonly<{
   /** In order of arrival. */
   inbox: readonly Event[];
   isApplied: (eventId: string) => boolean;
+  /** It lacks an event of this session that it held: it was put back to an earlier moment, or lost. */
+  wentBack: () => boolean;
   /** By this session. */
   wasSeen: (fingerprint: string) => boolean;
   outboxRow: (epoch: number) => OutboxRow | null;

@@ -7,7 +7,7 @@ import { endsInQuestion } from '../core/safe-text.ts';
 import { createState, type State } from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
 import { mayHaveMoved } from '../core/work.ts';
-import type { Handled } from '../engine/engine.ts';
+import { type Handled, lossSentence } from '../engine/engine.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
@@ -220,7 +220,11 @@ export function createAnswers(context: Context) {
       question: endsInQuestion(lastText),
       fingerprint: looks ? await checker.lookAtStop({ sessionId, directory }, limits) : null,
     });
-    return say(handled, trail?.stops ?? 0, blockCap);
+    const said = await say(handled, trail?.stops ?? 0, blockCap);
+    // Told when it is found, since the human's next message forgives it.
+    const loss = state.recordBroken === null ? handled.state.recordBroken : null;
+    if (loss === null || said.message?.includes(loss)) return said;
+    return { ...said, message: [lossSentence(loss), said.message].filter(Boolean).join(' ') };
   }
 
   /** What the host's own list says otherwise than before (G5). */

@@ -76,6 +76,16 @@ export const engineMutations = mutationsOf({
       replace: 'if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.unshift(stamped);',
       why: 'late events are applied in the wrong order',
     },
+    'engine-loss-unseen': {
+      find: '    if (loaded.wentBack()) noteLoss(batch, event);\n',
+      replace: '',
+      why: 'a store that was put back is believed',
+    },
+    'engine-loss-forgiven': {
+      find: "const own = type === 'human-spoke' ? -1 : batch",
+      replace: 'const own = batch',
+      why: 'words that came before it was told hide that the store was put back',
+    },
     'engine-not-marked': {
       find: '    rows.applied.push(event);\n',
       replace: '',

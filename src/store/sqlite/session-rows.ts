@@ -7,6 +7,7 @@ import type { LedgerEntry } from '../../core/ledger.ts';
 import type { Session, State } from '../../core/state.ts';
 import { plainTodo, type Todo } from '../../core/todo.ts';
 import type { Loaded, OutboxRow, Saved } from '../../engine/store.ts';
+import type { Marks } from './marks.ts';
 import { columnsOf, type MovedTable } from './migrate.ts';
 import type { Connection } from './open-database.ts';
 
@@ -21,7 +22,7 @@ type Kept = Readonly<{
   head: Loaded['head'];
 }>;
 
-export function createSessionRows(db: Connection) {
+export function createSessionRows(db: Connection, marks: Marks) {
   const keptSessions = new Map<string, Kept>();
   /** Those that nobody else can have written since. */
   let current = new WeakSet<Kept>();
@@ -79,6 +80,8 @@ export function createSessionRows(db: Connection) {
       state: found?.state ?? null,
       head: found?.head ?? null,
       inbox: db.bodies('events WHERE session_id = ? AND applied IS NULL ORDER BY arrival', id),
+      wentBack: () =>
+        marks.read(id).some((event) => db.value('SELECT 1 FROM events WHERE id = ?', event) === null),
       isApplied: (event) => db.value('SELECT applied FROM events WHERE id = ?', event) !== null,
       wasSeen: (fingerprint) => db.value(tree, id, fingerprint) !== null,
       outboxRow: (epoch) => db.bodies<OutboxRow>(outbox, id, epoch)[0] ?? null,
@@ -206,6 +209,7 @@ export function createSessionRows(db: Connection) {
       moveSession(['', 'archived_'], id, planId, (plan) => db.value(others, plan, id, plan, id) !== null);
       db.run(copy, now, id);
       db.run('DELETE FROM sessions WHERE id = ?', id);
+      marks.remove(id);
     }
     return old.length;
   }

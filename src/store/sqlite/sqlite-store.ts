@@ -8,6 +8,7 @@ import type { Environment } from '../../engine/policy.ts';
 import type { Store, StoredEvent } from '../../engine/store.ts';
 import { createQueue } from '../../engine/system.ts';
 import { stateDirectory, storePath, whyNotPrivate } from '../state-directory.ts';
+import { createMarks } from './marks.ts';
 import { assertVersion, type Migration, migrate, migrations, rollBack } from './migrate.ts';
 import {
   type Connection,
@@ -74,7 +75,8 @@ function useWriteAheadLog(db: Connection): void {
 }
 
 export function createSqliteStore(db: Connection, version: number, clock: { now(): number }): Store {
-  const rows = createSessionRows(db);
+  const marks = createMarks(db.path);
+  const rows = createSessionRows(db, marks);
   const queue = createQueue();
   let isClosed = false;
   let lastWrite: unknown = null;
@@ -155,17 +157,25 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
   }
 
   return {
-    step: (sessionId, apply) =>
-      write(() => {
+    async step(sessionId, apply) {
+      const { result, applied = [] } = await write(() => {
         for (let withRecord = false; ; withRecord = true) {
           const loaded = rows.load(sessionId, withRecord);
           const saved = apply(loaded);
           if (saved === 'record') continue;
           rows.save(sessionId, loaded, saved);
-          return saved.result;
+          return saved;
         }
-      }),
-    append: (events) => write(() => events.map(addEvent)),
+      });
+      const newest = applied.at(-1);
+      if (newest !== undefined) marks.set(sessionId, newest.id);
+      return result;
+    },
+    async append(events) {
+      const added = await write(() => events.map(addEvent));
+      marks.add(events.filter((_, index) => added[index]));
+      return added;
+    },
     record: ({ policies = [], evidence = [], messages = [], calls = [], settled }) =>
       write(() => {
         for (const [hash, body] of policies) db.insert('policies', { hash, body });
@@ -229,8 +239,8 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
     checkRuns: reading((filter) =>
       'id' in filter ? db.bodies('check_runs WHERE id = ?', filter.id) : activeRuns(filter.directory),
     ),
-    changeChecks: (directory, lease, apply) =>
-      write(() => {
+    async changeChecks(directory, lease, apply) {
+      const { result, events = [] } = await write(() => {
         const { name, holder, now, until } = lease ?? { name: '', holder: '', now: 0, until: null };
         const holds = leaseTo(name, holder, now, until) === holder;
         const change = apply({ active: activeRuns(directory), holds });
@@ -239,8 +249,11 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
         for (const row of change.evidence ?? []) addEvidence(row);
         for (const event of change.events ?? []) addEvent(event);
         if (change.release === true) leaseTo(name, holder, now, null);
-        return change.result;
-      }),
+        return change;
+      });
+      marks.add(events);
+      return result;
+    },
     evidence: reading((sessionId, limit) => {
       const newest = `evidence WHERE session_id = ? AND kind = 'check' ORDER BY rowid DESC LIMIT ?`;
       return db.bodies(newest, sessionId, limit);
