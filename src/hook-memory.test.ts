@@ -2,6 +2,7 @@
 // to everybody, put back or damage.
 import { spawn } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   copyFileSync,
   existsSync,
@@ -13,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bundle } from '../scripts/bundle.ts';
 import {
@@ -178,4 +180,63 @@ describe('a store that went back in time', () => {
     expect(textOf(answer)).toContain('12 remaining');
     expect(answer.systemMessage).toBeUndefined();
   });
+});
+
+describe('a store that another process holds for long', () => {
+  const lists = (name: string, ...todos: (readonly [title: string, status: string])[]) => {
+    const written = todos.map(([content, status]) => ({ content, status, activeForm: content }));
+    return call(toolPayload('TodoWrite', name, { todos: written }, { oldTodos: [], newTodos: written }));
+  };
+  const spool = () => join(state, 'untildone.db-spool', sessionId);
+
+  async function whileHeld(work: () => Promise<unknown>): Promise<void> {
+    const other = new DatabaseSync(join(state, 'untildone.db'));
+    other.exec('BEGIN IMMEDIATE');
+    try {
+      await work();
+    } finally {
+      other.exec('ROLLBACK');
+      other.close();
+    }
+  }
+
+  it('safety 13a: what hooks told meanwhile is folded before what comes later, in its order', async () => {
+    await call(promptPayload('Please do it'));
+    await lists('w1', ['Write a.txt', 'pending']);
+    await whileHeld(async () => {
+      expect(await lists('w2', ['Write a.txt', 'completed'], ['Write b.txt', 'pending'])).toEqual({});
+      expect(await lists('w3', ['Write a.txt', 'completed'], ['Write b.txt', 'in_progress'])).toEqual({});
+    });
+    expect(modeOf(spool())).toBe(0o600);
+    expect(modeOf(join(state, 'untildone.db-spool'))).toBe(0o700);
+    await lists('w4', ['Write a.txt', 'completed'], ['Write b.txt', 'completed'], ['Write c.txt', 'pending']);
+    const answer = await call(stopPayload());
+    expect(answer.hookSpecificOutput.additionalContext).toContain('2/3 completed, 1 remaining');
+    expect(answer.hookSpecificOutput.additionalContext).toContain('Write c.txt');
+  }, 30_000);
+
+  it('safety 13a: a prompt of the human is not lost either, and nothing counts twice', async () => {
+    await call(promptPayload('Please do it'));
+    await lists('w1', ['Write a.txt', 'pending']);
+    await call(stopPayload());
+    await whileHeld(() => call(promptPayload('stop', { prompt_id: 'p2' })));
+    expect(await call(stopPayload({ prompt_id: 'p2' }))).toEqual({});
+    expect(await call(stopPayload({ prompt_id: 'p2' }))).toEqual({});
+    await call(promptPayload('go on', { prompt_id: 'p3' }));
+    const answer = await call(stopPayload({ prompt_id: 'p3' }));
+    expect(answer.hookSpecificOutput.additionalContext).toContain('Write a.txt');
+  }, 30_000);
+
+  it('safety 13a: a line that a crash cut short, or garbage, holds nothing up', async () => {
+    await call(promptPayload('Please do it'));
+    await whileHeld(() => lists('w1', ['Write a.txt', 'pending']));
+    appendFileSync(spool(), '{"event":{"id":"half');
+    await whileHeld(() => lists('w2', ['Write a.txt', 'pending'], ['Write b.txt', 'pending']));
+    appendFileSync(
+      spool(),
+      'null\n{}\n[]\n{"event":null}\n{"event":{"type":"human-spoke","sessionId":"other","id":"x"}}\n',
+    );
+    const answer = await call(stopPayload());
+    expect(answer.hookSpecificOutput.additionalContext).toContain('0/2 completed, 2 remaining');
+  }, 30_000);
 });

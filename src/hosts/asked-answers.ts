@@ -1,6 +1,7 @@
 // Hook calls that have to be answered: the record is brought up to date, the engine is asked. Nothing is decided here.
 import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
+import { UntildoneError } from '../core/error.ts';
 import type { Event, EventOf, SourceKind } from '../core/events.ts';
 import { followHost, hostListChanges } from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
@@ -66,7 +67,14 @@ export function createAnswers(context: Context) {
 
   async function record({ events, receipt }: Asks<'record'>): Promise<HookAnswer> {
     // What waits in the inbox must be in the plan before a receipt is bound.
-    for (const event of events) await runtime.handle(event);
+    try {
+      for (const event of events) await runtime.handle(event);
+    } catch (error) {
+      // Safe: while another process holds the store they wait in its spool.
+      if (!(error instanceof UntildoneError && error.code === 'store-busy')) throw error;
+      await store.append(events);
+      return nothing;
+    }
     if (receipt) await hook.bindReceipt(store, runtime, { receipt, sessionId, at: call.at });
     return nothing;
   }

@@ -41,6 +41,21 @@ async function answerLine(name: string, started: HookProcess) {
   let hook = started;
   let host: AskedHost | undefined;
   let call: HookCall | null = null;
+  let spooled: unknown = null;
+  const log = async (error: unknown) => {
+    try {
+      const { appendFailure } = await loadAnswers();
+      appendFailure(hook.environment, error, {
+        at: Date.now(),
+        host: host === undefined ? 'unknown' : name,
+        hook: call?.hook ?? null,
+        sessionId: call?.sessionId ?? null,
+        ...(call?.asks.type === 'stop' ? { stopOf: call.promptId } : {}),
+      });
+    } catch {
+      // Safe: our own files are gone, and there is no place left to say so.
+    }
+  };
   try {
     host = await hostOf(name)?.asked?.();
     if (host === undefined) {
@@ -54,23 +69,16 @@ async function answerLine(name: string, started: HookProcess) {
     }
     call = translation.call;
     hook = withoutStrangers(hook, host.projectVariables(call, hook.environment));
-    const line = JSON.stringify(host.render(await answer(host, hook, call), call.hook));
+    const given = await answer(host, hook, call, (error) => {
+      spooled = error;
+    });
+    if (spooled !== null) await log(spooled);
+    const line = JSON.stringify(host.render(given, call.hook));
     return { line, isStop: call.asks.type === 'stop' };
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
     const message = error instanceof Error ? error.message : String(error);
-    try {
-      const { appendFailure } = await loadAnswers();
-      appendFailure(hook.environment, error, {
-        at: Date.now(),
-        host: host === undefined ? 'unknown' : name,
-        hook: call?.hook ?? null,
-        sessionId: call?.sessionId ?? null,
-        ...(call?.asks.type === 'stop' ? { stopOf: call.promptId } : {}),
-      });
-    } catch {
-      // Safe: our own files are gone, and there is no place left to say so.
-    }
+    await log(error);
     if (host === undefined || call?.asks.type !== 'stop') return { line: '{}', isStop: false };
     const told = { message: `could not decide, so the agent may stop. ${message}` };
     return { line: JSON.stringify(host.render(told, call.hook)), isStop: true };
@@ -97,13 +105,22 @@ function withoutStrangers(hook: HookProcess, said: readonly string[]): HookProce
 const failure = (code: 'host' | 'payload', sentence: string, cause?: unknown) =>
   Object.assign(new Error(sentence, { cause }), { code });
 
-async function answer(host: AskedHost, hook: HookProcess, call: HookCall): Promise<HookAnswer> {
+async function answer(
+  host: AskedHost,
+  hook: HookProcess,
+  call: HookCall,
+  onSpooled: (error: unknown) => void,
+): Promise<HookAnswer> {
   const { asks, timeout, sessionId } = call;
   const onlyRecords = asks.type === 'record' && !asks.decided;
   // The store may wait for others: an interrupt is heard before.
   if (!onlyRecords && asks.type !== 'complete') await loadAnswers();
   // Never closed: that would copy the log into the store and wait for the disk.
-  const options = { busyTimeoutMs: lockPatienceMs[timeout] };
+  const options = {
+    busyTimeoutMs: lockPatienceMs[timeout],
+    // A stop has to be answered; all else may wait for it.
+    ...(timeout === 'other' && { onSpooled }),
+  };
   const store = await openUserStore(hook.environment, options);
   const [session] = await store.sessions({ id: sessionId, limit: 1 });
   // Our own agent has no hooks: who calls one in its session's name may be the agent.

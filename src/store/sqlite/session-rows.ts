@@ -7,7 +7,7 @@ import type { LedgerEntry } from '../../core/ledger.ts';
 import type { Session, State } from '../../core/state.ts';
 import { plainTodo, type Todo } from '../../core/todo.ts';
 import type { Loaded, OutboxRow, Saved } from '../../engine/store.ts';
-import type { Marks } from './marks.ts';
+import type { Marks } from './beside-store.ts';
 import { columnsOf, type MovedTable } from './migrate.ts';
 import type { Connection } from './open-database.ts';
 

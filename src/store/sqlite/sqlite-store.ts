@@ -8,11 +8,12 @@ import type { Environment } from '../../engine/policy.ts';
 import type { Store, StoredEvent } from '../../engine/store.ts';
 import { createQueue } from '../../engine/system.ts';
 import { stateDirectory, storePath, whyNotPrivate } from '../state-directory.ts';
-import { createMarks } from './marks.ts';
+import { createMarks, createSpool, type Spooled } from './beside-store.ts';
 import { assertVersion, type Migration, migrate, migrations, rollBack } from './migrate.ts';
 import {
   type Connection,
   createConnection,
+  isBusy,
   isStoreFailure,
   openDatabase,
   prepareFile,
@@ -29,6 +30,11 @@ export type SqliteStoreOptions = Readonly<{
   busyTimeoutMs?: number;
   /** The programs of the older version that wrote the file refuse it now. */
   onMigrated?: () => void;
+  /**
+   * For hooks, which end before a long lock does: what only waits for a later step goes into the spool then, and this hears
+   * why. Absent: a lock that outlasts `busyTimeoutMs` is an error.
+   */
+  onSpooled?: (error: unknown) => void;
   /** For tests. */
   migrations?: readonly Migration[];
 }>;
@@ -44,7 +50,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const found = await migrate(db, steps, clock.now());
     await db.retry(() => useWriteAheadLog(db));
     if (found > 0 && found < steps.length) options.onMigrated?.();
-    return createSqliteStore(db, steps.length, clock);
+    return createSqliteStore(db, steps.length, clock, options.onSpooled);
   } catch (error) {
     connection?.close();
     throw toStoreError(error, path);
@@ -74,9 +80,17 @@ function useWriteAheadLog(db: Connection): void {
   if (db.value('PRAGMA journal_mode') !== 'wal') db.value('PRAGMA journal_mode = WAL');
 }
 
-export function createSqliteStore(db: Connection, version: number, clock: { now(): number }): Store {
+export function createSqliteStore(
+  db: Connection,
+  version: number,
+  clock: { now(): number },
+  onSpooled?: SqliteStoreOptions['onSpooled'],
+): Store {
   const marks = createMarks(db.path);
   const rows = createSessionRows(db, marks);
+  const spool = createSpool(db.path);
+  /** Met by a hook that does not wait any longer. */
+  let lock: unknown = null;
   const queue = createQueue();
   let isClosed = false;
   let lastWrite: unknown = null;
@@ -111,7 +125,12 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
 
   async function write<T>(work: () => T): Promise<T> {
     assertOpen();
-    return queue(() => attempt('BEGIN IMMEDIATE', work));
+    try {
+      return await queue(() => attempt('BEGIN IMMEDIATE', work));
+    } catch (error) {
+      if (onSpooled !== undefined && isBusy(error)) lock = error;
+      throw error;
+    }
   }
 
   /** Without the write lock: a writer never keeps a reader waiting. */
@@ -128,6 +147,46 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
     rows.restore(event.sessionId);
     if (db.value('SELECT 1 FROM archived_events WHERE id = ?', event.id) !== null) return false;
     return db.insert('events', eventRow(event)) === 1;
+  }
+
+  const spooledFor = (sessionId: string) =>
+    spool.read(sessionId, () =>
+      Number(db.value('SELECT value FROM meta WHERE key = ?', `spool ${sessionId}`)),
+    );
+
+  /** Before anything newer of the session. */
+  function takeSpool(sessionId: string): void {
+    const found = spooledFor(sessionId);
+    for (const entry of found?.entries ?? []) {
+      if ('policy' in entry) db.insert('policies', { hash: entry.policy[0], body: entry.policy[1] });
+      else addEvent(entry.event);
+    }
+    if (found !== null) db.insert('meta', { key: `spool ${sessionId}`, value: String(found.size) }, 'key');
+  }
+
+  /** `work`; null: what it would have written is held for the spool. */
+  async function writeOrHold<T>(work: () => T, hold: () => boolean): Promise<T | null> {
+    try {
+      // What comes later must not overtake what is held, nor wait as long again.
+      if (lock === null) return await write(work);
+    } catch (error) {
+      // Safe: it is held below.
+      if (error !== lock) throw error;
+    }
+    if (!hold()) throw lock;
+    onSpooled?.(lock);
+    return null;
+  }
+
+  /** Policies belong to no session: they wait for the events that name them. */
+  const heldPolicies: Spooled[] = [];
+
+  function spoolEvents(events: readonly Event[]): boolean {
+    const groups = [...new Set(events.map(({ sessionId }) => sessionId))];
+    return groups.every((session) => {
+      const own = events.filter(({ sessionId }) => sessionId === session);
+      return spool.add(session, [...heldPolicies, ...own.map((event) => ({ event }))]);
+    });
   }
 
   function addEvidence(row: EvidenceRow): void {
@@ -159,6 +218,7 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
   return {
     async step(sessionId, apply) {
       const { result, applied = [] } = await write(() => {
+        takeSpool(sessionId);
         for (let withRecord = false; ; withRecord = true) {
           const loaded = rows.load(sessionId, withRecord);
           const saved = apply(loaded);
@@ -172,12 +232,17 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
       return result;
     },
     async append(events) {
-      const added = await write(() => events.map(addEvent));
+      const add = () => {
+        for (const { sessionId } of events) takeSpool(sessionId);
+        return events.map(addEvent);
+      };
+      const added = await writeOrHold(add, () => spoolEvents(events));
+      if (added === null) return events.map(() => true);
       marks.add(events.filter((_, index) => added[index]));
       return added;
     },
-    record: ({ policies = [], evidence = [], messages = [], calls = [], settled }) =>
-      write(() => {
+    async record({ policies = [], evidence = [], messages = [], calls = [], settled }) {
+      const add = () => {
         for (const [hash, body] of policies) db.insert('policies', { hash, body });
         for (const row of evidence) addEvidence(row);
         for (const row of messages)
@@ -186,7 +251,13 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
           db.insert('calls', { ...row }, 'session_id, call_id', 'WHERE calls.result IS NULL');
         const settle = 'UPDATE calls SET settled = 1 WHERE session_id = ? AND step_id = ? AND settled = 0';
         if (settled !== undefined) db.run(settle, settled.sessionId, settled.stepId);
-      }),
+      };
+      const rest = evidence.length + messages.length + calls.length + (settled === undefined ? 0 : 1);
+      await writeOrHold(
+        add,
+        () => rest === 0 && heldPolicies.push(...[...policies].map((policy) => ({ policy }))) > 0,
+      );
+    },
     state: reading(rows.find),
     sessions: reading(({ id, host = null, directory = null, idPrefix = '', limit }) => {
       if (id !== undefined) return db.bodies('sessions WHERE id = ? LIMIT ?', id, limit);
@@ -210,7 +281,13 @@ export function createSqliteStore(db: Connection, version: number, clock: { now(
       const either = 'events WHERE id = ? UNION ALL SELECT applied, body FROM archived_events WHERE id = ?';
       if ('ids' in filter) return filter.ids.flatMap((id) => storedEvents(either, id, id));
       const waiting = 'events WHERE session_id = ? AND applied IS NULL ORDER BY arrival';
-      if ('waiting' in filter) return storedEvents(waiting, filter.sessionId);
+      if ('waiting' in filter) {
+        const spooled = spooledFor(filter.sessionId)?.entries ?? [];
+        const events = spooled.flatMap((entry) =>
+          'event' in entry ? [{ applied: null, event: entry.event }] : [],
+        );
+        return [...storedEvents(waiting, filter.sessionId), ...events];
+      }
       const applied = 'events WHERE session_id = ? AND applied > ? ORDER BY applied LIMIT ?';
       return storedEvents(applied, filter.sessionId, filter.after, filter.limit);
     }),

@@ -1,0 +1,77 @@
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { anEvent } from '../../../test/support/builders.ts';
+import { createSpool } from './beside-store.ts';
+import { openSqliteStore } from './sqlite-store.ts';
+
+let directory: string;
+const path = () => join(directory, 'store.db');
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'untildone-beside-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+describe('the spool', () => {
+  it('V5: takes a mebibyte and then says no', () => {
+    const spool = createSpool(path());
+    const event = { ...anEvent.activitySeen(), id: 'x'.repeat(100_000) };
+    expect(spool.add('session-1', [{ event }])).toBe(true);
+    expect(
+      spool.add(
+        'session-1',
+        Array.from({ length: 10 }, () => ({ event })),
+      ),
+    ).toBe(false);
+    expect(spool.read('session-1', () => 0)?.entries).toHaveLength(1);
+    expect(createSpool(':memory:').add('session-1', [{ event }])).toBe(false);
+  });
+
+  it('V5: a line that is still being written waits, and a file that was put back is read from its start', () => {
+    const spool = createSpool(path());
+    const entry = { event: anEvent.activitySeen() };
+    spool.add('session-1', [entry]);
+    const size = spool.read('session-1', () => 0)?.size ?? 0;
+    appendFileSync(`${path()}-spool/session-1`, '{"event":');
+    expect(spool.read('session-1', () => size)).toBeNull();
+    expect(spool.read('session-1', () => size + 1000)?.entries).toEqual([entry]);
+  });
+
+  it('V5: policies and events of a held store are taken in together, once, and are seen before that', async () => {
+    const errors: unknown[] = [];
+    const options = { path: path(), busyTimeoutMs: 20, onSpooled: (error: unknown) => errors.push(error) };
+    const hook = await openSqliteStore(options);
+    const other = new DatabaseSync(path());
+    other.exec('BEGIN IMMEDIATE');
+    const event = anEvent.activitySeen();
+    await hook.record({ policies: new Map([['hash', 'body']]) });
+    expect(await hook.append([event])).toEqual([true]);
+    await expect(hook.step(event.sessionId, () => ({ result: null }))).rejects.toMatchObject({
+      code: 'store-busy',
+    });
+    other.exec('ROLLBACK');
+    other.close();
+    await hook.close();
+    expect(errors).not.toEqual([]);
+    const next = await openSqliteStore({ path: path() });
+    const waiting = () => next.events({ sessionId: event.sessionId, waiting: true });
+    expect((await waiting()).map((row) => row.event)).toEqual([event]);
+    const later = anEvent.activitySeen({ id: 'later' });
+    await next.append([later]);
+    expect((await waiting()).map((row) => row.event.id)).toEqual([event.id, 'later']);
+    expect(await next.policy('hash')).toBe('body');
+    await next.close();
+  });
+
+  it('V5: without leave to spool, a store that is held is an error as before', async () => {
+    const store = await openSqliteStore({ path: path(), busyTimeoutMs: 20 });
+    const other = new DatabaseSync(path());
+    other.exec('BEGIN IMMEDIATE');
+    await expect(store.append([anEvent.activitySeen()])).rejects.toMatchObject({ code: 'store-busy' });
+    other.close();
+    await store.close();
+  });
+});

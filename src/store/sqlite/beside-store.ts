@@ -1,0 +1,133 @@
+// What lies beside the store, a small file per session each (V5). The high-water mark: the newest events that the store
+// held; if it lacks one of them later, it was put back to an earlier moment, or lost. The spool: what could not be written
+// while another process held the store. Neither says anything about a plan.
+import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Event } from '../../core/events.ts';
+import { errorCode, makeFolder, sha256 } from '../../engine/system.ts';
+
+/** @param path of the store; one in memory has nothing beside it */
+function createFiles(path: string, suffix: string) {
+  const folder = path + suffix;
+  const fileOf = (sessionId: string) => {
+    // Hashes only where a name could lead elsewhere: to load them costs a hook more than the rest of this.
+    const isPlain = /^\w[\w.-]{0,100}$/u.test(sessionId);
+    return join(folder, isPlain ? sessionId : sha256(sessionId));
+  };
+
+  /** Throws what the file system says. */
+  function write(to: typeof appendFileSync, sessionId: string, text: string): void {
+    const attempt = () => to(fileOf(sessionId), text, { mode: 0o600 });
+    try {
+      attempt();
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error;
+      makeFolder(folder, 0o700);
+      attempt();
+    }
+  }
+
+  function read(sessionId: string): Buffer | null {
+    if (path === ':memory:') return null;
+    try {
+      return readFileSync(fileOf(sessionId));
+    } catch {
+      // Safe: there is none.
+      return null;
+    }
+  }
+  return { fileOf, write, read };
+}
+
+/** What a crash cut short says nothing. */
+function readLines<T>(text: string): T[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      return line === '' ? [] : [JSON.parse(line) as T];
+    } catch {
+      // Safe: see above.
+      return [];
+    }
+  });
+}
+
+export type Marks = ReturnType<typeof createMarks>;
+
+/** What cannot be written is left out: nothing depends on a mark but the notice that the store went back. */
+export function createMarks(path: string) {
+  const files = createFiles(path, '-marks');
+  function write(to: typeof appendFileSync, sessionId: string, ids: readonly string[]): void {
+    if (path === ':memory:') return;
+    try {
+      files.write(to, sessionId, ids.map((id) => `${JSON.stringify(id)}\n`).join(''));
+    } catch {
+      // Safe: see above.
+    }
+  }
+
+  return {
+    /** Committed to the inbox. One write, since every hook pays for it: older marks stay. */
+    add(events: readonly Event[]): void {
+      for (const session of new Set(events.map(({ sessionId }) => sessionId))) {
+        const own = events.filter(({ sessionId }) => sessionId === session);
+        write(
+          appendFileSync,
+          session,
+          own.map(({ id }) => id),
+        );
+      }
+    },
+    /** Committed; all that was marked before is in the store too, or was told to be lost. */
+    set: (sessionId: string, eventId: string): void => write(writeFileSync, sessionId, [eventId]),
+    read: (sessionId: string) => readLines<string>(files.read(sessionId)?.toString() ?? ''),
+    remove(sessionId: string): void {
+      if (path !== ':memory:') rmSync(files.fileOf(sessionId), { force: true });
+    },
+  };
+}
+
+export type Spooled = { readonly event: Event } | { readonly policy: readonly [hash: string, body: string] };
+
+/** Hours of tool calls. */
+const mostSpoolBytes = 1_048_576;
+
+/** Only ever appended to: how far it was taken in is in the store, in the transaction that took it in. */
+export function createSpool(path: string) {
+  const files = createFiles(path, '-spool');
+  return {
+    /** False: there is no room left, or none at all. */
+    add(sessionId: string, entries: readonly Spooled[]): boolean {
+      // A line of its own, also behind one that a crash cut short.
+      const text = entries.map((entry) => `\n${JSON.stringify(entry)}\n`).join('');
+      try {
+        const { size = 0 } = statSync(files.fileOf(sessionId), { throwIfNoEntry: false }) ?? {};
+        if (path === ':memory:' || size + text.length > mostSpoolBytes) return false;
+        if (text !== '') files.write(appendFileSync, sessionId, text);
+        return true;
+      } catch {
+        // Safe: the caller says that the store was locked.
+        return false;
+      }
+    },
+    /** Whole lines behind the first `from` bytes; null: none. `size`: up to where. */
+    read(sessionId: string, from: () => number): { entries: readonly Spooled[]; size: number } | null {
+      const bytes = files.read(sessionId);
+      const size = (bytes?.lastIndexOf(10) ?? -1) + 1;
+      const taken = size === 0 ? 0 : from();
+      if (bytes === null || size === taken) return null;
+      // Shorter than it was: another file.
+      const rest = bytes.subarray(taken > size ? 0 : taken, size);
+      return {
+        entries: readLines<Spooled>(rest.toString()).filter((entry) => isWhole(entry, sessionId)),
+        size,
+      };
+    },
+  };
+}
+
+function isWhole(entry: Partial<{ event: Event; policy: readonly string[] }> | null, sessionId: string) {
+  const { event, policy } = entry ?? {};
+  return event === undefined
+    ? policy?.length === 2
+    : typeof event?.id === 'string' && event.sessionId === sessionId;
+}
