@@ -25,6 +25,7 @@ import {
   toolPayload,
   updatePayload,
 } from '../test/support/payload-cases.ts';
+import { mostPayloadBytes } from './hosts/asked.ts';
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
 const file = join(bundles, 'plugin/programs/hook.js');
@@ -239,4 +240,66 @@ describe('a store that another process holds for long', () => {
     const answer = await call(stopPayload());
     expect(answer.hookSpecificOutput.additionalContext).toContain('0/2 completed, 2 remaining');
   }, 30_000);
+});
+
+describe('hooks that are asked about one stop at once', () => {
+  /** In the user's own configuration, which needs nobody's leave. */
+  function configure(settings: object): void {
+    const folder = join(home, '.config/untildone');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'untildone.json'), JSON.stringify(settings));
+  }
+
+  it.each([
+    [
+      'a check fails',
+      { checks: { slow: { command: ['sh', '-c', 'sleep 1; exit 1'] } }, goal: ['slow'] },
+      'completed',
+      12,
+    ],
+    ['a todo is open', {}, 'in_progress', 6],
+  ])(
+    'safety 13i: where %s, one of them continues the agent, and all others say nothing',
+    async (_what, settings, status, hooks) => {
+      configure(settings);
+      await call(promptPayload('Please do it'));
+      await call(createPayload('1', 'Write a.txt'));
+      await call(updatePayload('1', status, 'u1'));
+      const answers = await Promise.all(Array.from({ length: hooks }, () => call(stopPayload())));
+      const continued = answers.filter((answer) => answer.hookSpecificOutput !== undefined);
+      expect(continued).toHaveLength(1);
+      expect(answers.filter((answer) => Object.keys(answer).length > 0)).toEqual(continued);
+    },
+    30_000,
+  );
+});
+
+describe('a payload that cannot be read', () => {
+  const stop = (fields = {}) => JSON.stringify({ ...stopPayload(fields), cwd: project });
+  const huge = { last_assistant_message: 'x'.repeat(mostPayloadBytes) };
+  const utf16 = (text: string) => Buffer.from(`\u{feff}${text}`, 'utf16le');
+
+  it.each([
+    ['too large', () => stop(huge), 'more than'],
+    ['in UTF-16', () => utf16(stop()), 'not JSON in UTF-8'],
+    ['cut off', () => stop().slice(0, -10), 'not JSON in UTF-8'],
+    ['without a session', () => stop({ session_id: null }), 'names no session'],
+  ])('safety 13h: %s, at a stop, is told to the human', async (_what, input, sentence) => {
+    const { systemMessage } = JSON.parse(await start(input()));
+    expect(systemMessage).toContain('could not decide, so the agent may stop');
+    expect(systemMessage).toContain(sentence);
+  });
+
+  it("safety 13h: anywhere else it is nobody's stop, whatever a text in it says", async () => {
+    const quoted = toolPayload('Bash', 'c1', {}, { stdout: stop() + 'x'.repeat(mostPayloadBytes) });
+    expect(await start(JSON.stringify(quoted))).toBe('{}\n');
+    expect(await start(utf16(JSON.stringify(promptPayload('Please do it'))))).toBe('{}\n');
+  });
+
+  it('safety 13h: a byte order mark before a payload changes nothing', async () => {
+    await call(promptPayload('Please do it'));
+    await call(createPayload('1', 'Write a.txt'));
+    const answer = JSON.parse(await start(`\u{feff}${stop()}`));
+    expect(answer.hookSpecificOutput.additionalContext).toContain('Write a.txt');
+  });
 });

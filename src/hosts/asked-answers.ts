@@ -10,6 +10,7 @@ import { continuationMarker } from '../core/texts.ts';
 import { mayHaveMoved } from '../core/work.ts';
 import { type Handled, lossSentence } from '../engine/engine.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
+import type { StoredDecision } from '../engine/store.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
 import { eventBase, hookTimeouts, shortHash, todoIdOf } from './asked-call.ts';
@@ -34,6 +35,9 @@ const marginMs = 2000;
 const fingerprintTimeoutMs = 5000;
 /** A longer wait would hold the host for nothing. */
 const sleptWaitMs = 2000;
+
+/** Far longer than a hook takes to start. A clock that was set back by more must not make each stop look answered. */
+const startsTogetherMs = 2000;
 
 const lastBlockMessage =
   'the agent is continued once more; unless it calls a tool, the host then ends the turn by itself, and its report of success says nothing about the todos.';
@@ -104,6 +108,7 @@ export function createAnswers(context: Context) {
       told: pending.reduce(followHost, state),
       /** The same call after another decision is another one. */
       decisions: newest?.sequence ?? 0,
+      newest,
       mayStop: newest?.decision.answer !== 'continue',
     };
   }
@@ -205,8 +210,9 @@ export function createAnswers(context: Context) {
   }
 
   async function stop({ end, lastText, background, blockCap }: Asks<'stop'>): Promise<HookAnswer> {
-    const { state, pending, told, decisions, catchUp } = await lookUp();
+    const { state, pending, told, decisions, catchUp, newest } = await lookUp();
     const { trail } = told;
+    if (trail?.last === 'stop' && wasJustAnswered(newest)) return nothing;
     const { directory } = descriptor;
     const differences = listEvents(told, decisions);
     await store.append([...catchUp, ...differences]);
@@ -233,6 +239,12 @@ export function createAnswers(context: Context) {
     const loss = state.recordBroken === null ? handled.state.recordBroken : null;
     if (loss === null || said.message?.includes(loss)) return said;
     return { ...said, message: [lossSentence(loss), said.message].filter(Boolean).join(' ') };
+  }
+
+  /** By another hook after this one was started: an agent that was continued cannot have stopped again by then. */
+  function wasJustAnswered(newest: StoredDecision | undefined): boolean {
+    if (newest === undefined || newest.decision.answer === 'wait') return false;
+    return call.at < newest.at && newest.at - call.at < startsTogetherMs;
   }
 
   /** What the host's own list says otherwise than before (G5). */
@@ -264,7 +276,8 @@ export function createAnswers(context: Context) {
       // The host wakes the agent itself when background work ends.
       return letGo(decision?.reason === 'background' ? null : messageOf(handled));
     const message = stops + 1 === cap ? lastBlockMessage : null;
-    if (cap === null || stops < cap) return { text: answer.text, message };
+    if (cap === null || stops < cap)
+      return (await isFirstToAnswer(answer.epoch)) ? { text: answer.text, message } : nothing;
     // The host would ignore the answer and report success: the record says what became of the turn.
     const id = `${sessionId}:host-cap:${state.epoch}`;
     const reached = { type: 'host-cap-reached', id, sessionId, at: clock.now(), cap } as const;
@@ -276,6 +289,15 @@ export function createAnswers(context: Context) {
     const variables = hook.ignored.length === 0 ? null : ignoredVariables(hook.ignored);
     const told = [message, configuration.pending(), variables].filter((part) => part !== null).join(' ');
     return { message: told === '' ? null : told };
+  }
+
+  /** Hooks that wait for the same checks get the same answer: an event is taken once, and so is this one. */
+  function isFirstToAnswer(epoch: number): Promise<boolean> {
+    const id = `${sessionId}:${epoch}:answered`;
+    return runtime.append({
+      ...{ type: 'delivery-reported', id, sessionId, at: clock.now(), epoch },
+      ...{ news: 'sent', error: null },
+    });
   }
 
   return { perform, breakOff };

@@ -13,6 +13,8 @@ export interface AskedHost {
   readList(call: HookCall, environment: Environment): readonly ListedTodo[] | null;
   /** Variables that the project's own settings of the host set: anyone may have written those (V10). Must not throw. */
   projectVariables(call: HookCall, environment: Environment): readonly string[];
+  /** The hook, if bytes that cannot be read as a payload are about a stop; null: about anything else. */
+  findStop(bytes: Buffer): string | null;
   render(answer: HookAnswer, hook: string): object;
   /** By its variables a process is a command of an agent in this host: no human speaks from there. null: not one. */
   agentCommandOf(variable: (name: string) => string | undefined): AgentCommand | null;

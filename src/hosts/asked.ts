@@ -42,6 +42,7 @@ async function answerLine(name: string, started: HookProcess) {
   let host: AskedHost | undefined;
   let call: HookCall | null = null;
   let spooled: unknown = null;
+  let sent: Payload = { bytes: Buffer.alloc(0), size: 0 };
   const log = async (error: unknown) => {
     try {
       const { appendFailure } = await loadAnswers();
@@ -62,7 +63,8 @@ async function answerLine(name: string, started: HookProcess) {
       const known = hosts.flatMap((row) => (row.asked === undefined ? [] : [row.name])).join(', ');
       throw failure('host', `There is no host "${name.slice(0, 80)}" with hooks; known are ${known}.`);
     }
-    const translation = host.translate(await readPayload(), hook);
+    sent = await readPayload();
+    const translation = host.translate(parsePayload(sent), hook);
     if (!translation.ok) {
       if (translation.sentence === null) return { line: '{}', isStop: false };
       throw failure('payload', translation.sentence);
@@ -79,9 +81,10 @@ async function answerLine(name: string, started: HookProcess) {
     // Safe: the agent may stop, and the log says why.
     const message = error instanceof Error ? error.message : String(error);
     await log(error);
-    if (host === undefined || call?.asks.type !== 'stop') return { line: '{}', isStop: false };
+    const stop = call === null ? host?.findStop(sent.bytes) : call.asks.type === 'stop' ? call.hook : null;
+    if (host === undefined || !stop) return { line: '{}', isStop: false };
     const told = { message: `could not decide, so the agent may stop. ${message}` };
-    return { line: JSON.stringify(host.render(told, call.hook)), isStop: true };
+    return { line: JSON.stringify(host.render(told, stop)), isStop: true };
   }
 }
 
@@ -147,11 +150,17 @@ async function loadAnswers() {
   return { ...(await import('./asked-answers.ts')), terminated };
 }
 
+/** Some shells on Windows put it before what they pipe. */
+const byteOrderMark = '\u{feff}';
+
 /** The largest honest one holds a file before and after a tool's call. */
 export const mostPayloadBytes = 33_554_432;
 
+/** `bytes`: at most so many of them. */
+type Payload = Readonly<{ bytes: Buffer; size: number }>;
+
 /** Without a stream: to set one up costs more than the rest of a hook. */
-async function readPayload(): Promise<unknown> {
+async function readPayload(): Promise<Payload> {
   const chunks: Buffer[] = [];
   let size = 0;
   for (;;) {
@@ -162,16 +171,20 @@ async function readPayload(): Promise<unknown> {
     size += length;
     // Still read to its end: a host that is cut off in mid-write reports a broken hook.
     if (size <= mostPayloadBytes) chunks.push(chunk.subarray(0, length));
-    else chunks.length = 0;
   }
+  return { bytes: Buffer.concat(chunks), size };
+}
+
+function parsePayload({ bytes, size }: Payload): unknown {
   if (size > mostPayloadBytes)
     throw failure('payload', `The host sent ${size} bytes, more than ${mostPayloadBytes}.`);
   if (size === 0) throw failure('payload', 'The host sent nothing.');
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const text = bytes.toString('utf8');
+    return JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text);
   } catch (error) {
     // The parser's own words would quote the payload.
-    throw failure('payload', 'The host sent something that is not JSON.', error);
+    throw failure('payload', 'The host sent something that is not JSON in UTF-8.', error);
   }
 }
 

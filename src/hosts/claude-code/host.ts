@@ -20,6 +20,11 @@ export const claudeCode: AskedHost = {
       files.flatMap((file) => variablesIn(join(folder ?? '', '.claude', file))),
     );
   },
+  findStop(bytes) {
+    // In UTF-16 each letter has a zero beside it. Within a quoted text the quotes would have backslashes.
+    const text = bytes.toString('latin1').replaceAll('\0', '');
+    return /"hook_event_name"\s*:\s*"((?:Subagent)?Stop)"/u.exec(text)?.[1] ?? null;
+  },
   render,
   agentCommandOf(variable) {
     // Hooks have …_harness there.
