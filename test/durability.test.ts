@@ -4,7 +4,7 @@ import { parallelWriters } from './writers/parallel-writers.ts';
 
 // The same programs run with 200 kills and with 32 × 1,000 events in `.ci/run`.
 describe('durability', () => {
-  it('V5: a killed process loses no todo, no ledger entry and no continuation, and doubles none', async () => {
+  it('V5, P42, P43: kills, steps of the clock and a store that is put back lose and double nothing unnoticed', async () => {
     const report = await crashMatrix(8);
     expect(report).toEqual({ kills: 8, broken: [] });
   }, 120_000);

@@ -190,7 +190,7 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     let checks: Promise<Handled | null> | null = null;
     if (state.timer !== first.timer || hasMoved(first, state)) performer.timerChanged(state);
     for (const { step, event } of steps) {
-      if (event.type === 'record-broken')
+      if (event.type === 'record-broken' && first.recordBroken === null)
         await performer.notify(state, {
           level: 'warning',
           title: 'untildone',

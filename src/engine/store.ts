@@ -62,7 +62,7 @@ export type Loaded = Readonly<{
   /** In order of arrival. */
   inbox: readonly Event[];
   isApplied: (eventId: string) => boolean;
-  /** It lacks an event of this session that it held: it was put back to an earlier moment, or lost. */
+  /** It lacks an event of this session that it held: it was put back, or lost. True until a step lets the agent go. */
   wentBack: () => boolean;
   /** By this session. */
   wasSeen: (fingerprint: string) => boolean;

@@ -40,6 +40,7 @@ function enter(mode: 'asked' | 'told', goalChecks: readonly string[] = []) {
   return createScriptedHost({ mode, store, clock, identifiers, hash: sha256, policy });
 }
 
+const words = { messageId: 'w', turnId: 'w', agent: null, fingerprint: null, policyHash: null };
 const loss = 'the store was put back to an earlier moment, or lost';
 
 describe.each(['asked', 'told'] as const)('a store that went back (%s)', (mode) => {
@@ -70,10 +71,15 @@ describe.each(['asked', 'told'] as const)('a store that went back (%s)', (mode) 
     expect(decision?.sentence).toContain(loss);
   });
 
-  it('P43: the next words, once it was told, begin anew', async () => {
+  it('P43: words after the notice and before a stop do not mend it; those after the stop that told it do', async () => {
     const host = enter(mode);
     await host.happens({ type: 'activity-seen' });
-    expect((await host.says('go on')).state.recordBroken).toBeNull();
+    expect((await host.says('go on')).state.recordBroken).toContain(loss);
+    await store.append([
+      { type: 'human-spoke', id: 'w', sessionId: host.sessionId, at: clock.now(), text: 'all', ...words },
+    ]);
+    expect((await host.stops()).decision?.sentence).toContain(loss);
+    expect((await host.says('and now?')).state.recordBroken).toBeNull();
   });
 });
 

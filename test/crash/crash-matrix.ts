@@ -1,7 +1,8 @@
 // The crash matrix (V5): kills the victim with SIGKILL at every named point and at random moments, lets it run to
-// the end afterwards, and compares what the outside world saw with what the store says.
+// the end afterwards, and compares what the outside world saw with what the store says. In every fourth run the store is
+// put back to an earlier commit in between, or is gone (P43).
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,19 +33,22 @@ export async function crashMatrix(kills: number, seed = 1): Promise<CrashReport>
 }
 
 async function crashOnce(index: number, seed: number): Promise<{ killed: number; broken: string[] }> {
-  const mode = index % 3 === 2 ? 'asked' : 'told';
+  const goesBack = index % 4 === 3;
+  const mode = index % 3 === 2 || goesBack ? 'asked' : 'told';
   const directory = mkdtempSync(join(tmpdir(), 'untildone-crash-'));
   try {
-    const atRandom = index % 2 === 1;
+    const atRandom = index % 2 === 1 && !goesBack;
     const point = atRandom ? 'none' : (points[Math.floor(index / 2) % points.length] ?? 'none');
     const usable = mode === 'asked' && point.includes('send') ? 'after-commit' : point;
-    const nth = 1 + ((index * 7 + seed) % 9);
+    // Late enough that there is something to lose.
+    const nth = 1 + ((index * 7 + seed) % 9) + (goesBack ? 6 : 0);
     const delay = atRandom ? 60 + ((index * 131 + seed * 17) % 240) : null;
-    const killed = await run(directory, mode, usable, nth, delay);
-    const finished = await run(directory, mode, 'none', 1, null);
-    const where = `${mode}, ${atRandom ? `after ${delay} ms` : `${usable} #${nth}`}`;
+    const where = `${mode}${goesBack ? ', put back' : ''}, ${atRandom ? `after ${delay} ms` : `${usable} #${nth}`}`;
+    const killed = await run(directory, mode, usable, nth, delay, index + seed, goesBack);
+    if (goesBack) putBack(directory, index * 31 + seed);
+    const finished = await run(directory, mode, 'none', 1, null, index + seed + 1000);
     if (finished) return { killed: 0, broken: [`${where}: the second run did not end by itself`] };
-    const broken = await inspect(directory, mode);
+    const broken = goesBack ? await inspectPutBack(directory) : await inspect(directory, mode);
     return { killed: killed ? 1 : 0, broken: broken.map((sentence) => `${where}: ${sentence}`) };
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -58,11 +62,16 @@ function run(
   point: string,
   nth: number,
   delay: number | null,
+  seed: number,
+  copies = false,
 ): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
-      ['--no-warnings', victim, directory, mode, point, String(nth), String(todos)],
+      [
+        ...['--no-warnings', victim, directory, mode, point, String(nth), String(todos), String(seed)],
+        ...(copies ? ['copies'] : []),
+      ],
       {
         stdio: ['ignore', 'ignore', 'pipe'],
       },
@@ -84,11 +93,42 @@ function run(
   });
 }
 
+const storeFiles = ['store.db', 'store.db-wal', 'store.db-shm'];
+
+/** To the store after any earlier commit, or to none at all. */
+function putBack(directory: string, random: number): void {
+  const copies = readdirSync(directory).filter((name) => name.startsWith('copy-'));
+  const folder = join(directory, `copy-${random % (copies.length + 1)}`);
+  for (const name of storeFiles) {
+    rmSync(join(directory, name), { force: true });
+    if (existsSync(join(folder, name))) copyFileSync(join(folder, name), join(directory, name));
+  }
+}
+
+/** Whatever is lost: what the agent planned and nobody saw finished is not called done, and the loss is told. */
+async function inspectPutBack(directory: string): Promise<string[]> {
+  const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
+  try {
+    const session = await store.state('victim');
+    if (session === null) return ['the session is lost'];
+    const finished = new Set(session.plan.filter(({ status }) => status === 'completed').map(({ id }) => id));
+    const missing = linesOf(directory, 'planned').filter((id) => !finished.has(id));
+    const { outcome, reason } = session.settled ?? { outcome: null, reason: null };
+    if (outcome === 'done' && missing.length > 0) return [`done, but ${missing.join(', ')} is not`];
+    if (missing.length > 0 && session.recordBroken === null) return [`${missing.join(', ')} went unnoticed`];
+    return outcome === null ? [`it was never settled (${reason})`] : [];
+  } finally {
+    await store.close();
+  }
+}
+
+const linesOf = (directory: string, name: string): string[] =>
+  existsSync(join(directory, name))
+    ? readFileSync(join(directory, name), 'utf8').split('\n').filter(Boolean)
+    : [];
+
 async function inspect(directory: string, mode: string): Promise<string[]> {
-  const lines = (name: string): string[] =>
-    existsSync(join(directory, name))
-      ? readFileSync(join(directory, name), 'utf8').split('\n').filter(Boolean)
-      : [];
+  const lines = (name: string) => linesOf(directory, name);
   const broken: string[] = [];
   const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
   try {

@@ -217,19 +217,23 @@ export function createSqliteStore(
 
   return {
     async step(sessionId, apply) {
-      const { result, applied = [] } = await write(() => {
+      const { saved, isLossOpen } = await write(() => {
         takeSpool(sessionId);
         for (let withRecord = false; ; withRecord = true) {
           const loaded = rows.load(sessionId, withRecord);
           const saved = apply(loaded);
           if (saved === 'record') continue;
+          // Before a stop let the agent go, nobody who looked away was told.
+          const letsGo = saved.decisions?.some(({ decision }) => decision.answer === 'let-go') === true;
+          const isLossOpen = !letsGo && loaded.wentBack();
           rows.save(sessionId, loaded, saved);
-          return saved;
+          return { saved, isLossOpen };
         }
       });
-      const newest = applied.at(-1);
-      if (newest !== undefined) marks.set(sessionId, newest.id);
-      return result;
+      const newest = saved.applied?.at(-1);
+      if (newest !== undefined && isLossOpen) marks.add([newest]);
+      else if (newest !== undefined) marks.set(sessionId, newest.id);
+      return saved.result;
     },
     async append(events) {
       const add = () => {
