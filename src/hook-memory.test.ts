@@ -46,8 +46,10 @@ beforeEach(() => {
   mkdirSync(project);
 });
 
-function start(input: string | Buffer): Promise<string> {
-  const env = { PATH: process.env['PATH'], HOME: home, UNTILDONE_HOME: state };
+function start(input: string | Buffer, skewMs = 0): Promise<string> {
+  const skew = `const now = Date.now; Date.now = () => now() + ${skewMs}`;
+  const clock = { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(skew)}"` };
+  const env = { PATH: process.env['PATH'], HOME: home, UNTILDONE_HOME: state, ...(skewMs !== 0 && clock) };
   // No mask: what is private then is private by our own word.
   const words = ['-c', 'umask 0; exec "$@"', 'sh', process.execPath, file, 'claude-code'];
   const child = spawn('/bin/sh', words, { env, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -60,7 +62,8 @@ function start(input: string | Buffer): Promise<string> {
   return new Promise((resolve) => child.on('close', () => resolve(out)));
 }
 
-const call = async (payload: object) => JSON.parse(await start(JSON.stringify({ ...payload, cwd: project })));
+const call = async (payload: object, skewMs = 0) =>
+  JSON.parse(await start(JSON.stringify({ ...payload, cwd: project }), skewMs));
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('the state directory', () => {
@@ -301,5 +304,41 @@ describe('a payload that cannot be read', () => {
     await call(createPayload('1', 'Write a.txt'));
     const answer = JSON.parse(await start(`\u{feff}${stop()}`));
     expect(answer.hookSpecificOutput.additionalContext).toContain('Write a.txt');
+  });
+});
+
+describe('a clock that is set', () => {
+  const stop = (text: string, skewMs = 0) => call(stopPayload({ last_assistant_message: text }), skewMs);
+  const textOf = (answer: { hookSpecificOutput?: { additionalContext: string } }) =>
+    answer.hookSpecificOutput?.additionalContext;
+
+  it('P42, safety 7: back by seconds hides no todo and loses no completion', async () => {
+    await call(promptPayload('do it'), 3000);
+    await call(createPayload('1', 'Write a.txt'), 3000);
+    await call(createPayload('2', 'Write b.txt'), 3000);
+    await call(updatePayload('1', 'completed', 'u1'));
+    expect(textOf(await stop('first'))).toContain('1/2 completed, 1 remaining');
+    expect(textOf(await stop('second', -1000))).toContain('1/2 completed, 1 remaining');
+  });
+
+  it('P42, safety 7: back by seconds does not lift a human\'s "stop"', async () => {
+    await call(promptPayload('do it'), 5000);
+    await call(createPayload('1', 'Write a.txt'), 5000);
+    await call(promptPayload('stop', { prompt_id: 'p2' }));
+    expect(await stop('first')).toEqual({});
+    expect(await stop('second', -3000)).toEqual({});
+  });
+
+  it('P42: by -10 s to +2 h between any two calls changes no answer', async () => {
+    const skews = [0, 7_200_000, -10_000, 3_600_000, -400, 5000, -1500, 60_000, -9000];
+    await call(promptPayload('do it'), skews[0]);
+    for (const [index, skew] of skews.slice(1, 5).entries())
+      await call(createPayload(String(index + 1), `Todo ${index}`), skew);
+    for (const [index, skew] of skews.slice(5).entries()) {
+      expect(textOf(await stop(`text ${index}`, skew)), `stop ${index}`).toContain(`${index}/4 completed`);
+      await call(updatePayload(String(index + 1), 'completed', `u${index}`), -skew);
+    }
+    const { systemMessage } = await stop('all done', -10_000);
+    expect(systemMessage).toContain('claimed');
   });
 });

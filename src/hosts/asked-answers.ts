@@ -212,7 +212,8 @@ export function createAnswers(context: Context) {
   async function stop({ end, lastText, background, blockCap }: Asks<'stop'>): Promise<HookAnswer> {
     const { state, pending, told, decisions, catchUp, newest } = await lookUp();
     const { trail } = told;
-    if (trail?.last === 'stop' && wasJustAnswered(newest)) return nothing;
+    const words = shortHash(lastText).slice(0, 16);
+    if (trail?.last === 'stop' && wasJustAnswered(newest, words)) return nothing;
     const { directory } = descriptor;
     const differences = listEvents(told, decisions);
     await store.append([...catchUp, ...differences]);
@@ -225,7 +226,7 @@ export function createAnswers(context: Context) {
     const limits = { timeoutMs: fingerprintTimeoutMs, environment: hook.environment };
     const handled = await ask({
       // Two hooks that are asked about the same stop see the same number of decisions.
-      ...base('stop', String(decisions)),
+      ...base('stop', `${decisions}:${words}`),
       at: Math.max(call.at, clock.now()),
       type: 'stop-attempted',
       end,
@@ -242,8 +243,9 @@ export function createAnswers(context: Context) {
   }
 
   /** By another hook after this one was started: an agent that was continued cannot have stopped again by then. */
-  function wasJustAnswered(newest: StoredDecision | undefined): boolean {
-    if (newest === undefined || newest.decision.answer === 'wait') return false;
+  function wasJustAnswered(newest: StoredDecision | undefined, words: string): boolean {
+    // The clock may have been set back since: another stop ends in other words.
+    if (!newest?.eventId.endsWith(`:${words}`) || newest.decision.answer === 'wait') return false;
     return call.at < newest.at && newest.at - call.at < startsTogetherMs;
   }
 
