@@ -115,7 +115,7 @@ export function requestOf(
   return { protocol, model: textOf(body, 'model'), stream, wantsUsage: true, marksCache: true, ...own };
 }
 
-/** What a reply says, in order. The text of a call is its input as JSON. */
+/** What a reply says, in order. The text of a call is its input as JSON; a string stands for input that is none. */
 export type Part = ToolCall & Readonly<{ kind: 'thinking' | 'text' | 'call'; text: string; index: number }>;
 
 export function partsOf(reply: ModelReply, { callIds }: RenderContext): readonly Part[] {
@@ -124,7 +124,7 @@ export function partsOf(reply: ModelReply, { callIds }: RenderContext): readonly
     return text === undefined ? [] : { kind, text, name: '', input: {}, id: '', index: 0 };
   });
   const called = (reply.calls ?? []).map((call, index) => {
-    const text = JSON.stringify(call.input);
+    const text = typeof call.input === 'string' ? call.input : JSON.stringify(call.input);
     return { ...call, kind: 'call' as const, text, index, id: callIds[index] ?? '' };
   });
   return [...said, ...called];

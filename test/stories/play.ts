@@ -47,6 +47,8 @@ export interface Story extends ScriptOptions {
   readonly watch?: (event: AgentEvent) => void;
   readonly onControl?: AgentRunOptions['onControl'];
   readonly fingerprint?: 'workspace' | 'none';
+  /** Of the story's clock; the more, the less exact. */
+  readonly speed?: number;
   readonly acceptClaims?: boolean;
   /** Workers by their type, with what their model does; each has a model of its own name. */
   readonly workers?: Readonly<Record<string, readonly Step[]>>;
@@ -98,7 +100,7 @@ export async function setStage(story: Story): Promise<Stage> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-story-')));
   const root = join(base, 'work');
   mkdirSync(root);
-  const clock = createFastClock();
+  const clock = createFastClock(story.speed);
   const store = await openSqliteStore({ path: join(base, 'state', 'untildone.db'), clock });
   const model = await startScriptedModel({
     scripts: [scriptOf(story), ...workerScripts(story)],

@@ -1,6 +1,13 @@
 // An agent, the run's own or a worker: one model call at a time through the guard, written down, and what follows a
 // failed one. It never decides whether the work is over.
-import type { LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai';
+import type {
+  LanguageModelUsage,
+  ModelMessage,
+  TextStreamPart,
+  ToolCallPart,
+  ToolModelMessage,
+  ToolSet,
+} from 'ai';
 import { isStepCount, jsonSchema, streamText } from 'ai';
 import type { Event } from '../../core/events.ts';
 import type { Handled } from '../../engine/engine.ts';
@@ -12,7 +19,15 @@ import { createGuard, GuardMemory } from '../guard/guard-transform.ts';
 import type { LoopDetector } from '../guard/loop-detector.ts';
 import { classifyError, defaultRetryLimits, noFailures, planRetry } from '../models/failed-call.ts';
 import { type Draft, onAbort, type Run } from './run.ts';
-import { type AgentTool, callTool, type ToolCallResult, toolOutput } from './tool-calls.ts';
+import {
+  type AgentTool,
+  callTool,
+  createAnswerOrder,
+  failedCall,
+  type ToolCallResult,
+  toolOutput,
+  unreadableCall,
+} from './tool-calls.ts';
 
 type Part = TextStreamPart<ToolSet>;
 
@@ -90,20 +105,43 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
       failure = { cause };
     },
   });
+  const inOrder = createAnswerOrder();
+  const watchCall = (call: { name: string; input: unknown }, result: string) => {
+    agent.run.toolCalls += 1;
+    agent.alarm ??= agent.detector.observeCall({ ...call, result })?.pattern ?? null;
+  };
+  /** By their ids: calls that reached no tool, and what the model is told about them. */
+  const unreadable = new Map<string, string>();
+  const refuseCall = ({ toolCallId: callId, toolName: name, input }: ToolCallPart) => {
+    const sentence = unreadableCall(agent.tools, name);
+    unreadable.set(callId, sentence);
+    toolError = sentence;
+    agent.tell({ type: 'tool-started', callId, tool: name, input });
+    agent.tell({ type: 'tool-ended', callId, tool: name, ok: false, output: sentence, milliseconds: 0 });
+    watchCall({ name, input }, sentence);
+  };
   const tools = agent.tools.map((tool) => {
     const { name, description } = tool;
     const inputSchema = jsonSchema(tool.inputSchema as Parameters<typeof jsonSchema>[0]);
-    const execute = async (input: unknown, { toolCallId }: { toolCallId: string }) => {
-      const result = await callTool(agent, tool, { callId: toolCallId, stepId, input });
+    const make = async (input: unknown, callId: string) => {
+      if (signal.aborted) return failedCall('This call was not made: the step was interrupted.');
+      const result = await callTool(agent, tool, { callId, stepId, input });
       hasCalled = true;
-      toolError = result.ok || tool.family === 'delegation' ? null : result.output.slice(0, 500);
-      agent.run.toolCalls += 1;
-      agent.alarm ??= agent.detector.observeCall({ name, input, result: result.output })?.pattern ?? null;
+      // A slip with the list says nothing about the todo, and a worker's failure is counted there (S6).
+      toolError = result.ok || tool.family !== 'workspace' ? null : result.output.slice(0, 500);
+      watchCall({ name, input }, result.output);
       return result;
     };
+    const execute = (input: unknown, { toolCallId }: { toolCallId: string }) =>
+      inOrder(tool.access === 'read', () => make(input, toolCallId));
     const toModelOutput = ({ output }: { output: unknown }) => toolOutput(output as ToolCallResult);
     return [name, { description, inputSchema, execute, toModelOutput }] as const;
   });
+  /** The SDK's words about a call that it could not read are an error's, with the whole input. */
+  const inPlainWords = (part: ToolModelMessage['content'][number]) => {
+    const sentence = part.type === 'tool-result' ? unreadable.get(part.toolCallId) : undefined;
+    return sentence === undefined ? part : { ...part, output: toolOutput(failedCall(sentence)) };
+  };
   async function* callModel(): AsyncGenerator<Part> {
     const limits = { stopWhen: isStepCount(1), maxRetries: 0, abortSignal: signal, onError: () => {} };
     const prompt = await agent.window.prompt(agent.hint);
@@ -115,7 +153,10 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
       if (part.type === 'finish-step') {
         await count(agent, part.usage, true);
         end = part;
-      } else if (part.type !== 'finish') yield part;
+      } else if (part.type !== 'finish') {
+        if (part.type === 'tool-call' && part.invalid) refuseCall(part);
+        yield part;
+      }
     }
     // The SDK's messages carry what providers want back (thinking signatures).
     response = (await result.responseMessages) as ModelMessage[];
@@ -131,7 +172,10 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
   const isLost = hasCalled || facts.text.trim() === '';
   const broken: ModelMessage[] = isLost ? [] : [{ role: 'assistant', content: facts.text }];
   const rows = (response ?? broken).map(
-    (message): TranscriptMessage => ({ kind: message.role === 'tool' ? 'tools' : kind, message }),
+    (message): TranscriptMessage =>
+      message.role === 'tool'
+        ? { kind: 'tools', message: { ...message, content: message.content.map(inPlainWords) } }
+        : { kind, message },
   );
   if (rows.length > 0) await agent.transcript.append(rows, stepId);
   const error = guard.step().broken().error ?? failure;
@@ -215,15 +259,22 @@ async function compact(agent: Agent) {
 export async function recover(agent: Agent, error: unknown): Promise<boolean> {
   const { clock, settings, random = Math.random } = agent.run;
   const now = clock.now();
-  const classified = classifyError(error, { now, about: agent.model });
-  const { kind, signature, sentence } = classified;
+  const hasAnswered = agent.transcript.messages().some(({ role }) => role === 'assistant');
+  const classified = classifyError(error, { now, about: agent.model, hasAnswered });
+  const { kind, signature } = classified;
   const limits = { ...defaultRetryLimits, attempts: settings.circuitAfter };
   const plan = planRetry(classified, agent.failures, { now, random: random(), limits });
   const retryAt = plan.retry ? now + plan.delayMs : null;
+  const { attempts, outages, outageMs } = plan.failures;
+  const tries = `It was tried ${outages} times in ${Math.round(outageMs / 60_000)} min.`;
+  const sentence = outages > 1 && !plan.retry ? `${classified.sentence} ${tries}` : classified.sentence;
   agent.failures = plan.failures;
   agent.failure = sentence;
   const isKnown = kind === 'rate-limit' || kind === 'overload' || kind === 'overflow';
-  const about = { kind: isKnown ? kind : 'other', signature, message: sentence, retryAt } as const;
+  // A circuit that opened stays open until the human speaks (G9): while an outage is waited for it must not open.
+  const isCounted = !plan.retry || attempts + outages < settings.circuitAfter;
+  const recorded = isKnown ? kind : isCounted ? 'other' : 'overload';
+  const about = { kind: recorded, signature, message: sentence, retryAt } as const;
   const { state } = await agent.record({ type: 'error-occurred', ...about });
   agent.tell({ type: 'error', kind, sentence, retryAt });
   // Compaction did not cure two overflows.

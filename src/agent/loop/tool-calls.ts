@@ -2,6 +2,7 @@
 // call with a recorded result is never made again.
 import type { ToolCallPart, ToolResultPart } from 'ai';
 import { allowedProposal } from '../../core/check-specs.ts';
+import { quoteForModel } from '../../core/safe-text.ts';
 import type { PermissionRequest } from '../../core/state.ts';
 import type { CallRow } from '../../engine/host.ts';
 import { createQueue } from '../../engine/system.ts';
@@ -83,6 +84,29 @@ export function fromWorkspaceTool(
     // Only what reads is called again (S6): others may have done half their work.
     call: (input, signal) => call(input, signal, tool.access === 'read'),
   };
+}
+
+/** The calls of one answer: what may write waits for all before it, what only reads for what may write. */
+export function createAnswerOrder() {
+  let writes: Promise<unknown> = Promise.resolve();
+  let all = writes;
+  return <Result>(onlyReads: boolean, call: () => Promise<Result>): Promise<Result> => {
+    const result = (onlyReads ? writes : all).then(call);
+    // Safe: whoever made the call gets its failure; the next one goes its own way.
+    all = Promise.all([all, result.catch(() => null)]);
+    if (!onlyReads) writes = all;
+    return result;
+  };
+}
+
+/** For a call that no tool could be given: its input is no JSON, or there is no such tool. */
+export function unreadableCall(tools: readonly AgentTool[], name: string): string {
+  const tool = tools.find((known) => known.name === name);
+  if (tool === undefined)
+    return `There is no tool ${quoteForModel(name, 60)}; there are ${tools.map((known) => known.name).join(', ')}.`;
+  const { required = [] } = tool.inputSchema as { required?: readonly string[] };
+  const wanted = required.length === 0 ? 'one JSON object' : `one JSON object with ${required.join(', ')}`;
+  return `The input of ${name} is no valid JSON, or it was cut off: send ${wanted}.`;
 }
 
 /** The ids of calls of a run and of its workers may be equal. */

@@ -112,6 +112,7 @@ describe.each(providerCases)('G9: the errors of $name', (provider) => {
     const model = await resolved(provider, url);
     expect(await failureOf(model)).toEqual({
       kind: 'network',
+      outage: false,
       signature: 'network ECONNREFUSED',
       sentence: `${url} cannot be reached: nothing listens there; start the server or correct its address.`,
       retryable: true,
@@ -249,6 +250,28 @@ describe('G9: errors as other servers word them', () => {
       errors: [last],
     });
     expect(classifyError(error, { now, about })).toEqual(classifyError(last, { now, about }));
+  });
+
+  it.each([
+    ['ECONNRESET', true, true],
+    ['UND_ERR_SOCKET', true, true],
+    ['EAI_AGAIN', true, true],
+    ['ECONNREFUSED', false, true],
+    ['ENOTFOUND', false, true],
+    ['CERT_HAS_EXPIRED', false, false],
+  ])('G9: %s is an outage at the first call: %s, later: %s', (code, first, later) => {
+    const error = { message: 'fetch failed', cause: { code } };
+    expect(classifyError(error, { now, about }).outage).toBe(first);
+    expect(classifyError(error, { now, about, hasAnswered: true }).outage).toBe(later);
+  });
+
+  it('G9: a 500 and an answer that breaks off are outages, a wrong request and an unknown error are none', () => {
+    const outageOf = (error: unknown) => classifyError(error, { now, about }).outage;
+    expect([500, 502, 504, 400, 401].map((status) => outageOf(callError(status, {})))).toEqual([
+      ...[true, true, true],
+      ...[false, false],
+    ]);
+    expect(outageOf(new TypeError('x is not a function'))).toBe(false);
   });
 
   it('does not try an untrusted certificate again', () => {

@@ -11,15 +11,23 @@ type ErrorKind = keyof typeof sentences;
 /** The SDK's `isRetryable` goes by status, and a spent balance is a 429. */
 const retried: readonly ErrorKind[] = ['rate-limit', 'overload', 'server', 'network', 'other'];
 
-/** `signature`: same cause, same text; it opens the circuit. */
-export function classifyError(error: unknown, { now, about }: { now: number; about: ModelFacts }) {
+/** `hasAnswered`: the address is known to be right. */
+type FailedCall = Readonly<{ now: number; about: ModelFacts; hasAnswered?: boolean }>;
+
+/** `signature`: same cause, same text; it opens the circuit. `outage`: it passes by itself, in minutes. */
+export function classifyError(error: unknown, { now, about, hasAnswered = false }: FailedCall) {
   const facts = errorFacts(error);
   const kind = kindOf(facts);
   const retryable = retried.includes(kind) && !(kind === 'network' && isCertificate(facts.networkCode));
   const sentence: string = sentences[kind]({ ...facts, ...about });
   const signature = signatureOf(kind, facts);
-  return { kind, signature, sentence, retryable, retryAt: retryable ? retryAt(facts, now) : null };
+  // At the first call a server that is not there is more likely a wrong address than an outage.
+  const isThere = hasAnswered || !absentCodes.includes(facts.networkCode ?? '');
+  const outage = retryable && (kind === 'server' || (kind === 'network' && isThere));
+  return { kind, signature, sentence, retryable, outage, retryAt: retryable ? retryAt(facts, now) : null };
 }
+
+const absentCodes = ['ECONNREFUSED', 'ConnectionRefused', 'FailedToOpenSocket', 'ENOTFOUND'];
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -217,14 +225,17 @@ export function signatureText(text: string): string {
 }
 
 /** Since the last call that succeeded. */
-export const noFailures = { attempts: 0, waits: 0, waitedMs: 0 };
+export const noFailures = { attempts: 0, waits: 0, waitedMs: 0, outages: 0, outageMs: 0 };
 
-/** Waiting for a limit is no attempt. `waitMs`: of all waits, enough for an hourly limit. */
-export const defaultRetryLimits = { attempts: 3, waitMs: 3_600_000 };
+/**
+ * Waiting for a limit is no attempt. `waitMs`: of all waits, enough for an hourly limit. `outageMs`: most are over by
+ * then; a night's work should not end because a connection was gone for a minute.
+ */
+export const defaultRetryLimits = { attempts: 3, waitMs: 3_600_000, outageMs: 600_000 };
 export type RetryPlan = ReturnType<typeof planRetry>;
 
 export function planRetry(
-  { kind, retryable, retryAt }: ClassifiedError,
+  { kind, retryable, outage, retryAt }: ClassifiedError,
   before: typeof noFailures,
   { now, random, limits }: { now: number; random: number; limits: typeof defaultRetryLimits },
 ) {
@@ -243,12 +254,17 @@ export function planRetry(
     if (failures.waitedMs > limits.waitMs) return giveUp('waited');
     return { retry: true as const, delayMs, failures };
   }
+  // Not longer than the backoff ever gets.
+  const asked = retryAt === null ? 0 : Math.min(retryAt - now, 30_000);
+  const delayMs = Math.max(backoff(1000, 30_000, before.attempts + before.outages), asked);
+  if (outage) {
+    const failures = { ...before, outages: before.outages + 1 };
+    if (before.outageMs + delayMs > limits.outageMs) return giveUp('waited', failures);
+    return { retry: true as const, delayMs, failures: { ...failures, outageMs: before.outageMs + delayMs } };
+  }
   const failures = { ...before, attempts: before.attempts + 1 };
   if (!retryable) return giveUp('pointless', failures);
   if (failures.attempts >= limits.attempts) return giveUp('attempts', failures);
-  // Not longer than the backoff ever gets.
-  const asked = retryAt === null ? 0 : Math.min(retryAt - now, 30_000);
-  const delayMs = Math.max(backoff(1000, 30_000, before.attempts), asked);
   return { retry: true as const, delayMs, failures };
 }
 

@@ -14,7 +14,8 @@ import {
 const now = 1_000_000;
 
 function failure(kind: ClassifiedError['kind'], changes: Partial<ClassifiedError> = {}): ClassifiedError {
-  return { kind, signature: kind, sentence: '', retryable: true, retryAt: null, ...changes };
+  const usual = { signature: kind, sentence: '', retryable: true, outage: false, retryAt: null };
+  return { kind, ...usual, ...changes };
 }
 
 /** Plans until one says no; returns all of them. */
@@ -31,13 +32,32 @@ function plans(error: ClassifiedError, random = 0.5, limits = defaultRetryLimits
 
 describe('G9: a call that failed', () => {
   it('is made again after growing waits, three times in all', () => {
-    const made = plans(failure('server'));
+    const made = plans(failure('other'));
     expect(made.map((plan) => (plan.retry ? plan.delayMs : plan.reason))).toEqual([750, 1500, 'attempts']);
+  });
+
+  it('by an outage is made again for ten minutes, with growing waits of at most half a minute', () => {
+    const made = plans(failure('server', { outage: true }));
+    const delays = made.flatMap((plan) => (plan.retry ? [plan.delayMs] : []));
+    expect(delays.slice(0, 6)).toEqual([750, 1500, 3000, 6000, 12_000, 22_500]);
+    expect(Math.max(...delays)).toBe(22_500);
+    const waited = delays.reduce((sum, delay) => sum + delay, 0);
+    expect(waited).toBeGreaterThan(9 * 60_000);
+    expect(waited).toBeLessThanOrEqual(defaultRetryLimits.outageMs);
+    expect(made.at(-1)).toMatchObject({ retry: false, reason: 'waited' });
+  });
+
+  it('by an outage has its own minutes: neither waits for a limit nor other errors shorten them', () => {
+    const before = { ...noFailures, attempts: 2, waits: 9, waitedMs: 3_000_000 };
+    const given = { now, random: 0, limits: defaultRetryLimits };
+    expect(planRetry(failure('network', { outage: true }), before, given)).toMatchObject({ retry: true });
+    const after = { ...noFailures, outages: 20, outageMs: 300_000 };
+    expect(planRetry(failure('other'), after, given)).toMatchObject({ retry: true });
   });
 
   it('is not made again when it cannot succeed', () => {
     expect(plans(failure('auth', { retryable: false }))).toEqual([
-      { retry: false, reason: 'pointless', failures: { attempts: 1, waits: 0, waitedMs: 0 } },
+      { retry: false, reason: 'pointless', failures: { ...noFailures, attempts: 1 } },
     ]);
   });
 
@@ -47,7 +67,8 @@ describe('G9: a call that failed', () => {
       random: 0,
       limits: defaultRetryLimits,
     });
-    expect(plan).toEqual({ retry: true, delayMs: 7250, failures: { attempts: 0, waits: 1, waitedMs: 7250 } });
+    const failures = { ...noFailures, waits: 1, waitedMs: 7250 };
+    expect(plan).toEqual({ retry: true, delayMs: 7250, failures });
   });
 
   it('by an overload without a reset waits longer each time, and in all no longer than the limit', () => {
@@ -66,7 +87,7 @@ describe('G9: a call that failed', () => {
   });
 
   it('counts other errors on top of waits', () => {
-    const waited = { attempts: 2, waits: 9, waitedMs: 5 };
+    const waited = { ...noFailures, attempts: 2, waits: 9, waitedMs: 5 };
     expect(planRetry(failure('network'), waited, { now, random: 0, limits: defaultRetryLimits })).toEqual({
       retry: false,
       reason: 'attempts',
@@ -93,11 +114,11 @@ describe('G9: a call that failed', () => {
         fc.nat(40),
         fc.double({ min: 0, max: 0.999999, noNaN: true }),
         (kind, retryAt, waits, random) => {
-          const before = { attempts: 0, waits, waitedMs: 0 };
+          const before = { ...noFailures, waits, outages: waits };
           const plan = planRetry(failure(kind as 'server', { retryAt }), before, {
             now,
             random,
-            limits: { attempts: 9, waitMs: 4_000_000 },
+            limits: { attempts: 9, waitMs: 4_000_000, outageMs: 4_000_000 },
           });
           expect(plan.retry).toBe(true);
           if (!plan.retry) return;
