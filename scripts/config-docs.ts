@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { knownProviders } from '../src/agent/models/resolve-model.ts';
 import { environmentName, flagName } from '../src/core/config.ts';
 import type { Kind, SectionShape } from '../src/core/schema.ts';
-import { type Setting, settingTable } from '../src/core/settings.ts';
+import { type Setting, type Settings, settingTable } from '../src/core/settings.ts';
 
 const page = new URL('../docs/configuration.md', import.meta.url);
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable);
@@ -49,12 +49,41 @@ const leftOut: Readonly<Record<string, string>> = {
   'todoChecks[].checks': '`[]`',
 };
 
+const told = 'OpenCode, enforcer';
+const usage = '`run`, OpenCode';
+
+/** Where a setting does something, if not everywhere (C1). */
+const actsIn: Partial<Readonly<Record<keyof Settings, string>>> = {
+  minIntervalMs: told,
+  countdownSeconds: told,
+  toastDuration: told,
+  gracePeriod: told,
+  timerMaxAgeMs: told,
+  sendAttempts: told,
+  sendBackoffMs: told,
+  contextShare: '`run`',
+  maxTokens: usage,
+  maxCost: usage,
+  skipAgents: 'hosts',
+  subagents: 'hosts',
+  agentTypes: 'hosts, MCP',
+  liveView: '`run`',
+  model: '`run`',
+  models: '`run`',
+  prices: '`run`',
+  context: '`run`',
+  iterations: '`run`',
+  tools: '`run`',
+  permissions: '`run`',
+  workers: '`run`',
+};
+
 /** What the fields of a section mean together. */
 const notes: Readonly<Record<string, string>> = {
   models:
     'NAME is the provider; letter case does not count. What these fields do together: [Providers](#providers).',
   prices:
-    'NAME is `provider/model`. Prices are in any currency you like; `maxCost` is meant in the same. Without a price the cost is\nunknown, and `maxCost` is never reached.',
+    'NAME is `provider/model`. Prices are in any currency you like; `maxCost` is meant in the same. The prices of\nsome models come along, in US dollars: [prices.md](prices.md). Without any price the cost is unknown, and `run` refuses\n`maxCost`.',
   tools:
     'In a pattern `*` and `?` stand for characters of one word, `**` for any number of words: `npm run *` allows\n`npm run build` and not `npm run build --force`. A command with shell syntax (`;`, `&&`, `|`, `$`, `>` …) fits only a\npattern that is equal to it.',
   permissions:
@@ -137,7 +166,7 @@ function settingRow([name, setting]: readonly [string, Setting]): string {
     sectionOf(name, setting) === null || name === 'agents'
       ? `\`${name}\``
       : `[\`${name}\`](#${name.toLowerCase()})`;
-  return `| ${shown} | ${shownDefault(setting.default)} | ${setting.perAgent ? 'yes' : 'no'} | ${cell(setting.summary)} |`;
+  return `| ${shown} | ${shownDefault(setting.default)} | ${setting.perAgent ? 'yes' : 'no'} | ${actsIn[name as keyof Settings] ?? 'everywhere'} | ${cell(setting.summary)} |`;
 }
 
 function providerRow([name, known]: readonly [string, (typeof knownProviders)[string]]): string {
@@ -168,16 +197,22 @@ package is installed in the project. A wrong key or value is told with its path,
 { "maxStagnant": 4, "agents": { "build": { "maxContinuations": 30 } } }
 \`\`\`
 
+Our own agent goes by the name \`run\`: \`"agents": { "run": { "model": "ollama/qwen3", "maxMinutes": 60 } }\` holds for
+\`untildone run\` alone, unless a flag or the environment says something else.
+
 What holds is frozen at each message of the human: an agent that edits the file in mid-turn changes nothing before the
-human speaks again. A repository cannot grant itself anything: \`permissions\` and \`tools.shellAllow\` count only from the user's file, the
-environment or a flag.
+human speaks again. A repository cannot grant itself anything: \`permissions\` and \`tools.shellAllow\`, also under
+\`agents\`, count only from the user's file, the environment or a flag.
 
 ## Settings
 
-Those with a link have fields of their own, which stand [below](#sections).
+Those with a link have fields of their own, which stand [below](#sections). "Acts in" says where a setting does something:
+\`run\` is our own agent, the hosts are Claude Code, OpenCode and the enforcer. Claude Code is answered in the moment in
+which it stops, so that nothing counts down there; it and the enforcer report no tokens, so that budgets of tokens and
+cost cannot be reached.
 
-| setting | default | per agent | meaning |
-|---|---|---|---|
+| setting | default | per agent | acts in | meaning |
+|---|---|---|---|---|
 ${settings.map(settingRow).join('\n')}
 
 ## Sections

@@ -1,7 +1,13 @@
 // The configuration as `run` takes it: what only our own agent knows (which tools and workers there are) is looked at
 // too, so that no command calls a configuration good that another one refuses (C1). It reads and starts nothing.
+import { ownAgentName } from '../agent/loop/run.ts';
+import type { ResolvedModel } from '../agent/models/resolve-model.ts';
 import { workerTypes } from '../agent/workers/worker-types.ts';
-import type { Problem } from '../core/problem.ts';
+import type { Origin, Origins } from '../core/config.ts';
+import { UntildoneError } from '../core/error.ts';
+import { joinPath, type Problem } from '../core/problem.ts';
+import { ownValue } from '../core/schema.ts';
+import { type Settings, settingTable } from '../core/settings.ts';
 import type { PolicyResult, PolicySources } from '../engine/policy.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
@@ -27,6 +33,36 @@ export function readAgentPolicyFor(
     files: result.files,
     project: result.project,
   };
+}
+
+const strongest: readonly (Origin | undefined)[] = ['flag', 'environment'];
+
+/**
+ * C1: what stands under `agents.run` holds for our own agent, unless a flag or the environment says something else for
+ * this call. A project's file grants no commands there either.
+ */
+export function ownAgentSettings(settings: Settings, origins: Origins) {
+  const own = ownValue(settings.agents, ownAgentName);
+  if (own === undefined) return settings;
+  const path = joinPath('agents', ownAgentName);
+  const isGranted = (name: string) => name === 'tools.shellAllow' && origins[`${path}.${name}`] === 'project';
+  const holds = (name: string) => !strongest.includes(origins[name]) && !isGranted(name);
+  const kept = Object.entries(own).flatMap(([name, value]): [string, unknown][] => {
+    if (settingTable[name as keyof Settings].type !== 'section') return holds(name) ? [[name, value]] : [];
+    const fields = Object.entries(value as object).filter(([field]) => holds(`${name}.${field}`));
+    return [[name, Object.fromEntries(fields)]];
+  });
+  return { ...settings, agents: { ...settings.agents, [ownAgentName]: Object.fromEntries(kept) } };
+}
+
+/** A limit that can never be reached is worse than none: it is told before anything is spent. */
+export function refuseUnpriced({ maxCost }: Settings, models: readonly (ResolvedModel | null)[]) {
+  const unpriced = models.find((model) => model !== null && model.price === null);
+  if (maxCost === null || unpriced == null) return;
+  throw new UntildoneError(
+    'usage',
+    `maxCost is ${maxCost}, but the price of ${unpriced.label} is not known, so that this limit would never be reached: give one under "prices" in your untildone.json, or leave maxCost out. See docs/prices.md.`,
+  );
 }
 
 /** The sentence names its place itself. */

@@ -6,6 +6,7 @@ import { type Refusal, refuse } from '../../core/error.ts';
 import { closestName, joinPath, quoted } from '../../core/problem.ts';
 import { ownValue } from '../../core/schema.ts';
 import type { ModelProvider, Settings } from '../../core/settings.ts';
+import { knownPrice } from './prices.ts';
 
 export type ModelSources = Readonly<{
   settings: Settings;
@@ -64,7 +65,8 @@ export async function resolveModel(written: string | null, sources: ModelSources
   const key = findKey(wanted);
   if (!key.ok) return key;
   const label = `${provider}/${modelId}`;
-  const price = findPrice(label.toLowerCase(), settings);
+  const isOwnAddress = address.url === known?.baseUrl;
+  const price = findPrice(label.toLowerCase(), settings, isOwnAddress ? known : null);
   if (!price.ok) return price;
   const api = own?.api ?? known?.api ?? 'chat';
   const named = api === 'anthropic' || api === 'google' ? api : null;
@@ -195,9 +197,15 @@ function findKey({ provider, path, known, own, environment, origins }: Wanted): 
   );
 }
 
-function findPrice(key: string, { prices }: Settings): Found<{ price: Price | null }> {
+/** `at`: the provider whose own address it is; elsewhere somebody else writes the bill. */
+function findPrice(
+  key: string,
+  { prices }: Settings,
+  at: KnownProvider | null,
+): Found<{ price: Price | null }> {
   const found = ownValue(prices, key);
-  if (found === undefined) return { ok: true, price: null };
+  const free = at?.keyVariables.length === 0 ? { input: 0, output: 0 } : null;
+  if (found === undefined) return { ok: true, price: at === null ? null : (free ?? knownPrice(key)) };
   const { input, output } = found;
   if (input !== undefined && output !== undefined) return { ok: true, price: { ...found, input, output } };
   const lacking = input === undefined ? 'input' : 'output';

@@ -1,16 +1,19 @@
 // `untildone run`: our own agent in the current directory, with any model. Everything that can be wrong with keys,
 // models and configuration is told before anything is started.
 import { realpathSync } from 'node:fs';
+import { ownAgentName } from '../../agent/loop/run.ts';
 import { type ResolvedModel, resolveModel } from '../../agent/models/resolve-model.ts';
 import { createCommandCheck } from '../../core/check-specs.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
 import { problemSentence } from '../../core/problem.ts';
 import { oneLine } from '../../core/safe-text.ts';
+import { settingsForAgent } from '../../core/settings.ts';
 import type { Session } from '../../core/state.ts';
 import { policyProblemSentence } from '../../engine/policy.ts';
 import type { Store } from '../../engine/store.ts';
 import { createIdentifiers, sha256 } from '../../engine/system.ts';
+import { ownAgentSettings, refuseUnpriced } from '../agent-policy.ts';
 import { runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
 import { findSession } from '../find-session.ts';
@@ -66,8 +69,9 @@ export const run: Command = {
       throw new UntildoneError('invalid-config', policy.problems.map(policyProblemSentence).join('\n'));
     }
     for (const warning of policy.warnings) complain(io, `warning: ${problemSentence(warning)}`);
-    const { settings } = policy.policy;
     const { origins } = policy;
+    const whole = ownAgentSettings(policy.policy.settings, origins);
+    const settings = settingsForAgent(whole, ownAgentName);
     const resumes = given.has('resume');
     const above = resumes ? await io.agentAbove() : null;
     // Taking a session up lifts its human's stop, and words to it are the human's: an agent must say neither.
@@ -80,10 +84,11 @@ export const run: Command = {
       const wanted = named ?? last;
       const model = await resolveModel(wanted, { settings, origins, environment: io.env });
       if (!model.ok) throw new UntildoneError('usage', model.error);
+      refuseUnpriced(settings, [model, ...workers.map((worker) => worker.model)]);
       return model;
     };
-    const chosen = resumes ? null : await chooseModel(null);
     const workers = await prepareWorkers(io, settings, origins);
+    const chosen = resumes ? null : await chooseModel(null);
     const planFile = given.text('plan');
     if (goal === null && planFile === null && !resumes) {
       throw new UntildoneError(
@@ -95,7 +100,7 @@ export const run: Command = {
     const present: Policy = {
       ...withChecks(policy.policy, given.texts('check')),
       // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
-      settings: { ...settings, scope: origins['scope'] === 'default' ? 'turn' : settings.scope },
+      settings: { ...whole, scope: origins['scope'] === 'default' ? 'turn' : whole.scope },
     };
     const taken = planFile === null ? null : await takePlanFile(present, planFile, directory);
     const store = await openOrCreateStore(io);

@@ -47,7 +47,7 @@ describe('amounts', () => {
       '0 999 1k 1.2k 99.9k 120k 999k 3.4M'.split(' '),
     );
     expect([null, 0, 0.00012, 12.345].map(describeCost)).toEqual([
-      'price not configured',
+      '',
       'cost 0.0000',
       'cost 0.0001',
       'cost 12.35',

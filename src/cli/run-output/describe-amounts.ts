@@ -39,9 +39,9 @@ export function formatTokens(tokens: number): string {
   return `${value < 99.95 ? value.toFixed(1).replace(/\.0$/, '') : value.toFixed(0)}${unit}`;
 }
 
-/** Prices have no currency in the configuration, so a cost has none either. */
+/** Prices have no currency in the configuration, so a cost has none either. Unknown: not a word. */
 export function describeCost(cost: number | null): string {
-  if (cost === null) return 'price not configured';
+  if (cost === null) return '';
   return `cost ${cost.toFixed(cost < 1 ? 4 : 2)}`;
 }
 

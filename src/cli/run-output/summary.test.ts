@@ -50,7 +50,7 @@ describe('the summary of a run', () => {
       '  The agent answered; there was nothing to verify.',
       'no continuations',
       '1 step, 1 tool call, 4 s',
-      '900 tokens in, 40 out; price not configured',
+      '900 tokens in, 40 out',
     ]);
   });
 

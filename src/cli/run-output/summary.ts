@@ -37,7 +37,7 @@ export function summaryLines(page: Page, event: RunEnded): string[] {
     ...page.entry({
       mark: '',
       hang: 2,
-      text: `${describeTokens(event.usage)}; ${describeCost(event.usage.cost)}`,
+      text: [describeTokens(event.usage), describeCost(event.usage.cost)].filter(Boolean).join('; '),
     }),
     // In one piece, however narrow the terminal is: it is there to be copied. Finished work needs none.
     ...(event.outcome === 'done' || event.resumeCommand === ''
