@@ -223,7 +223,7 @@ async function afterStep(agent: Agent, step: StepResult): Promise<Handled | null
       if (await raiseAlarm(agent)) return attemptStop(agent, 'normal');
       const { latch, pause, plan } = await run.control.whilePaused();
       if (latch !== null || pause !== null) return attemptStop(agent, 'normal');
-      const isCut = run.iterations.isSpentBy(plan.some(isOpen));
+      const isCut = !step.isFree && run.iterations.isSpentBy(plan.some(isOpen));
       // One that never stops meets its budgets all the same (G8).
       if (!isCut) await compactIfDue(agent);
       if (!isCut && !(await run.isNow(isBudgetSpent))) return null;

@@ -171,6 +171,43 @@ describe('the twins of these stories', () => {
   });
 });
 
+describe('a job that takes its time', () => {
+  const wait = callTool('read_job', { job: 'job-1', waitSeconds: 1 });
+  const job = callTool('start_job', { command: 'sleep 6; touch built', description: 'the build' });
+  const steps = [plan('Build it'), job, repeat(7, wait), complete('Build it'), say('Built.')];
+  const iterations = { base: 6, extend: 0, cap: 6 };
+
+  it('P18, own agent 2: waiting for it while it lives is neither a loop nor stagnation', async () => {
+    const played = await play({ protocol: oneProtocol, settings: { iterations }, steps });
+    expect(eventsOf(played, 'notice')).toEqual([]);
+    expect(continuations(played)).toEqual([]);
+    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('P18: waiting longer than backgroundWaitMinutes counts like any other step', async () => {
+    const settings = { iterations, backgroundWaitMinutes: 0 };
+    const played = await play({ protocol: oneProtocol, settings, steps });
+    expect(eventsOf(played, 'notice')).toEqual([]);
+    expect(continuations(played)[0]).toBe('iteration-budget');
+  });
+
+  it('I8: looking at it without waiting, or at one that has ended, again and again is a loop', async () => {
+    const look = (waitSeconds: number) => repeat(5, callTool('read_job', { job: 'job-1', waitSeconds }));
+    const start = (command: string) => callTool('start_job', { command });
+    for (const [command, seconds] of [
+      ['sleep 60', 0],
+      ['true', 1],
+    ] as const) {
+      const played = await play({
+        protocol: oneProtocol,
+        settings: { backgroundWaitMinutes: 0.05 },
+        steps: [plan('Build it'), start(command), runCommand('sleep 0.3'), look(seconds), say('Hm.')],
+      });
+      expect(continuations(played)[0]).toBe('loop');
+    }
+  });
+});
+
 describe('a server beside the work', () => {
   it('P18: is no reason to wait when the steps of a busy agent are cut', async () => {
     const files = Array.from({ length: 8 }, (_, index) => writeFile(`${index}.txt`, `${index}`));

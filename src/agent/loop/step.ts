@@ -58,6 +58,8 @@ export function openAgent(options: AgentOptions) {
     alarm: null as string | null,
     /** Of the step's last own call. */
     toolError: null as string | null,
+    /** Since when it has done nothing but wait for jobs. */
+    waitingSince: null as number | null,
     /** For the first call that succeeds (I6). */
     hint: null as string | null,
     tell: (event: Draft<AgentEvent>) => run.tell(event, sessionId, options.emit),
@@ -75,6 +77,7 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
   const signal = agent.signal();
   const stepId = agent.run.identifiers.next();
   let hasCalled = false;
+  let onlyWaited = true;
   let toolError = null as string | null;
   let response = null as ModelMessage[] | null;
   /** null: nobody was asked while the text was held, and it is out. */
@@ -106,9 +109,11 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
     },
   });
   const inOrder = createAnswerOrder();
-  const watchCall = (call: { name: string; input: unknown }, result: string) => {
+  const watchCall = (call: { name: string; input: unknown }, result: string, isWait = false) => {
     agent.run.toolCalls += 1;
-    agent.alarm ??= agent.detector.observeCall({ ...call, result })?.pattern ?? null;
+    onlyWaited &&= isWait;
+    // Whoever waits for a living job hears the same again and again (P18).
+    if (!isWait) agent.alarm ??= agent.detector.observeCall({ ...call, result })?.pattern ?? null;
   };
   /** By their ids: calls that reached no tool, and what the model is told about them. */
   const unreadable = new Map<string, string>();
@@ -129,7 +134,7 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
       hasCalled = true;
       // A slip with the list says nothing about the todo, and a worker's failure is counted there (S6).
       toolError = result.ok || tool.family !== 'workspace' ? null : result.output.slice(0, 500);
-      watchCall({ name, input }, result.output);
+      watchCall({ name, input }, result.output, tool.waits?.(input));
       return result;
     };
     const execute = (input: unknown, { toolCallId }: { toolCallId: string }) =>
@@ -186,7 +191,12 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
   if (!facts.calledTools || facts.onlyDuplicates)
     return { kind: 'stopped', ...facts, asked, isHeldBack } as const;
   agent.toolError = toolError;
-  return { kind: 'tools' } as const;
+  const now = agent.run.clock.now();
+  agent.waitingSince = onlyWaited ? (agent.waitingSince ?? now) : null;
+  // A server never ends: some day waiting for it counts like any other step.
+  const waitedMs = now - (agent.waitingSince ?? now);
+  const isFree = onlyWaited && waitedMs < agent.run.settings.backgroundWaitMinutes * 60_000;
+  return { kind: 'tools', isFree } as const;
 }
 
 export function takeAlarm(agent: Agent, said = '') {

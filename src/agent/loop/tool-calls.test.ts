@@ -11,6 +11,7 @@ function brokenTool(access: WorkspaceTool['access'], failures: number) {
     description: 'odd',
     inputSchema: { type: 'object', properties: {}, required: [], additionalProperties: false },
     access,
+    waits: () => false,
     async call() {
       calls += 1;
       if (calls <= failures) throw new Error('it broke');

@@ -35,6 +35,8 @@ export interface AgentTool extends Pick<WorkspaceTool, 'name' | 'description' | 
   call(input: unknown, signal: AbortSignal, callId: string): Promise<ToolCallResult>;
   /** Absent: it always may. */
   permission?(input: unknown, known: permission.KnownAnswers): Promise<permission.PermissionDecision>;
+  /** After the call: it waited for something that still goes on. */
+  waits?(input: unknown): boolean;
   /** What came of an interrupted call, where more is known than that. */
   settle?(callId: string): Promise<ToolCallResult>;
 }
@@ -81,6 +83,7 @@ export function fromWorkspaceTool(
       const subject = await permission.subjectOf(tool.access, input, context.root, policy.kept);
       return permission.decidePermission(tool, subject, policy, known);
     },
+    waits: (input) => tool.waits(input, context),
     // Only what reads is called again (S6): others may have done half their work.
     call: (input, signal) => call(input, signal, tool.access === 'read'),
   };

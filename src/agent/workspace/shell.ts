@@ -65,6 +65,7 @@ export const readJob = defineTool({
     'Answers whether a job still runs and what it printed since the last time. With waitSeconds it waits for something new.',
   access: 'read',
   input: { job, waitSeconds: optional(described(integer(0, 30), 'How long to wait at most; default 0.')) },
+  waits: (input, { jobs }) => (input.waitSeconds ?? 0) > 0 && jobs.get(input.job)?.end === null,
   async run(input, { jobs, limits, signal }) {
     const read = jobs.get(input.job);
     if (read === undefined) return explainUnknown(jobs);

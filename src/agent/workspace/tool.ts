@@ -48,11 +48,17 @@ export function defineTool<const F extends Fields>(tool: {
   access: 'read' | 'write' | 'execute';
   input: F;
   run(input: Values<F>, context: ToolContext): Promise<Answer>;
+  /** After the call: it waited for something that still goes on. Repeating it is no loop (P18). */
+  waits?(input: Values<F>, context: Pick<ToolContext, 'jobs'>): boolean;
 }) {
-  const { input, run, ...about } = tool;
+  const { input, run, waits, ...about } = tool;
   return {
     ...about,
     inputSchema: jsonSchema(object(input)),
+    waits(value: unknown, context: Pick<ToolContext, 'jobs'>): boolean {
+      const read = readInput(input, value, Number.MAX_SAFE_INTEGER);
+      return read.ok && waits?.(read.input, context) === true;
+    },
     async call(value: unknown, context: ToolContext): Promise<Answer> {
       // Files have no bound of their own.
       const read = readInput(input, value, Number.MAX_SAFE_INTEGER);
