@@ -51,13 +51,17 @@ export async function runSession(
   let interrupts = 0;
   const onInterrupt = (): void => {
     interrupts += 1;
+    // First of all: what follows writes to the store, which may be busy for seconds.
+    if (interrupts <= 2) output.stopAsked(interrupts === 1 ? 'after-step' : 'now');
     if (interrupts > 1) {
       ending.abort();
       control?.stopNow();
+      return;
     }
-    // The latch is written by the run itself; if that fails, the second Ctrl-C still ends the step.
-    else control?.stopAfterStep().catch(() => control?.stopNow());
-    if (interrupts <= 2) output.stopAsked(interrupts === 1 ? 'after-step' : 'now');
+    // The latch is written by the run itself; if that fails, the second Ctrl-C still ends the step. With the latch on
+    // the record nobody waits for a check any more.
+    const isWritten = control?.stopAfterStep().catch(() => control?.stopNow());
+    void Promise.resolve(isWritten).then(() => ending.abort());
   };
   const { sessionId } = session;
   // What is complained about meanwhile must not be written into the middle of a drawn screen.

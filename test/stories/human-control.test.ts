@@ -274,3 +274,18 @@ describe('words from another terminal', () => {
     expect(JSON.stringify(line.model.requests.at(-1)?.body)).toContain('Use tabs.');
   });
 });
+
+describe('Ctrl-C during a check', () => {
+  it('C3: the first is acknowledged at once, and the run does not sit through the check', async () => {
+    const line = await openCommandLine({ steps: [plan('Write alpha'), ...alpha] });
+    const running = line.start(...run, '--check', 'sleep 20');
+    await running.sees(({ type }) => type === 'check-started');
+    const before = Date.now();
+    running.child.kill('SIGINT');
+    while (!running.err().includes('Stopping')) await sleep(10);
+    expect(Date.now() - before).toBeLessThan(1000);
+    const ended = await running.sees(({ type }) => type === 'run-ended');
+    expect(ended).toMatchObject({ outcome: 'aborted', exitCode: 130 });
+    expect(Date.now() - before).toBeLessThan(8000);
+  });
+});
