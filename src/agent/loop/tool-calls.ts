@@ -69,6 +69,8 @@ export function fromWorkspaceTool(
   const call = async (input: unknown, signal: AbortSignal, mayRepeat: boolean): Promise<ToolCallResult> => {
     try {
       const answer = await tool.call(input, { ...context, signal });
+      const isLate = typeof answer !== 'string' && answer.timedOut === true;
+      if (isLate && mayRepeat && !signal.aborted) return call(input, signal, false);
       return typeof answer === 'string' ? { ok: true, output: answer } : failedCall(answer.error);
     } catch (error) {
       if (mayRepeat && !signal.aborted) return call(input, signal, false);

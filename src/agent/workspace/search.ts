@@ -139,6 +139,7 @@ async function searchFiles(place: files.Place, pattern: RegExp, accepts: PathFil
   const results: string[] = [];
   const notes: string[] = [];
   let tooLarge = 0;
+  let isLate = false;
   const read = async ({ names }: WalkedFile) => {
     const path = names.join('/');
     const file = { ...place, existing: join(place.root, path), shown: path };
@@ -169,19 +170,23 @@ async function searchFiles(place: files.Place, pattern: RegExp, accepts: PathFil
       const unanswered = texts[answers.length];
       if (results.length > grepMatches)
         notes.push(`(More than ${grepMatches} matches: narrow the pattern or name "path" or "include".)`);
-      else if (unanswered !== undefined)
+      else if (unanswered !== undefined) {
+        isLate = true;
         notes.push(
           `(Stopped after ${grepMs / 1000} s in ${unanswered.path}. Name a folder with "path", or ` +
             'simplify the pattern: nested repetitions such as (a+)+ never end.)',
         );
+      }
       if (notes.length > 0) break;
     }
   } finally {
     await search.close();
   }
   if (tooLarge > 0) notes.push(`(${tooLarge} files larger than ${fileBytes} bytes were not searched.)`);
-  const shown = results.length === 0 ? ['No match.'] : results.slice(0, grepMatches);
-  return [...shown, ...notes, ...describeLeft(walked.left, limits)].join('\n');
+  const none = isLate ? 'No match so far.' : 'No match.';
+  const shown = results.length === 0 ? [none] : results.slice(0, grepMatches);
+  const text = [...shown, ...notes, ...describeLeft(walked.left, limits)].join('\n');
+  return isLate ? { ...refuse(text), timedOut: true as const } : text;
 }
 
 async function* inBatches(found: AsyncIterable<WalkedFile> | WalkedFile[], accepts: PathFilter) {

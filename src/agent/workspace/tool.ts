@@ -4,8 +4,11 @@ import { type Fields, jsonSchema, object, type Values } from '../../core/schema.
 import { readInput } from '../../core/tool-input.ts';
 import type { Jobs } from './shell.ts';
 
-/** It quotes files and programs: whoever prints it to a terminal strips it. */
-export type Answer = string | Refusal;
+/**
+ * It quotes files and programs: whoever prints it to a terminal strips it. `timedOut`: a second try may do better (S6);
+ * a command that ran out of time is none, it may have done half its work.
+ */
+export type Answer = string | (Refusal & { readonly timedOut?: true });
 
 /** For the model's context and the human's machine. A tool says what it cut. */
 export const defaultLimits = {
