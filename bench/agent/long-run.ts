@@ -61,14 +61,22 @@ interface Prompt {
   readonly bytes: number;
   readonly tokens: number;
   readonly messages: number;
+  /** 1: its beginning is not that of the prompt before, and a provider's cache is lost (V9). */
+  readonly broken: number;
 }
 
 async function longRun(subject: Case): Promise<{ lines: LongRunLine[]; prompts: Prompt[] }> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-long-run-')));
   const prompts: Prompt[] = [];
+  let last: readonly unknown[] = [];
   const onRequest = ({ body, messages, isAside }: LoggedRequest): void => {
+    if (isAside) return;
     const bytes = Buffer.byteLength(JSON.stringify(body));
-    if (!isAside) prompts.push({ bytes, tokens: Math.ceil(bytes / 4), messages: messages.length });
+    // The last one is the plan, which changes with every todo.
+    const kept = last.slice(0, -1);
+    const broken = JSON.stringify(messages.slice(0, kept.length)) === JSON.stringify(kept) ? 0 : 1;
+    prompts.push({ bytes, tokens: Math.ceil(bytes / 4), messages: messages.length, broken });
+    last = messages;
   };
   const server = await startScriptedModel({ scripts: [story(subject)], keepRequests: 1, onRequest });
   try {
@@ -139,6 +147,7 @@ for (const subject of cases) {
   print(
     `  ${prompts.length} prompts: messages median ${usual('messages')}, most ${most('messages')} (limit ${messageLimit}); about ${usual('tokens')} tokens median, ${most('tokens')} most (limit ${tokenLimit}); bytes median ${usual('bytes')}, most ${most('bytes')}`,
   );
+  print(`  ${of('broken').filter((broken) => broken > 0).length} of them break the prefix of the one before`);
   if (most('messages') > messageLimit) fail('the number of messages is not bounded by the setting');
   if (most('tokens') > tokenLimit) fail('the prompt is not bounded by the context limit');
 }

@@ -2,8 +2,18 @@ import type { ModelMessage } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exchange, hasWholePairs, histories, human, says } from '../../../test/support/history-cases.ts';
+import { createMemoryStore } from '../../../test/support/memory-store.ts';
 import { prefixShare } from '../../../test/support/prefix-share.ts';
-import { isHuman, markedHistory, syntheticKind, syntheticMessage, trimHistory } from './history.ts';
+import { systemClock } from '../../engine/system.ts';
+import {
+  humanWords,
+  isHuman,
+  markedHistory,
+  openTranscript,
+  syntheticKind,
+  syntheticMessage,
+  trimHistory,
+} from './history.ts';
 
 const sizes = fc.integer({ min: 8, max: 60 });
 
@@ -76,9 +86,29 @@ describe('S5: a trimmed history', () => {
         ),
       );
     const broken = shares.filter((share) => share < 1);
-    // 400 messages in steps of 18.
-    expect(broken.length).toBe(20);
+    // 400 messages in steps of 32.
+    expect(broken.length).toBe(12);
     expect(shares).toHaveLength(199);
+  });
+
+  it('V9: a long run is trimmed rarely and much, also where the oldest messages leave the memory', async () => {
+    const parts = { store: createMemoryStore(), clock: systemClock };
+    const transcript = await openTranscript(parts, { sessionId: 's', maxMessages: 50 });
+    await transcript.append([humanWords('request', 'm1')]);
+    const trims: number[] = [];
+    let before = trimHistory(transcript.messages(), 50);
+    for (let call = 0; call < 200; call += 1) {
+      const [asked, answered] = exchange([`c${call}`]) as [ModelMessage, ModelMessage];
+      await transcript.append([
+        { kind: 'agent', message: asked },
+        { kind: 'tools', message: answered },
+      ]);
+      const shown = trimHistory(transcript.messages(), 50);
+      if (shown[2] !== before[2] && before.length > 2) trims.push(before.length + 2 - shown.length);
+      before = shown;
+    }
+    expect(trims.length).toBeLessThanOrEqual(13);
+    expect(Math.min(...trims)).toBeGreaterThanOrEqual(28);
   });
 
   it('is trimmed the same way whether each call starts from the whole history or from the trimmed one', () => {

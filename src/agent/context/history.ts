@@ -38,8 +38,8 @@ export async function openTranscript(
     async append(messages: readonly TranscriptMessage[], stepId?: string) {
       await write(messages, false, stepId);
       window = [...window, ...markedHistory(messages)];
-      if (window.length > maxMessages * memoryFactor)
-        window = trimHistory(window, maxMessages * (memoryFactor - 1));
+      // As the prompt shows it: cut elsewhere, the next prompt would be cut anew (V9).
+      if (window.length > maxMessages * memoryFactor) window = trimHistory(window, maxMessages);
     },
     /** The rows before the summary stay in the store. */
     async replace(messages: Messages) {
@@ -112,8 +112,8 @@ export function transcriptKind(message: ModelMessage): MessageKind {
 }
 
 const fixedMessages = 3;
-/** More forgets more at once, less changes the prompt's beginning more often. */
-const stepShare = 0.4;
+/** More forgets more at once, less changes the prompt's beginning more often, which costs the whole cache. */
+const stepShare = 0.7;
 
 /** Keeps the request and the last human message. The rest goes in steps: so the cache stays warm (V9). */
 export function trimHistory(messages: Messages, maxMessages: number) {
