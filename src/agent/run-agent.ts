@@ -132,9 +132,8 @@ async function complexTurnsBefore({ store, sessionId, turnId }: Run) {
   for (let after = 0; ; ) {
     const page = await store.events({ sessionId, after, limit: pageSize });
     for (const { event } of page) {
-      if (event.type !== 'human-spoke' || event.turnId === turnId) continue;
-      const planned = await store.todos({ turnId: event.turnId });
-      turns = countComplexTurn(turns, event.text ?? '', planned.length > 0);
+      const isThisTurn = event.type === 'human-spoke' && event.turnId === turnId;
+      if (!isThisTurn) turns = countComplexTurn(turns, event);
     }
     if (page.length < pageSize) return turns;
     after = page.at(-1)?.applied ?? after;

@@ -46,7 +46,7 @@ describe.each(protocols)('$name', (protocol) => {
       protocol,
       steps: [
         plan('Write alpha'),
-        parallel(runCommand('sleep 1'), writeFile('alpha.txt', 'a')),
+        parallel(writeFile('alpha.txt', 'a'), runCommand('sleep 1')),
         complete('Write alpha'),
         say('Written.'),
       ],

@@ -1,5 +1,6 @@
 // What counts as a complex request, as a table in many languages: what does, and what must not.
 import { describe, expect, it } from 'vitest';
+import { spokenWords } from '../loop/run.ts';
 import { analyseComplexity, type ComplexityReason, countComplexTurn, planningHint } from './complexity.ts';
 
 const complex: [ComplexityReason, string][] = [
@@ -119,9 +120,19 @@ describe('the hint to plan', () => {
   });
 
   it('I6: a todo write resets the count, a simple turn leaves it, a complex one without a plan raises it', () => {
-    expect(countComplexTurn(2, request, true)).toBe(0);
-    expect(countComplexTurn(2, 'Thanks!', false)).toBe(2);
-    expect(countComplexTurn(2, request, false)).toBe(3);
+    const base = { id: 'e', sessionId: 's', at: 1 };
+    const spoke = (text: string) => ({ ...base, ...spokenWords(text, 'm') });
+    const written = { ...base, type: 'plan-written', actor: 'agent', items: [] } as const;
+    expect(countComplexTurn(2, written)).toBe(0);
+    expect(countComplexTurn(2, { ...written, type: 'todos-created' })).toBe(0);
+    expect(countComplexTurn(2, spoke('Thanks!'))).toBe(2);
+    expect(countComplexTurn(2, spoke(request))).toBe(3);
+    // Words that join a turn begin none.
+    expect(countComplexTurn(2, { ...spoke(request), queued: true })).toBe(2);
+  });
+
+  it('I6: to copy is something to do', () => {
+    expect(planningHint('Copy the templates, sort the entries and export the list.', 0)).toContain('todo');
   });
 
   it('V9: is short and quotes nothing of the message', () => {

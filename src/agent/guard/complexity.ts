@@ -1,4 +1,5 @@
 // How much work a message asks for, by its form alone, and the hint to plan it (I6). A missing word costs a hint.
+import type { Event } from '../../core/events.ts';
 
 /** In words; its count; from where weak, of how many points; from where strong. */
 type Sign = readonly [words: string, count: Count, weak: number, points: number, strong: number];
@@ -52,9 +53,12 @@ export function planningHint(message: string, complexTurnsWithoutPlan: number, a
     : `${seen} The last ${turns} complex requests were worked on without a plan. Your first call must write the todos, one for each part; call no other tool before that.`;
 }
 
-export function countComplexTurn(before: number, message: string, wroteTodos: boolean) {
-  if (wroteTodos) return 0;
-  return analyseComplexity(message).isComplex ? before + 1 : before;
+/** Complex turns in a row without a plan, event by event. Whoever writes to a plan has one, an older one too. */
+export function countComplexTurn(before: number, event: Event) {
+  if (event.type === 'todos-created' || event.type === 'plan-written') return 0;
+  // Words that join a turn begin none.
+  if (event.type !== 'human-spoke' || event.queued === true) return before;
+  return analyseComplexity(event.text ?? '').isComplex ? before + 1 : before;
 }
 
 /** "Can you add …?" is an order in the form of a question. */
@@ -131,6 +135,8 @@ const actionVerb = wholeWord(
   'add|build|change|check|clean|convert|create|delete|deploy|document|extract|fix|generate|implement',
   'install|integrate|merge|migrate|move|optimize|port|publish|refactor|release|remove|rename|replace',
   'rewrite|run|set|split|test|translate|update|upgrade|verify|write|make|configure|commit|push|review',
+  'clone|compare|connect|copy|disable|download|duplicate|enable|export|extend|format|import|sort|upload|wrap',
+  'kopiere|vergleiche|importiere|exportiere|sortiere|copie[rz]?|copia|copiez|kopieer|skopiuj|скопируй(?:те)?',
   'füge|baue|ändere|prüfe|erstelle|lösche|entferne|behebe|repariere|schreibe?|aktualisiere|ersetze|teste',
   'führe|migriere|benenne|verschiebe|installiere|dokumentiere|übersetze|veröffentliche|richte|implementiere',
   '(?:ajoute|corrige|crée|supprime|renomme|teste|remplace|implémente|vérifie)[rz]?|créer|écris|écrivez',
