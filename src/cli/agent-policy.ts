@@ -5,7 +5,7 @@ import type { ResolvedModel } from '../agent/models/resolve-model.ts';
 import { workerTypes } from '../agent/workers/worker-types.ts';
 import type { Origin, Origins } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
-import { joinPath, type Problem } from '../core/problem.ts';
+import type { Problem } from '../core/problem.ts';
 import { ownValue } from '../core/schema.ts';
 import { type Settings, settingTable } from '../core/settings.ts';
 import type { PolicyResult, PolicySources } from '../engine/policy.ts';
@@ -39,14 +39,12 @@ const strongest: readonly (Origin | undefined)[] = ['flag', 'environment'];
 
 /**
  * C1: what stands under `agents.run` holds for our own agent, unless a flag or the environment says something else for
- * this call. A project's file grants no commands there either.
+ * this call.
  */
 export function ownAgentSettings(settings: Settings, origins: Origins) {
   const own = ownValue(settings.agents, ownAgentName);
   if (own === undefined) return settings;
-  const path = joinPath('agents', ownAgentName);
-  const isGranted = (name: string) => name === 'tools.shellAllow' && origins[`${path}.${name}`] === 'project';
-  const holds = (name: string) => !strongest.includes(origins[name]) && !isGranted(name);
+  const holds = (name: string) => !strongest.includes(origins[name]);
   const kept = Object.entries(own).flatMap(([name, value]): [string, unknown][] => {
     if (settingTable[name as keyof Settings].type !== 'section') return holds(name) ? [[name, value]] : [];
     const fields = Object.entries(value as object).filter(([field]) => holds(`${name}.${field}`));
