@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  type Checker,
   type Clock,
   createIdentifiers,
   defaultSettings,
@@ -60,6 +61,27 @@ const error = (kind: 'rate-limit' | 'overflow' | 'other') =>
   ({ type: 'error-occurred', kind, signature: 'scripted', message: 'scripted', retryAt: null }) as const;
 const agent = (overrides: Partial<NonNullable<ScriptedHostOptions['agent']>>) => ({
   host: { agent: overrides },
+});
+
+/** A run that answers for its goal, with one check on it that ends so. */
+const judged = (result: 'passed' | 'cannot-start') => ({
+  host: {
+    descriptor: { judgesGoal: true },
+    policy: () => ({ settings: defaultSettings, goalChecks: ['tests'] }),
+    checker: {
+      async run({ id: sessionId }, { checks, stop }, report) {
+        const base = () => ({ id: `check-${++count}`, sessionId, at: clock.now() });
+        const seen = { flaky: false, tail: null, fingerprint: null, final: stop !== null, writes: null };
+        for (const asked of checks)
+          await report({ ...base(), ...asked, type: 'check-finished', result, ...seen });
+        if (stop !== null) await report({ ...base(), type: 'final-run-ended', stop, edited: [] });
+      },
+    } satisfies Checker,
+  },
+  answered: async (host: ScriptedHost) => {
+    const first = await host.stops();
+    return (await first.checks) ?? first;
+  },
 });
 
 const situations: readonly Situation[] = [
@@ -149,7 +171,7 @@ const situations: readonly Situation[] = [
     ],
   },
   {
-    rule: 'background',
+    rule: 'subagent-at-work',
     told: 'a subagent works in the background',
     play: async (host) => [
       await planned(host),
@@ -182,6 +204,25 @@ const situations: readonly Situation[] = [
         await host.happens({ type: 'todo-updated', actor: 'agent', todoId, changes });
       }
     },
+  },
+  {
+    rule: 'check-cannot-start',
+    told: 'the program that checks the work is not there',
+    ...judged('cannot-start'),
+    play: async (host) => {
+      for (const id of await planned(host)) await host.completes(id);
+    },
+  },
+  {
+    rule: 'no-change',
+    told: 'the check passed before, and the agent only talked',
+    ...judged('passed'),
+    play: (host) =>
+      host.happens({
+        type: 'baseline-seen',
+        fingerprint: 'tree',
+        checks: [{ check: 'tests', result: 'passed' }],
+      }),
   },
   {
     rule: 'nothing-open',

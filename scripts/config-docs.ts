@@ -68,6 +68,7 @@ const actsIn: Partial<Readonly<Record<keyof Settings, string>>> = {
   subagents: 'hosts',
   agentTypes: 'hosts, MCP',
   liveView: '`run`',
+  baselineSeconds: '`run`',
   model: '`run`',
   models: '`run`',
   prices: '`run`',

@@ -289,7 +289,7 @@ describe('why', () => {
     await host.stops();
     await bench.clock.advance(2000);
     const { out } = await bench.run('why');
-    expect(out).toMatch(/36 +delivery-failed +ANSWERED/u);
+    expect(out).toMatch(/38 +delivery-failed +ANSWERED/u);
     expect(out).toContain('the scripted host refused');
     await host.runtime.detach();
   });

@@ -114,7 +114,10 @@ export const eventFields = {
   'check-ended': {
     check: text,
     todoId: nullable(text),
-    result: described(choice('passed', 'failed', 'waiting'), 'waiting: a human has to answer.'),
+    result: described(
+      choice('passed', 'failed', 'waiting', 'cannot-start'),
+      'waiting: a human has to answer; cannot-start: there is no such program or file.',
+    ),
     flaky: described(flag, 'It failed first and passed when it was run once more.'),
     sentence: words('Why it did not pass.'),
     milliseconds,

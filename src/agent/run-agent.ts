@@ -100,7 +100,12 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
 async function begin(run: Run) {
   const { goal, resume, directory, model, permissions, workspace } = run;
   const delegates = run.workers.length > 0 ? { delegate: delegateToolName } : {};
-  const descriptor = describeSession(run, { pause: 'todo_pause', verify: 'todo_verify', ...delegates });
+  const descriptor = describeSession(run, {
+    pause: 'todo_pause',
+    verify: 'todo_verify',
+    wait: 'read_job',
+    ...delegates,
+  });
   const canWrite = permissions.mode === 'read-only' ? 'no' : 'yes';
   const agent = { name: ownAgentName, canWrite, model: model.label, variant: null } as const;
   await run.record({ type: 'session-opened', descriptor, agent, resumed: resume });
@@ -274,7 +279,7 @@ async function carryOut(agent: Agent, first: Handled) {
 async function waitForNews({ control, clock, workspace }: Run, reason: string, dueAt: number | null) {
   let note: string | null = null;
   const stop = workspace.jobs.onEnd(({ id, description, end: { exitCode, signal, startError } }) => {
-    if (reason !== 'background') return;
+    if (reason !== 'subagent-at-work') return;
     const ended = exitCode === null ? `ended by ${signal ?? 'a signal'}` : `exit status ${exitCode}`;
     const result = startError === null ? ended : `could not be started: ${startError}`;
     const about = `${id} ${quoteForModel(description, 120)}: ${quoteForModel(result, 200)}`;

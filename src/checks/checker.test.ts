@@ -92,6 +92,28 @@ describe('the checker', () => {
     expect(finished[0]?.tail).toContain('expected 4, got 5');
   });
 
+  it('P44: a check that cannot start is told as that, in every form; one that fails by itself is not', async () => {
+    writeFileSync(join(directory, 'not-executable'), 'exit 0', { mode: 0o600 });
+    const checks = {
+      shell: shell('shell', './gone.sh'),
+      mode: shell('mode', './not-executable'),
+      program: createCommandCheck('program', ['no-such-program-anywhere']),
+      fails: shell('fails', 'exit 1'),
+    };
+    const session = await sessionWith({ checks });
+    const asked = Object.keys(checks).flatMap(goal);
+    const { finished } = await run(session, asked);
+    expect(finished.map(({ check, result }) => [check, result])).toEqual([
+      ['shell', 'cannot-start'],
+      ['mode', 'cannot-start'],
+      ['program', 'cannot-start'],
+      ['fails', 'failed'],
+    ]);
+    expect(finished[0]?.tail).toContain('gone.sh');
+    const rows = await store.evidence(session.id, 9);
+    expect(new Set(rows.map(({ result }) => result))).toEqual(new Set(['failed']));
+  });
+
   it('V1: a check that fails first and then passes is flaky', async () => {
     const line = 'if [ -e seen ]; then exit 0; else touch seen; exit 1; fi';
     const session = await sessionWith({ checks: { odd: shell('odd', line) } });

@@ -13,7 +13,7 @@ import type { CheckAsker, Checker, CheckFinding, CheckRun, EvidenceRow } from '.
 import { digestFile, type Environment, readSnapshot } from '../engine/policy.ts';
 import { sha256 } from '../engine/system.ts';
 import { fingerprintsIn, type Listed, listWorkspace, lookAtFiles } from './fingerprint.ts';
-import { runCheckTwice } from './run-check.ts';
+import { couldNotStart, runCheckTwice } from './run-check.ts';
 
 type Services = Pick<EngineOptions, 'store' | 'clock' | 'identifiers'>;
 
@@ -110,7 +110,7 @@ export function createChecker(options: CheckerOptions) {
       const ended = await waitForRun(place, id);
       if (!ended?.finding) continue;
       const askers = ended.askers.filter((asker) => asker.sessionId === sessionId);
-      onResult?.(ended.finding, onlyTodo(askers));
+      onResult?.(worded(ended.finding), onlyTodo(askers));
       for (const event of eventsOf(ended, askers, ended.finding)) await report(event);
     }
     if (!final || options.signal().aborted) return;
@@ -339,12 +339,18 @@ function eventsOf({ id, before }: CheckRun, askers: CheckRun['askers'], finding:
     // After a stop only the check can have written, which does not void it. Else only an unchanged workspace counts.
     const fingerprint = asker.final || before === finding.after ? finding.after : null;
     const eventId = `${id} ${asker.todoId ?? 'goal'} ${asker.sessionId}`;
-    return finishedEvent(eventId, asker, { ...finding, fingerprint });
+    return finishedEvent(eventId, asker, { ...worded(finding), fingerprint });
   });
+}
+
+/** Rows of evidence know passed and failed; sessions and people are told of a third case. */
+function worded(finding: CheckFinding): Omit<Finding, 'fingerprint'> {
+  return couldNotStart(finding) ? { ...finding, result: 'cannot-start' } : finding;
 }
 
 function finishedEvent(id: string, asker: CheckAsker, seen: Finding): Told {
   const { check, result, flaky, fingerprint, at } = seen;
-  const tail = result === 'failed' ? `${seen.sentence}\n${seen.tail}`.trim() : null;
+  const tail =
+    result === 'failed' || result === 'cannot-start' ? `${seen.sentence}\n${seen.tail}`.trim() : null;
   return { ...asker, id, at, type: 'check-finished', check, result, flaky, fingerprint, tail };
 }

@@ -72,7 +72,7 @@ describe('V1: a command as a check', () => {
         commandCheck(['touch', join(root, 'ran')], { directory }),
         contextFor(root),
       );
-      expect(result).toMatchObject({ result: 'failed', exitCode: null });
+      expect(result).toMatchObject({ result: 'failed', exitCode: 127 });
       expect(result.sentence).toContain('was not started');
     }
     expect(readdirSync(root).sort()).toEqual(['inner', 'way-out']);
@@ -98,7 +98,7 @@ describe('V1: a command as a check', () => {
     const { root } = createTemporaryFolder();
     for (const command of [['no-such-program-anywhere'], [join(root, 'gone')], ['a\0b'], []]) {
       const result = await runCheck(commandCheck(command), contextFor(root));
-      expect(result).toMatchObject({ result: 'failed', exitCode: null });
+      expect(result).toMatchObject({ result: 'failed', exitCode: 127 });
       expect(result.sentence).toContain('could not be started');
     }
   });

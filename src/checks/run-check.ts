@@ -29,6 +29,15 @@ export async function runCheckTwice(spec: CheckSpec, context: CheckContext, onRe
   return { ...last, flaky: last.result === 'passed' };
 }
 
+/** What a shell says of a program that it cannot find or may not run. We say so of a folder that is missing, too. */
+const notExecutable = 126;
+const notFound = 127;
+
+/** Failed in a way that says nothing about the work (V1, P44). */
+export function couldNotStart({ result, exitCode }: Pick<CheckResult, 'result' | 'exitCode'>): boolean {
+  return result === 'failed' && (exitCode === notFound || exitCode === notExecutable);
+}
+
 function observe(spec: CheckSpec, looking: Looking): Promise<Observation> | Observation {
   switch (spec.kind) {
     case 'command':
@@ -56,7 +65,7 @@ async function runCommandCheck(spec: CommandCheck, looking: Looking) {
   const word = (one: string) => displayName(maskSecrets(one, secrets));
   const shown = typeof command === 'string' ? quote(command) : oneLine(command.map(word).join(' '), 200);
   const place = await findDirectory(spec, looking.directory);
-  if (!place.ok) return failed(`${shown} was not started: ${quote(place.error)}`);
+  if (!place.ok) return { ...failed(`${shown} was not started: ${quote(place.error)}`), exitCode: notFound };
   if (signal.aborted) return failed(`${shown} was not started: it was interrupted.`);
   const output = new BoundedOutput(searchedLength, secrets);
   const started = performance.now();
@@ -70,7 +79,8 @@ async function runCommandCheck(spec: CommandCheck, looking: Looking) {
   const ended = await endInTime(running, spec.timeoutMs, signal);
   const after = `after ${((performance.now() - started) / 1000).toFixed(1)} s`;
   const judged = await judge(spec, { ...ended, after }, output, looking);
-  const { exitCode, cause, leftRunning, notEnded } = ended;
+  const { cause, leftRunning, notEnded } = ended;
+  const exitCode = ended.startError === null ? ended.exitCode : notFound;
   const left = leftRunning === 1 ? '1 process' : `${leftRunning} processes`;
   const rest = notEnded === 0 ? 'which were ended' : `of which ${notEnded} could not be ended`;
   const more = leftRunning === 0 ? '' : ` It left ${left} running, ${rest}.`;

@@ -28,8 +28,9 @@ const causes = {
   compacting: 'the compaction of the context',
   'permission-pending': "the human's answer to a permission request",
   'question-pending': "the human's answer to a question",
-  background: 'background work',
+  'subagent-at-work': 'a subagent in the background',
   'nothing-open': 'the checks',
+  stagnant: 'the checks of what the agent claimed',
   'repeated-question': 'the human: the agent asked twice in a row',
   'rate-limited': "the provider's limit to be reset",
 } satisfies Partial<Record<Reason, string>>;

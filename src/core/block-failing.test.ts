@@ -113,4 +113,14 @@ describe('stopping after a tool error', () => {
     expect(twice.decision?.textKind).toBe('failed-check');
     expect(textOf(twice)).toContain(`| tail of ${second}`);
   });
+
+  it('S6: a slip in a todo tool is not remembered as the error at which a host stopped', () => {
+    const { driver } = planned({}, 'install the tool');
+    const source = { kind: 'work', promptId: null } as const;
+    const ended = { type: 'tool-ended', tool: 'TaskUpdate', error: 'no such task', source } as const;
+    driver.happens({ ...ended, access: 'todo' });
+    expect(driver.state.trail?.toolError).toBeNull();
+    driver.happens({ ...ended, tool: 'Bash', access: 'write' });
+    expect(driver.state.trail?.toolError).toBe('no such task');
+  });
 });

@@ -81,6 +81,60 @@ describe('a check of a todo', () => {
   });
 });
 
+describe('a check that cannot start', () => {
+  const tail = '“./test.sh” exited with 127 instead of 0\nsh: ./test.sh: not found';
+
+  it('P44: of the goal: the stop is blocked, and nothing is held against the agent', () => {
+    const { driver, first } = planned({ goalChecks: ['unit'] }, 'parse');
+    driver.completes(first);
+    driver.stops();
+    reports(driver, null, 'cannot-start', { tail });
+    expect(driver.state.goal['unit']).toMatchObject({ state: 'cannot-start', tail });
+    const { decision } = ends(driver);
+    expect(decision).toMatchObject({ outcome: 'blocked', reason: 'check-cannot-start' });
+    expect(decision?.sentence).toContain('unit cannot start');
+    expect(decision?.sentence).toContain('not found');
+    expect(driver.state.counters).toEqual({ stagnant: 0, continuations: 0, total: 0 });
+  });
+
+  it('P44: of a todo: it stays claimed, is not reopened, and is tried again at the next stop', () => {
+    const { driver, first } = planned({}, { title: 'parse', ...own });
+    driver.completes(first);
+    reports(driver, first, 'cannot-start', { tail });
+    expect(driver.todo(first)).toMatchObject({ status: 'completed', verification: 'claimed', attempts: 0 });
+    driver.stops();
+    reports(driver, first, 'cannot-start', { tail });
+    expect(ends(driver).decision).toMatchObject({ outcome: 'blocked', reason: 'check-cannot-start' });
+    driver.says('I installed it');
+    driver.works();
+    driver.updates(first, { context: 'now it is there' });
+    driver.stops();
+    reports(driver, first, 'passed');
+    expect(driver.todo(first)).toMatchObject({ verification: 'passed', failureTail: null });
+    expect(ends(driver).decision).toMatchObject({ outcome: 'done' });
+  });
+
+  it('P44: a proof that was there before is taken back, in the ledger too', () => {
+    const { driver, first } = planned({}, { title: 'parse', ...own });
+    driver.completes(first);
+    reports(driver, first, 'passed');
+    driver.stops();
+    reports(driver, first, 'cannot-start');
+    expect(driver.todo(first)).toMatchObject({ status: 'completed', verification: 'claimed', evidence: [] });
+    expect(driver.ledger.at(-1)).toBe('check-failed');
+    expect(ends(driver).decision?.reason).toBe('check-cannot-start');
+  });
+
+  it('P44: while another check on the goal fails, the agent is continued', () => {
+    const { driver, first } = planned({ goalChecks: ['unit', 'lint'] }, 'parse');
+    driver.completes(first);
+    driver.stops();
+    reports(driver, null, 'cannot-start');
+    reports(driver, null, 'failed', { check: 'lint', tail: 'bad' });
+    expect(ends(driver).decision).toMatchObject({ answer: 'continue', textKind: 'failed-check' });
+  });
+});
+
 describe('the final stop', () => {
   it('V2: runs what is unverified and the goal checks always, and settles when all have reported', () => {
     const { driver, first, second } = planned(
@@ -187,7 +241,7 @@ describe('the final stop', () => {
   it('V1: goal checks are not due in a turn that touched neither plan nor workspace', () => {
     const driver = createCoreDriver({ goalChecks: ['unit'] });
     driver.says('what is the time?');
-    expect(driver.stops().decision).toMatchObject({ reason: 'no-plan', outcome: 'done' });
+    expect(driver.stops().decision).toMatchObject({ reason: 'no-plan', outcome: null });
     driver.says('change a file');
     driver.works();
     expect(driver.stops().commands).toContainEqual(expect.objectContaining({ type: 'run-checks' }));

@@ -19,6 +19,13 @@ export const checkReducers = byEvent({
     if (event.result === 'waiting') return checkWaits(state, event);
     return event.todoId === null ? goalChecked(state, event) : todoChecked(state, event, event.todoId);
   },
+  /** The first look at each counts: later ones see what the agent did. */
+  'baseline-seen'(state, { fingerprint, checks }) {
+    const { baseline } = state;
+    const seen = Object.fromEntries(checks.map(({ check, result }) => [check, result]));
+    const first = baseline === undefined ? fingerprint : baseline.fingerprint;
+    return { ...state, baseline: { fingerprint: first, checks: { ...seen, ...baseline?.checks } } };
+  },
   /** M8: running ones too, since a run may have been lost in a crash. */
   'verification-asked'(state, { todoId }, policy) {
     if (policy.settings.mode !== 'enforce') return state;
@@ -37,7 +44,10 @@ export const checkReducers = byEvent({
     return draft.finish().edited;
   },
   'record-broken': (state, { sentence }) => ({ ...state, recordBroken: sentence }),
-  'checks-overdue': (state) => ({ ...state, checksOverdue: state.parked?.cause === 'nothing-open' }),
+  'checks-overdue': (state) => ({
+    ...state,
+    checksOverdue: state.parked?.cause === 'nothing-open' || state.parked?.cause === 'stagnant',
+  }),
 });
 
 /** For a human: the stop waits as for any question, and nothing has failed. */
@@ -57,7 +67,7 @@ function goalChecked(state: State, { check, result, flaky, tail }: Finished): St
   const passed = result === 'passed';
   const passedBefore = state.goal[check]?.passedBefore ?? false;
   const checked = setGoal(state, check, {
-    state: passed ? 'passed' : 'failed',
+    state: result === 'waiting' ? 'none' : result,
     passedBefore: passedBefore || passed,
     flaky,
     tail: passed ? null : tail,
@@ -84,7 +94,13 @@ function todoChecked(state: State, event: Finished, todoId: string): State | Ste
   const draft = new PlanDraft(state, 'system', event.at);
   if (event.result === 'passed')
     draft.put(todo, provedTodo(todo, state, event), 'check-passed', { check, flaky });
-  else {
+  else if (event.result === 'cannot-start') {
+    // Not reopened: whoever has to mend it, it is not the work that failed. The stop says so in the end (P44).
+    const evidence = todo.evidence.filter((known) => known.check !== check);
+    const failureTail = event.tail ?? 'It cannot be started.';
+    const unstarted: Todo = { ...todo, verification: 'claimed', evidence, failureTail };
+    draft.put(todo, unstarted, 'check-failed', { check, cannotStart: true });
+  } else {
     const reopened: Todo = {
       ...todo,
       status: 'in_progress',

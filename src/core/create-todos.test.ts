@@ -97,16 +97,33 @@ describe('createTodos', () => {
   });
 
   it('T6: bad items are refused one by one, the good ones apply', () => {
-    const { reply, state } = create(
-      [],
-      ['', 'A', { title: 'B', status: 'halfway' }, { title: 'C', priority: 'urgent' }],
-    );
+    const { reply, state } = create([], ['', 'A', { title: 'B', status: '' }]);
     expect(reply.refused.map(({ index, code }) => [index, code])).toEqual([
       [0, 'no-title'],
-      [2, 'unknown-status'],
-      [3, 'unknown-priority'],
+      [2, 'invalid-item'],
     ]);
     expect(state.plan).toEqual(reply.created);
+  });
+
+  it('T6 P45: a status or priority that we do not know is pending or medium, with a notice; letter case is no matter', () => {
+    const { reply, state } = create(
+      [],
+      [
+        { title: 'B', status: 'halfway' },
+        { title: 'C', priority: 'urgent' },
+        { title: 'D', priority: 'High' },
+      ],
+    );
+    expect(reply.refused).toEqual([]);
+    expect(state.plan.map(({ status, priority }) => [status, priority])).toEqual([
+      ['pending', 'medium'],
+      ['pending', 'medium'],
+      ['pending', 'high'],
+    ]);
+    expect(reply.notices).toEqual([
+      'item 1 has the unknown status "halfway", taken as pending; use one of pending, in_progress, completed, cancelled, blocked.',
+      'item 2 has the unknown priority "urgent", taken as medium; use one of high, medium, low.',
+    ]);
   });
 
   it('T6: above maxTodos, or with an id twice, nothing is added', () => {

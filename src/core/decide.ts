@@ -42,6 +42,8 @@ export function decide(state: State, event: Event, policy: Policy): Step {
   const own = settings === policy.settings ? policy : { ...policy, settings };
   const reduced = reduce(state, at === event.at ? event : { ...event, at }, own);
   const first = 'plan' in reduced ? step(reduced) : reduced;
-  const result = endingWaits.has(event.type) ? reconsider(first, own, at) : first;
+  // A cause of waiting ends a countdown, and its toasts, at once (E3).
+  const isHeld = event.type === 'wait-started' && first.state.timer?.purpose === 'due';
+  const result = isHeld || endingWaits.has(event.type) ? reconsider(first, own, at) : first;
   return { ...result, state: { ...followHost(result.state, event), updatedAt: at } };
 }

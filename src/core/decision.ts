@@ -64,6 +64,8 @@ export type PlanReply = Readonly<{
   created: readonly Todo[];
   changed: readonly Todo[];
   refused: readonly Refusal[];
+  /** Of statuses and priorities that nobody knows; notices too. */
+  unknownWords: readonly string[];
   notices: readonly string[];
 }>;
 

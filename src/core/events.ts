@@ -78,12 +78,19 @@ const descriptor = object({
   everyAgentWrites: flag,
   /** If not, an idle claim cannot be told from an honest one. */
   seesTools: flag,
+  /**
+   * A run that answers for its goal: checks on it are due in every turn, and words of the human join the turn while
+   * anything is open (V1, T3). In hosts a turn may be about something else.
+   */
+  judgesGoal: optional(flag),
   /** Their names for the model; null: texts must not name it. */
   tools: object({
     pause: nullable(identifier),
     verify: nullable(identifier),
     /** Hands a todo to its worker; absent: there are none. */
     delegate: optional(identifier),
+    /** Waits for a background job. */
+    wait: optional(identifier),
   }),
 });
 
@@ -220,8 +227,8 @@ const eventTable = {
   'check-finished': {
     todoId: todoOrGoal,
     check: identifier,
-    /** waiting: for a human who has not answered. */
-    result: choice('passed', 'failed', 'waiting'),
+    /** waiting: for a human who has not answered. cannot-start: there is no such program or file (yet). */
+    result: choice('passed', 'failed', 'waiting', 'cannot-start'),
     /** It passed only when run again: at best `claimed`. */
     flaky: flag,
     tail: nullable(text),
@@ -230,6 +237,11 @@ const eventTable = {
     final: flag,
     /** Writing calls that had ended when it was asked for; null: one was running. */
     writes: nullable(count),
+  },
+  /** How things stood before the first model call (V1). More checks may come later. */
+  'baseline-seen': {
+    fingerprint,
+    checks: list(object({ check: identifier, result: choice('passed', 'failed', 'cannot-start') })),
   },
   /** Someone wants the results of what is claimed or running (M8). */
   'verification-asked': { todoId: nullable(identifier) },

@@ -263,7 +263,10 @@ describe('turns', () => {
     expect(driver.state.leftOver).toEqual({ planId: oldPlan, open: 2 });
     expect(driver.todos()).toEqual([]);
     expect(plan.map(({ status }) => status)).toEqual(['pending', 'pending']);
-    expect(driver.stops().decision).toMatchObject({ reason: 'no-plan', outcome: 'done' });
+    expect(driver.stops().decision).toMatchObject({ reason: 'no-plan', outcome: null });
+    const [todo = ''] = driver.plans('another');
+    driver.completes(todo);
+    expect(driver.stops().decision).toMatchObject({ reason: 'plan-not-resumed', outcome: 'paused' });
   });
 
   it('T3: in session scope the plan stays, and in turn scope a message that joins keeps it', () => {

@@ -4,7 +4,7 @@ import { byEvent } from './decision.ts';
 import type { EventOf } from './events.ts';
 import type { Policy } from './policy.ts';
 import { afterAnswer, cancelParked, endTurn, isOnItsWay, newTurn, type State, unpark } from './state.ts';
-import { bareWords, isOpen } from './todo.ts';
+import { bareWords, isFinal, isOpen } from './todo.ts';
 import { dropUnanswered, forgetRefusals, isApprovalRequest, limitAfter, seeFingerprint } from './work.ts';
 
 /** For late echoes of earlier messages; hosts send them within seconds. */
@@ -125,9 +125,16 @@ function placeInTurn(state: State, event: Spoken, policy: Policy): State {
   const goesOn = event.text !== null && isPhrase(event.text, policy.settings.goOnPhrases);
   if (turn !== null && !turn.ended && state.parked === null)
     return { ...state, turn: { ...turn, goesOn: turn.goesOn || goesOn } };
+  if (turn !== null && state.descriptor.judgesGoal === true && isUnfinished(state))
+    return { ...dropUnanswered(state), turn: { ...turn, ended: false }, finalRun: null };
   const next = { ...newTurn(event.turnId, event.at, (turn?.number ?? 0) + 1), goesOn };
   const started: State = { ...dropUnanswered(state), turn: next, finalRun: null };
   return policy.settings.scope === 'turn' ? freshPlan(started, event.turnId) : started;
+}
+
+/** A run answers for all of its plan: words join it, also after an abort, until each todo is final (T3, P36). */
+function isUnfinished({ plan, turn, leftOver }: State): boolean {
+  return turn?.ended === false || leftOver !== null || plan.some((todo) => !isFinal(todo));
 }
 
 /** What the old turn left open is named at the end (T3). */

@@ -150,7 +150,7 @@ function completeTodo(draft: PlanDraft, { todoId, status, outcome }: EventOf<'to
   // Cancelled without a reason is not final (T2): it can still be explained.
   if (isFinal(todo) || (todo.status === status && status === 'completed'))
     return draft.refuse('already-final', `Todo "${title}" is already ${todo.status}. Nothing changed.`);
-  const request = status === 'completed' ? { status, outcome } : { status, reason: outcome };
+  const request = { status, outcome, ...(status === 'cancelled' && { reason: outcome }) };
   draft.setStatus(todo, request, { outcome: oneLine(outcome, 200) });
 }
 

@@ -14,6 +14,7 @@ import {
   type Priority,
   plainTodo,
   priorities,
+  priorityFromWord,
   statusFromWord,
   type Todo,
   type TodoStatus,
@@ -53,6 +54,7 @@ export class PlanDraft {
   readonly #ledger: LedgerDraft[] = [];
   readonly #refused: Refusal[] = [];
   readonly #notices: string[] = [];
+  readonly #unknownWords: string[] = [];
   readonly #created = new Set<string>();
   readonly #touched = new Map<string, Todo>();
   #plan: Todo[] | null = null;
@@ -115,6 +117,7 @@ export class PlanDraft {
   refuseItem(item: Item, index: number | null, settings: Settings): boolean {
     const refusal = refuseItem(item, index, settings);
     if (refusal !== null) this.#refused.push(refusal);
+    else this.#unknownWords.push(...unknownWords(item, index));
     return refusal !== null;
   }
 
@@ -135,7 +138,8 @@ export class PlanDraft {
       created: touched.filter(({ id }) => this.#created.has(id)),
       changed: touched.filter(({ id }) => !this.#created.has(id)),
       refused: this.#refused,
-      notices: this.#notices,
+      unknownWords: this.#unknownWords,
+      notices: [...this.#unknownWords, ...this.#notices],
     };
     return { edited: step({ ...this.state, plan }, [], this.#ledger), reply };
   }
@@ -205,7 +209,7 @@ function newTodo(item: SeedTodo, order: number, settings: Settings, state: State
     agentType,
     order,
     titleKey: normaliseTitle(title),
-    priority: (item.priority ?? 'medium') as Priority,
+    priority: wantedPriority(item.priority),
     checks: [...new Set([...(item.checks ?? []), ...checksForTitle(settings, title)])],
     planId: state.planId,
     sessionId: state.id,
@@ -219,6 +223,10 @@ function newTodo(item: SeedTodo, order: number, settings: Settings, state: State
 
 export function wantedStatus({ status, reason }: Pick<SeedTodo, 'status' | 'reason'>) {
   return { status: statusFromWord(status ?? 'pending') ?? 'pending', reason: reason ?? null };
+}
+
+export function wantedPriority(word: string | undefined): Priority {
+  return priorityFromWord(word ?? 'medium') ?? 'medium';
 }
 
 /** Null: no change. */
@@ -239,10 +247,8 @@ function isIdle(todo: Todo, { descriptor, work }: State, actor: Actor): boolean 
   return work.calls <= todo.createdWork && work.trees <= todo.createdTrees;
 }
 
-type Transition = (
-  todo: Todo,
-  wish: Pick<Todo, 'outcome' | 'reason' | 'idleEnd'> & { readonly at: number },
-) => StatusChange | null;
+type Said = Pick<Todo, 'outcome' | 'reason' | 'idleEnd'>;
+type Transition = (todo: Todo, wish: Said & { readonly at: number }) => StatusChange | null;
 
 /** Completing is a claim; cancelling without a reason is dropping. */
 const transitions: Readonly<Record<TodoStatus, Transition>> = {
@@ -260,12 +266,13 @@ const transitions: Readonly<Record<TodoStatus, Transition>> = {
       idleEnd,
     });
   },
-  cancelled(todo, { reason, idleEnd, at }) {
+  cancelled(todo, { outcome, reason, idleEnd, at }) {
     if (todo.status === 'cancelled')
-      return reason !== null && todo.reason === null ? become(todo, 'cancelled', { reason }) : null;
-    if (reason !== null) return ended(todo, idleEnd ? 'end-idle' : 'cancelled', reason, at, idleEnd);
+      return reason !== null && todo.reason === null ? become(todo, 'cancelled', { outcome, reason }) : null;
+    if (reason !== null)
+      return ended(todo, idleEnd ? 'end-idle' : 'cancelled', { outcome, reason, idleEnd }, at);
     if (todo.status === 'completed') return null;
-    return isOpen(todo) ? drop(todo, at) : ended(todo, 'cancelled-unexplained', null, at);
+    return isOpen(todo) ? drop(todo, at) : ended(todo, 'cancelled-unexplained', unexplained, at);
   },
   blocked(todo, { reason, idleEnd }) {
     if (todo.status === 'blocked' && (reason === null || reason === todo.reason)) return null;
@@ -289,18 +296,14 @@ function become(todo: Todo, change: LedgerChange, news: Partial<Todo>): StatusCh
 function drop(todo: Todo, at: number): StatusChange | null {
   if (todo.droppedAt === null) return { change: 'dropped', todo: { ...todo, droppedAt: at } };
   if (todo.droppedNamedAt === null) return null;
-  return ended(todo, 'cancelled-unexplained', null, at);
+  return ended(todo, 'cancelled-unexplained', unexplained, at);
 }
 
-function ended(todo: Todo, change: LedgerChange, reason: string | null, at: number, idleEnd = false) {
-  return become(todo, change, {
-    status: 'cancelled',
-    reason,
-    completedAt: at,
-    verification: 'none',
-    failureTail: null,
-    idleEnd,
-  });
+const unexplained = { outcome: null, reason: null, idleEnd: false };
+
+function ended(todo: Todo, change: LedgerChange, said: typeof unexplained | Said, at: number) {
+  const news = { status: 'cancelled', completedAt: at, verification: 'none', failureTail: null } as const;
+  return become(todo, change, { ...news, ...said });
 }
 
 function reopenOrMove(todo: Todo, status: TodoStatus, startedAt: number | null): StatusChange | null {
@@ -317,11 +320,14 @@ function reopenOrMove(todo: Todo, status: TodoStatus, startedAt: number | null):
   });
 }
 
+/** Of an item that whoever read it found bad: it is refused, and what it matched stays as it is. */
+export const refusedStatus = '';
+
 type Item = Pick<NewTodo, 'title' | 'status' | 'priority' | 'agentType'>;
 
 /** In a sentence that the model can act on (T6); the good items apply all the same. */
 export function refuseItem(
-  { title, status, priority, agentType }: Item,
+  { title, status, agentType }: Item,
   index: number | null,
   { maxTitleBytes, agentTypes }: Settings,
 ): Refusal | null {
@@ -335,17 +341,23 @@ export function refuseItem(
     const limit = `at most ${maxTitleBytes} are allowed. Move detail into its context.`;
     return refusal('title-too-long', `has a title of ${bytes} bytes; ${limit}`);
   }
-  const unknown = (what: string, word: string, known: readonly string[]): Refusal =>
-    refusal(
-      `unknown-${what}`,
-      `has the unknown ${what} "${oneLine(word, 40)}"; use one of ${known.join(', ')}.`,
-    );
-  if (status !== undefined && statusFromWord(status) === null) return unknown('status', status, todoStatuses);
-  if (priority !== undefined && !(priorities as readonly string[]).includes(priority))
-    return unknown('priority', priority, priorities);
+  if (status === refusedStatus) return refusal('invalid-item', 'is not valid.');
   if (agentType === undefined || agentTypes.includes(agentType)) return null;
   const known = agentTypes.length === 0 ? 'none is configured' : `known are ${agentTypes.join(', ')}`;
   return refusal('unknown-agent-type', `names the unknown agentType "${oneLine(agentType, 40)}"; ${known}.`);
+}
+
+/** A word that we do not know never makes an open todo vanish (T6, P45). */
+function unknownWords({ status, priority }: Item, index: number | null): string[] {
+  const where = index === null ? 'the todo' : `item ${index + 1}`;
+  const tell = (what: string, word: string, taken: string, known: readonly string[]): string =>
+    `${where} has the unknown ${what} "${oneLine(word, 40)}", taken as ${taken}; use one of ${known.join(', ')}.`;
+  const told: string[] = [];
+  if (status !== undefined && statusFromWord(status) === null)
+    told.push(tell('status', status, 'pending', todoStatuses));
+  if (priority !== undefined && priorityFromWord(priority) === null)
+    told.push(tell('priority', priority, 'medium', priorities));
+  return told;
 }
 
 export function firstRepeatedId(ids: readonly (string | undefined)[]): string | null {

@@ -1,7 +1,7 @@
 // The one reconciler: whole-list writes (M5), hosts' lists (G5), plan files. What is missing is dropped; a malformed
 // item is refused, and its todo stays (T6, V4). An item is a todo by id, title, or as reworded between its neighbours.
-import type { Event, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
-import { firstRepeatedId, isRising, orderGap, type PlanDraft, wantedStatus } from './plan.ts';
+import type { Event, EventOf, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
+import { firstRepeatedId, isRising, orderGap, type PlanDraft, wantedPriority, wantedStatus } from './plan.ts';
 import { oneLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
 import { type HostTodo, nextTodos, noTrail, type State } from './state.ts';
@@ -60,7 +60,7 @@ function updateTodo(draft: PlanDraft, todo: Todo, item: WrittenTodo, order: numb
   let current = todo;
   const title = item.content.trim();
   const titleKey = normaliseTitle(title);
-  const priority = (item.priority ?? todo.priority) as Todo['priority'];
+  const priority = wantedPriority(item.priority ?? todo.priority);
   const reworded = { from: todo.title, to: title };
   if (titleKey !== todo.titleKey)
     current = draft.put(current, { ...current, title, titleKey }, 'reworded', reworded);
@@ -73,7 +73,7 @@ function noticeConflicts(draft: PlanDraft, items: readonly WrittenTodo[], settin
   const seen = new Map<string, 'once' | 'told'>();
   const active: string[] = [];
   for (const { content, status } of items) {
-    const word = statusFromWord(status ?? 'pending');
+    const word = wantedStatus({ status }).status;
     if (word !== 'pending' && word !== 'in_progress') continue;
     if (word === 'in_progress') active.push(content);
     const key = normaliseTitle(content);
@@ -161,7 +161,7 @@ function matchTitles<Row extends Matchable>({ items, plan, rowOf, take }: Matchi
   // Namesakes by status first, or an unchanged list would swap an open one with a finished one.
   for (const { index, status: word = 'pending', queue } of left) {
     if (queue.length < 2) continue;
-    const status = statusFromWord(word);
+    const status = statusFromWord(word) ?? 'pending';
     const same = queue.findIndex((row) => row.status === status);
     if (same >= 0) take(index, queue.splice(same, 1)[0]);
   }
@@ -294,14 +294,16 @@ function keyedChanges(
   { key, title, status: word, context }: ListedTodo,
   idOf: (key: string) => string,
 ): ListChange[] {
-  const status = statusFromWord(word);
-  if (status === null || key === null) return [];
+  if (key === null) return [];
+  const known = statusFromWord(word);
+  // With a word that we do not know it is open, and the plan's reply says so (T6).
+  const status = known ?? 'pending';
   if (before === undefined) {
-    const item = { id: idOf(key), title, hostKey: key, status, context: context ?? undefined };
+    const item = { id: idOf(key), title, hostKey: key, status: known ?? word, context: context ?? undefined };
     return [{ type: 'todos-created', items: [item] }];
   }
   const changes = {
-    ...(status === before.status ? {} : { status }),
+    ...(status === before.status || word === before.status ? {} : { status }),
     ...(title === before.title || title.trim() === '' ? {} : { title }),
   };
   return Object.keys(changes).length === 0 ? [] : [{ type: 'todo-updated', todoId: key, changes }];
@@ -322,10 +324,15 @@ export function followHost(state: State, event: Event): State {
   if (source.kind === 'side' || source.kind === 'list') return listed;
   const before = state.trail ?? noTrail;
   const trail = { ...before, promptId: source.promptId ?? before.promptId, last: source.kind };
+  // A slip in a todo tool is no failure of the todo (S6).
   if (event.type === 'tool-ended')
-    return { ...listed, trail: { ...trail, toolError: event.error, stops: 0 } };
+    return { ...listed, trail: { ...trail, toolError: isTodoCall(event) ? null : event.error, stops: 0 } };
   if (event.type === 'stop-attempted') return { ...listed, trail: { ...trail, stops: before.stops + 1 } };
   return { ...listed, trail: source.kind === 'prompt' ? { ...trail, toolError: null, stops: 0 } : trail };
+}
+
+function isTodoCall({ access }: EventOf<'tool-ended'>): boolean {
+  return access === 'todo';
 }
 
 function followList(list: State['hostList'], event: Event): State['hostList'] {

@@ -1,8 +1,23 @@
 // The rules in order; `untildone why` prints them. The first that answers wins; if none does, the agent is continued.
-import { protectedPathsId } from './check-specs.ts';
 import type { Decision, Inputs, Outcome } from './decision.ts';
-import { oneLine, visibleLine } from './safe-text.ts';
+import { displayName, oneLine, visibleLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
+import {
+  checksRunning,
+  claimsWaitedFor,
+  describeRest,
+  dueChallenge,
+  finalRunDue,
+  goalChecksDue,
+  goalFailed,
+  hasChanged,
+  isSettled,
+  isToldFirst,
+  restsOn,
+  settlesStop,
+  todos,
+  unstartable,
+} from './settlement.ts';
 import { openCount, type ParkedStop, type PlanCounts, planSize, type State } from './state.ts';
 
 export type StopContext = Readonly<{
@@ -142,19 +157,15 @@ export const stopRules = [
       ? letGo('paused', 'A question is unanswered and nobody is at a terminal.', { pending, headless })
       : wait('A question waits for the human.', { pending, headless });
   }),
-  // Subagents are waited for. A shell job is named once while there is other work, else waited for; not for ever,
-  // since a development server does not end (P9, P18).
-  rule('background', 'Does background work run that is worth waiting for?', (context) => {
-    const { state, counts, settings, stop, at } = context;
-    const jobs = state.jobs.length;
-    // An agent whose calls were cut is at work: a server beside it is no reason to wait.
-    if (jobs === 0 || stop.end === 'iteration-budget') return null;
+  // Only subagents are waited for, and not for ever. A shell job may be a server: it holds nothing back (P18, P37).
+  rule('subagent-at-work', 'Does a subagent work in the background?', ({ state, settings, stop, at }) => {
+    const subagents = state.jobs.filter(({ kind }) => kind === 'subagent').length;
+    // An agent whose calls were cut is at work itself.
+    if (subagents === 0 || stop.end === 'iteration-budget') return null;
     const until = (state.backgroundSince ?? at) + settings.backgroundWaitMinutes * 60_000;
     if (at >= until) return null;
-    const subagents = state.jobs.filter(({ kind }) => kind === 'subagent').length;
-    if (subagents === 0 && openCount(counts) > 0 && unnamedJobs(context).length > 0) return null;
-    const inputs = { jobs, subagents, since: state.backgroundSince };
-    return wait(`Background work is running (${jobs}).`, inputs, until);
+    const sentence = `${subagents === 1 ? 'A subagent works' : `${subagents} subagents work`} in the background.`;
+    return wait(sentence, { subagents, since: state.backgroundSince }, until);
   }),
   // Only a normal end, an empty answer or the output limit is continued; refusals are never pressed (G2, P15).
   rule('ended-abnormally', 'Did the step end in an error or a cancellation?', ({ stop, state, settings }) => {
@@ -175,34 +186,46 @@ export const stopRules = [
       ? letGo('failed', "The provider's content filter cut the answer off.", { end })
       : null;
   }),
+  // The first alarm changes the prompt; the second ends the turn (P25). Where all todos are ended, the checks decide.
+  rule('looping', 'Did the agent go round in circles again after it was told?', ({ state, counts }) => {
+    const { loopAlarms: alarms, loopTold: told } = state;
+    if (!told || alarms < 2 || (planSize(counts) > 0 && openCount(counts) === 0)) return null;
+    return letGo('stagnant', 'The agent repeats the same calls although it was told.', { alarms, told });
+  }),
   // The plan: is there one, does this turn concern it, is anything left, is it verified (T2, T3, V1, V4)?
-  rule(
-    'no-plan',
-    'Is there nothing to verify in this turn: no plan touched and no goal check due?',
-    (context) => {
-      const { counts, state, stop, goalChecks } = context;
-      // The agent did not answer, because its calls were cut or failed: that settles nothing.
-      if (stop.end === 'iteration-budget' || isErrorJudgedBelow(context)) return null;
-      const todos = planSize(counts);
-      const open = openCount(counts);
-      const touchedPlan = state.turn?.touchedPlan ?? false;
-      if ((todos > 0 && (touchedPlan || open > 0)) || goalChecksDue(context)) return null;
-      const inputs = { todos, open, touchedPlan, goalChecks: goalChecks.length };
-      return stop.end === 'error'
-        ? letGo('failed', 'The step ended in an error before there was anything to verify.', inputs)
-        : letGo('done', goalChecks.length === 0 ? nothingToVerify : checksNotDue, inputs);
-    },
-  ),
+  rule('no-plan', 'Is there nothing to verify: no plan touched and no goal check due?', (context) => {
+    const { counts, state, stop, goalChecks } = context;
+    // The agent did not answer, because its calls were cut or failed: that settles nothing.
+    if (stop.end === 'iteration-budget' || isErrorJudgedBelow(context) || isToldFirst(context)) return null;
+    const all = planSize(counts);
+    const open = openCount(counts);
+    const touchedPlan = state.turn?.touchedPlan ?? false;
+    if ((all > 0 && (touchedPlan || open > 0)) || goalChecksDue(context)) return null;
+    const inputs = { todos: all, open, touchedPlan, goalChecks: goalChecks.length };
+    if (stop.end === 'error')
+      return letGo('failed', 'The step ended in an error before there was anything to verify.', inputs);
+    // A host's turn may be a mere question: nobody asks for an outcome, unless a plan vanished from the record (V4).
+    if (!judgesGoal(state) && state.recordBroken === null)
+      return skip(goalChecks.length === 0 ? nothingToVerify : checksNotDue, inputs);
+    if (state.leftOver !== null) return null;
+    return letGo('claimed', justAnswered, { ...inputs, rests: 'word' });
+  }),
   rule(
     'plan-not-resumed',
-    'Are the open todos from earlier turns, and this turn is about something else?',
+    'Do todos of earlier turns stay open that this turn did not take up?',
     (context) => {
+      const { state } = context;
+      const { touchedPlan = false, goesOn = false } = state.turn ?? {};
       const open = openCount(context.counts);
-      const { touchedPlan = false, goesOn = false } = context.state.turn ?? {};
-      if (open === 0 || touchedPlan || goesOn || isErrorJudgedBelow(context)) return null;
-      const [stays, them] = open === 1 ? ['stays', 'it'] : ['stay', 'them'];
-      const sentence = `${todos(open)} of an earlier turn ${stays} open; this turn did not take ${them} up.`;
-      return letGo('paused', sentence, { open, touchedPlan, goesOn });
+      const leftOver = state.leftOver?.open ?? 0;
+      if (isErrorJudgedBelow(context)) return null;
+      // What a run left open stays held; only the todos of another plan are out of its reach (T3).
+      const isAnother = open > 0 && !touchedPlan && !goesOn && !judgesGoal(state);
+      if (!isAnother && (leftOver === 0 || !isSettled(context))) return null;
+      const amount = isAnother ? open : leftOver;
+      const [stays, them] = amount === 1 ? ['stays', 'it'] : ['stay', 'them'];
+      const sentence = `${todos(amount)} of an earlier turn ${stays} open; this turn did not take ${them} up.`;
+      return letGo('paused', sentence, { open, leftOver, touchedPlan, goesOn });
     },
   ),
   rule('all-blocked', 'Is everything that remains blocked?', (context) => {
@@ -211,13 +234,37 @@ export const stopRules = [
     if (open > 0 || blocked === 0 || dueChallenge(context) !== null) return null;
     return letGo('blocked', `All that remains is blocked (${blocked}).`, { open, blocked });
   }),
+  // Nobody can prove it, and it is not the agent's progress that is missing (V1, P44).
+  rule('check-cannot-start', 'Is nothing open, but a check cannot start?', (context) => {
+    const named = isSettled(context) ? unstartable(context) : [];
+    const [first] = named;
+    if (first === undefined) return null;
+    const others = named.length === 1 ? '' : ` So it is with ${named.length - 1} more.`;
+    const why = first.tail === null ? '' : `: ${visibleLine(oneLine(first.tail, 200))}`;
+    const sentence = `The check ${displayName(first.check)} cannot start${why}`;
+    return letGo('blocked', `${sentence.replace(/[.:]*$/u, '.')}${others}`, {
+      check: first.check,
+      checks: named.length,
+    });
+  }),
+  // Checks that passed before and after prove nothing if nothing happened between (V1, P46).
+  rule('no-change', 'Did every check pass before, and has nothing changed since?', (context) => {
+    const { state } = context;
+    if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks') return null;
+    if (hasChanged(context)) return null;
+    const inputs = {
+      before: state.baseline?.fingerprint ?? null,
+      now: state.work.fingerprint,
+      rests: 'word',
+    };
+    return letGo('claimed', nothingChanged, inputs);
+  }),
   rule('nothing-open', 'Is nothing open, every due check passed and no challenge due?', (context) => {
-    const { state, counts, settings, stop } = context;
-    if (stop.end === 'iteration-budget' || (stop.end === 'error' && planSize(counts) === 0)) return null;
+    const { state, counts, settings } = context;
     const open = openCount(counts);
     const challenge = dueChallenge(context);
     const areRunning = checksRunning(context);
-    if (open > 0 || challenge !== null || (state.checksOverdue && areRunning)) return null;
+    if (!settlesStop(context) || (state.checksOverdue && areRunning)) return null;
     const failed = goalFailed(context);
     const { unverified } = counts;
     const inputs = { open, challenge, checksRunning: areRunning, unverified, goalFailed: failed };
@@ -228,7 +275,8 @@ export const stopRules = [
       if (areRunning) return wait('Checks are running.', inputs);
       if (failed) return null;
     }
-    return letGo(settledOutcome(context), describeSettled(context), inputs);
+    const rests = restsOn(context);
+    return letGo(rests === 'checks' ? 'done' : 'claimed', describeRest(context), { ...inputs, rests });
   }),
   // G11: one continuation for a text question, then the human's turn.
   rule(
@@ -281,18 +329,21 @@ export const stopRules = [
     'continuations since a todo was finished or a check passed',
     ({ state, settings }) => ({ used: state.counters.continuations, limit: settings.maxContinuations }),
   ),
-  // The first alarm changes the prompt; the second ends the turn (P25).
-  rule('looping', 'Did the agent go round in circles again after it was told?', ({ state }) => {
-    const { loopAlarms: alarms, loopTold: told } = state;
-    if (!told || alarms < 2) return null;
-    return letGo('stagnant', 'The agent repeats the same calls although it was told.', { alarms, told });
-  }),
-  rule('stagnant', 'Was there no progress for too many continuations?', ({ state, settings }) => {
+  rule('stagnant', 'Was there no progress for too many continuations?', (context) => {
+    const { state, settings } = context;
     const withoutProgress = state.counters.stagnant;
     const limit = settings.maxStagnant;
     if (withoutProgress < limit) return null;
     const sentence = `No progress after ${withoutProgress} continuations.`;
-    return letGo('stagnant', sentence, { withoutProgress, limit });
+    const inputs = { withoutProgress, limit, unverified: context.counts.unverified };
+    // A claim that passes would be progress: the agent did its part and waits for the check.
+    const claims = claimsWaitedFor(context);
+    if (claims === 'late') return null;
+    if (claims === null) return letGo('stagnant', sentence, inputs);
+    return {
+      ...wait(`${sentence} Checks of what it claimed are running.`, inputs),
+      runsChecks: claims === 'due',
+    };
   }),
   // For a continuation that cannot be carried out: the rules above were asked when it was decided.
   rule('host-cap', 'Does the host take no further continuation, whatever we answer?', (context) => {
@@ -314,7 +365,9 @@ export const stopRules = [
     const { mode, immediate } = state.descriptor;
     if (mode !== 'told' || immediate || settings.mode === 'observe') return null;
     const afterLast = (state.lastContinuationAt ?? Number.NEGATIVE_INFINITY) + settings.minIntervalMs;
-    const dueAt = Math.max(stop.at + settings.countdownSeconds * 1000, afterLast);
+    // After a wait the human gets the whole countdown again (G3, E3).
+    const since = Math.max(stop.at, stop.waitedUntil ?? 0);
+    const dueAt = Math.max(since + settings.countdownSeconds * 1000, afterLast);
     if (at >= dueAt) return null;
     return wait(`Resuming in ${Math.ceil((dueAt - at) / 1000)} s.`, { at, dueAt }, dueAt);
   }),
@@ -322,103 +375,21 @@ export const stopRules = [
 
 export type Reason = (typeof stopRules)[number]['name'];
 
-export function unnamedJobs({ state }: StopContext): State['jobs'] {
-  return state.jobs.filter(({ id }) => !state.namedJobs.includes(id));
-}
-
-/** So many, in any number of writes, make a bulk claim (V4). Two can be an honest coincidence. */
-const bulkSize = 3;
-
-export function dueChallenge({ state, counts }: StopContext): 'claims' | 'ends' | null {
-  if (!state.turn?.touchedPlan) return null;
-  if (counts.idleClaims >= bulkSize && !state.challenged.claims) return 'claims';
-  if (counts.idleEnds >= bulkSize && !state.challenged.ends) return 'ends';
-  return null;
-}
-
-/** Only in a turn that touched the plan or the workspace (V1). */
-function goalChecksDue({ state: { turn }, goalChecks }: StopContext): boolean {
-  return goalChecks.length > 0 && turn !== null && (turn.touchedPlan || turn.touchedWorkspace);
-}
-
-function goalStates({ state, goalChecks }: StopContext): string[] {
-  return goalChecks.map((check) => state.goal[check]?.state ?? 'none');
-}
-
-export function goalFailed(context: StopContext): boolean {
-  return goalChecksDue(context) && goalStates(context).includes('failed');
-}
-
-function isErrorJudgedBelow({ state, stop, settings, at }: StopContext): boolean {
-  if (stop.end !== 'error') return false;
-  const limited = state.rateLimitedUntil !== null && at < state.rateLimitedUntil;
-  return limited || state.overflows >= 2 || (state.circuit?.count ?? 0) >= settings.circuitAfter;
+function judgesGoal({ descriptor }: State): boolean {
+  return descriptor.judgesGoal === true;
 }
 
 const nothingToVerify = 'There is no plan and no check in this turn: nothing to verify.';
 const checksNotDue =
   'This turn changed neither the plan nor the workspace, so the checks on the goal are not due: nothing to verify.';
+const justAnswered = 'The agent answered; there is nothing to verify. With a check it could be done.';
+const nothingChanged =
+  'Every check passed before the agent began, and nothing was seen to change since: they prove no work.';
 
-function checksRunning(context: StopContext): boolean {
-  const { finalRun } = context.state;
-  if (context.counts.running > 0 || goalStates(context).includes('running')) return true;
-  return finalRun !== null && finalRun.stop === context.stop.eventId && !finalRun.ended;
-}
-
-/** Once per stop attempt: what is unverified or stale, and always the goal checks (V2). */
-function finalRunDue(context: StopContext): boolean {
-  const { unverified, passed } = context.counts;
-  const any = goalChecksDue(context) || unverified > 0 || passed > 0;
-  return any && context.state.finalRun?.stop !== context.stop.eventId;
-}
-
-/** Told to wait, the agent wrote nothing since: what passed meanwhile still counts. */
-export function isFinalRunTakenUp({ state: { finalRun, work, descriptor } }: StopContext): boolean {
-  return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;
-}
-
-function settledOutcome(context: StopContext): Outcome {
-  const { counts, goalChecks } = context;
-  const doubts = [counts.unexplained, counts.unproved, counts.unverified, counts.flaky];
-  if (doubts.some((count) => count > 0) || hasFlakyGoal(context) || isOnlyCancelled(counts)) return 'claimed';
-  const due = goalChecksDue(context);
-  const goalPassed = due && goalStates(context).every((state) => state === 'passed');
-  // A check that waits for a human's answer has not passed.
-  if (due && !goalPassed) return 'claimed';
-  // Untouched paths prove no work: only another goal check covers todos without a check (V1, P27).
-  const provesWork = goalPassed && goalChecks.some((check) => check !== protectedPathsId);
-  return counts.uncovered === 0 || provesWork ? 'done' : 'claimed';
-}
-
-function hasFlakyGoal({ state, goalChecks }: StopContext): boolean {
-  return goalChecks.some((check) => state.goal[check]?.flaky);
-}
-
-function isOnlyCancelled(counts: PlanCounts): boolean {
-  return counts.completed === 0 && counts.cancelled > 0;
-}
-
-function describeSettled(context: StopContext): string {
-  const { counts } = context;
-  const { unexplained, unproved } = counts;
-  if (settledOutcome(context) === 'done') return 'Nothing is open and every check passed.';
-  if (isOnlyCancelled(counts)) return 'Nothing is open, but every todo was cancelled.';
-  if (unexplained > 0)
-    return `Nothing is open, but ${todos(unexplained)} ${were(unexplained)} cancelled without a reason.`;
-  if (unproved > 0)
-    return `Nothing is open, but ${todos(unproved)} with checks of ${unproved === 1 ? 'its' : 'their'} own ${were(unproved)} cancelled.`;
-  if (hasFlakyGoal(context) || counts.flaky > 0)
-    return 'Nothing is open, but a check failed before it passed: it cannot be relied on.';
-  const unseen = counts.uncovered + counts.unverified;
-  return `Nothing is open; ${todos(unseen)} ${unseen === 1 ? 'rests' : 'rest'} on the agent's word alone.`;
-}
-
-function todos(amount: number): string {
-  return amount === 1 ? '1 todo' : `${amount} todos`;
-}
-
-function were(amount: number): string {
-  return amount === 1 ? 'was' : 'were';
+function isErrorJudgedBelow({ state, stop, settings, at }: StopContext): boolean {
+  if (stop.end !== 'error') return false;
+  const limited = state.rateLimitedUntil !== null && at < state.rateLimitedUntil;
+  return limited || state.overflows >= 2 || (state.circuit?.count ?? 0) >= settings.circuitAfter;
 }
 
 type Spending = Pick<StopContext, 'state' | 'settings' | 'at'>;

@@ -34,7 +34,7 @@ describe('C1: the table of settings', () => {
     expectTypeOf<Settings>().toExtend<PartialSettings>();
     expectTypeOf<SettingsOfTable['mode']>().toEqualTypeOf<Settings['mode']>();
     expectTypeOf<keyof SettingsOfTable['agents'][string]>().toEqualTypeOf<keyof Settings['agents'][string]>();
-    expect(settingNames).toHaveLength(42);
+    expect(settingNames).toHaveLength(43);
   });
 
   it('says what the requirements say by default (G4, G6, G8, G9, G10, E5, T6, S2, S5)', () => {
@@ -61,6 +61,7 @@ describe('C1: the table of settings', () => {
       circuitAfter: 3,
       sendAttempts: 3,
       sendBackoffMs: 500,
+      baselineSeconds: 60,
       backgroundWaitMinutes: 30,
       skipAgents: ['plan', 'planner', 'compaction', 'prometheus', 'momus'],
       subagents: 'off',
@@ -90,6 +91,7 @@ describe('C1: the table of settings', () => {
     expect([...shared].sort()).toEqual(
       [
         'scope',
+        'baselineSeconds',
         'maxTodos',
         'maxTitleBytes',
         'skipAgents',

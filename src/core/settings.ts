@@ -256,7 +256,16 @@ const ownSettings = {
     500,
     'Milliseconds before a failed send is tried again; each further one waits longer.',
   ),
-  backgroundWaitMinutes: perAgent(number(0, week), 30, 'Minutes to wait for background work of the host.'),
+  baselineSeconds: shared(
+    number(0, 86_400),
+    60,
+    'Seconds that a run waits for the checks to be tried before the first call to the model; then they run beside it.',
+  ),
+  backgroundWaitMinutes: perAgent(
+    number(0, week),
+    30,
+    'Minutes to wait for a subagent in the background; shell jobs are never waited for.',
+  ),
   skipAgents: shared(
     names,
     ['plan', 'planner', 'compaction', 'prometheus', 'momus'],

@@ -18,7 +18,7 @@ export type Counters = Session['counters'];
 
 export type GoalCheck = Readonly<typeof newGoalCheck>;
 export const newGoalCheck = {
-  state: 'none' as 'none' | 'running' | 'passed' | 'failed',
+  state: 'none' as 'none' | 'running' | 'passed' | 'failed' | 'cannot-start',
   passedBefore: false,
   flaky: false,
   tail: null as string | null,
@@ -28,7 +28,7 @@ export const newGoalCheck = {
 type FinalRun = { stop: string; ended: boolean; overdue: boolean; writes: number };
 
 /** Decided again when its cause of waiting ends. */
-export type ParkedStop = Readonly<{ eventId: string; cause: string }> &
+export type ParkedStop = Readonly<{ eventId: string; cause: string; waitedUntil?: number }> &
   Pick<EventOf<'stop-attempted'>, 'at' | 'end' | 'question' | 'toolError'>;
 
 type Pause = { by: 'human' | 'model' | 'rejection' | 'system'; reason: string | null; at: number };
@@ -105,6 +105,11 @@ type Later = Readonly<{
   delegation?: Delegation;
   trail?: Readonly<typeof noTrail>;
   hostList?: readonly HostTodo[];
+  /** Of the session's first message; results by check (V1). */
+  baseline?: Readonly<{
+    fingerprint: string | null;
+    checks: Readonly<Record<string, 'passed' | 'failed' | 'cannot-start'>>;
+  }>;
   /** Hash of the rest, written by the engine with each save. */
   seal?: string;
 }>;

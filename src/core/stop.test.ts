@@ -30,7 +30,7 @@ describe('letting go', () => {
         type: 'notify',
         level: 'info',
         title: 'untildone: paused',
-        message: 'The agent paused: I need a key',
+        message: 'The agent paused: I need a key. Open: “a”.',
       },
     ]);
   });
@@ -113,6 +113,7 @@ describe('waiting', () => {
     driver.stops({ background: [{ id: 'job-1', kind: 'subagent', description: 'explore' }] });
     expect(driver.state.timer).toMatchObject({ purpose: 'due', dueAt: driver.now + 30 * 60_000 });
     expect(driver.state.backgroundSince).toBe(driver.now);
+    expect(driver.fires().decision?.reason).toBe('not-yet');
     driver.fires();
     expect(driver.state.counters.total).toBe(1);
   });
@@ -127,5 +128,22 @@ describe('waiting', () => {
       dueAt: driver.now + 2000,
       epoch: driver.state.epoch,
     });
+  });
+
+  it('S8: a let-go with open todos names the first five to the human, and how many more, in both kinds of hosts', () => {
+    for (const mode of ['asked', 'told'] as const) {
+      const driver = createCoreDriver({
+        descriptor: { mode, immediate: true },
+        settings: { maxStagnant: 1 },
+      });
+      driver.says();
+      driver.plans('a', 'b', 'c', 'd', 'e\u001b[2J', 'f', 'g');
+      driver.stopsFully();
+      const ended = driver.stopsFully();
+      const said = answerOf(ended)?.message ?? ended.commands.find(({ type }) => type === 'notify');
+      expect(JSON.stringify(said)).toContain('Open: “a”, “b”, “c”, “d”, “e');
+      expect(JSON.stringify(said)).toContain('and 2 more.');
+      expect(JSON.stringify(said)).not.toContain('u001b');
+    }
   });
 });

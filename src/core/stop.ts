@@ -4,15 +4,9 @@ import { byEvent, type Command, type Decision, type Step, step } from './decisio
 import type { EventOf } from './events.ts';
 import { PlanDraft } from './plan.ts';
 import type { Policy } from './policy.ts';
-import {
-  dueChallenge,
-  isFinalRunTakenUp,
-  type Reason,
-  type RuleAnswer,
-  type StopContext,
-  stopRules,
-  type Undelivered,
-} from './rules.ts';
+import { type Reason, type RuleAnswer, type StopContext, stopRules, type Undelivered } from './rules.ts';
+import { oneLine, visibleLine } from './safe-text.ts';
+import { dueChallenge, isFinalRunTakenUp, type Rest } from './settlement.ts';
 import {
   afterAnswer,
   type Counters,
@@ -28,7 +22,7 @@ import {
   type State,
 } from './state.ts';
 import { continuationText, describeText, pickText, type TextKind } from './texts.ts';
-import { checksOf, isUnnamedDrop, isUnverified, type Todo } from './todo.ts';
+import { checksOf, isOpen, isUnnamedDrop, isUnverified, type Todo } from './todo.ts';
 import { seeFingerprint, setJobs } from './work.ts';
 
 const upcomingTodos = 4;
@@ -38,8 +32,8 @@ export const stopReducers = byEvent({
     const { end, question, toolError } = event;
     // A told host may idle twice for one stop: the first one's countdown holds (E4). An asked host has stopped again.
     const waiting = state.descriptor.mode === 'told' ? state.parked : null;
-    const { eventId, at, cause } = waiting ?? { eventId: event.id, at: event.at, cause: 'stop-attempted' };
-    const stop = { eventId, at, end, question, toolError, cause };
+    const first = waiting ?? { eventId: event.id, at: event.at, cause: 'stop-attempted' };
+    const stop = { ...first, end, question, toolError };
     return decideStop(seeFingerprint(lookAtStop(state, event, waiting), event), stop, policy, event.at);
   },
   'timer-fired'(state, { epoch, at }, policy) {
@@ -87,9 +81,23 @@ function lookAtStop(state: State, event: EventOf<'stop-attempted'>, waiting: Par
 }
 
 export function reconsider(first: Step, policy: Policy, at: number): Step {
-  const { parked } = first.state;
-  return parked === null ? first : join(first, decideStop(first.state, parked, policy, at));
+  const { parked, descriptor } = first.state;
+  if (parked === null) return first;
+  const hasWaited = descriptor.mode === 'told' && waits.has(parked.cause);
+  return join(
+    first,
+    decideStop(first.state, hasWaited ? { ...parked, waitedUntil: at } : parked, policy, at),
+  );
 }
+
+/** When one of these ends, a new countdown begins (G3). */
+const waits: ReadonlySet<string> = new Set<Reason>([
+  'recovering',
+  'compacting',
+  'permission-pending',
+  'question-pending',
+  'subagent-at-work',
+]);
 
 function join(first: Step, second: Step): Step {
   return {
@@ -126,18 +134,20 @@ function decideStop(
 
 function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): Decision {
   const { state, settings, undelivered } = context;
-  const { answer, inputs, dueAt } = given;
+  const { answer, dueAt } = given;
   // A continuation that was sent was no mere observation, whatever the mode is now.
   const observed = settings.mode === 'observe' && undelivered === null;
   const noText = { textKind: null, level: null };
-  return { answer, reason, ...honest(state, given), inputs, ...noText, dueAt, observed, epoch: state.epoch };
+  return { answer, reason, ...honest(state, given), ...noText, dueAt, observed, epoch: state.epoch };
 }
 
 /** A damaged record proves nothing: the best is `claimed` (V4). */
-function honest({ recordBroken }: State, { outcome, sentence }: RuleAnswer) {
-  if (recordBroken === null || (outcome !== 'done' && outcome !== 'claimed')) return { outcome, sentence };
+function honest({ recordBroken }: State, { outcome, sentence, inputs }: RuleAnswer) {
+  if (recordBroken === null || (outcome !== 'done' && outcome !== 'claimed'))
+    return { outcome, sentence, inputs };
   const told = `The record of the plan was changed from outside: ${recordBroken}. Nothing in it is proof.`;
-  return { outcome: 'claimed' as const, sentence: told };
+  const rests: Rest = 'record';
+  return { outcome: 'claimed' as const, sentence: told, inputs: { ...inputs, rests } };
 }
 
 function waiting(context: StopContext, { runsChecks }: RuleAnswer, decision: Decision): Step {
@@ -147,10 +157,10 @@ function waiting(context: StopContext, { runsChecks }: RuleAnswer, decision: Dec
   if (decision.observed) return decided(decision, state, answerCommands(context, decision, 'let-go'));
   const isTold = state.descriptor.mode === 'told';
   // An asked host's stop stays parked only while its checks run.
-  const stays = isTold || cause === 'nothing-open';
+  const stays = isTold || cause === 'nothing-open' || cause === 'stagnant';
   const parked: State = {
     ...state,
-    backgroundSince: cause === 'background' ? (state.backgroundSince ?? at) : state.backgroundSince,
+    backgroundSince: cause === 'subagent-at-work' ? (state.backgroundSince ?? at) : state.backgroundSince,
     parked: stays ? { ...stop, cause } : null,
     lastStop: stop,
     timer: isTold && dueAt !== null ? { purpose: 'due', dueAt, epoch: state.epoch } : null,
@@ -167,12 +177,12 @@ function decided(decision: Decision, state: State, commands: readonly Command[] 
 
 /** All are marked as running: the first result must not settle the turn. */
 function startFinalRun(context: StopContext, state: State): Step {
-  const { stop, goalChecks } = context;
+  const { stop, goalChecks, counts } = context;
   const goal = { ...state.goal };
-  // A run that the agent waited for leaves out what passed meanwhile.
-  const missing = isFinalRunTakenUp(context)
-    ? goalChecks.filter((check) => state.goal[check]?.state !== 'passed')
-    : goalChecks;
+  // While todos are open only claims are looked at; a run that the agent waited for leaves out what passed meanwhile.
+  const missing = goalChecks.filter(
+    (check) => openCount(counts) === 0 && !(isFinalRunTakenUp(context) && goal[check]?.state === 'passed'),
+  );
   for (const check of missing)
     goal[check] = { ...newGoalCheck, state: 'running', passedBefore: goal[check]?.passedBefore ?? false };
   const checks = [
@@ -205,9 +215,22 @@ function settling(context: StopContext, decision: Decision): Step {
   const commands: Command[] = answerCommands(context, decision, 'let-go');
   if (state.descriptor.mode === 'told' && isNews(decision)) {
     const level = context.undelivered === null ? 'info' : 'warning';
-    commands.push({ type: 'notify', level, title: `untildone: ${outcome}`, message: sentence });
+    const message = withOpenTodos(state, sentence);
+    commands.push({ type: 'notify', level, title: `untildone: ${outcome}`, message });
   }
   return decided(decision, { ...endTurn(state), settled }, commands);
+}
+
+/** For the human: which they are, and how many more (S8). */
+const namedOpen = 5;
+
+function withOpenTodos({ plan }: State, sentence: string): string {
+  const open = plan.filter(isOpen);
+  if (open.length === 0) return sentence;
+  const named = open.slice(0, namedOpen).map(({ title }) => `“${oneLine(visibleLine(title), 80)}”`);
+  const more = open.length > namedOpen ? ` and ${open.length - namedOpen} more` : '';
+  const end = /[.!?…]$/u.test(sentence) ? '' : '.';
+  return `${sentence}${end} Open: ${named.join(', ')}${more}.`;
 }
 
 /** For the human everything is, but a plain done, their own abort, and skips (C4). */
@@ -218,7 +241,8 @@ function isNews({ outcome }: Decision): boolean {
 function answerCommands({ state }: StopContext, decision: Decision, answer: 'wait' | 'let-go'): Command[] {
   if (state.descriptor.mode === 'told') return [];
   const { observed, sentence, dueAt } = decision;
-  const message = !observed && (answer === 'wait' || isNews(decision)) ? sentence : null;
+  const told = answer === 'wait' ? sentence : isNews(decision) ? withOpenTodos(state, sentence) : null;
+  const message = observed ? null : told;
   return [{ type: 'answer', answer, epoch: state.epoch, text: null, message, dueAt }];
 }
 
@@ -349,7 +373,7 @@ function sendAgain(
   // An asked host is answered at most once: there is nothing to send again.
   if (state.descriptor.mode === 'asked' || state.epoch !== epoch || isOver) return state;
   // The agent went on without our help and stopped again: the newer answer holds.
-  const isOutdated = state.parked !== null || state.settled !== null;
+  const isOutdated = state.parked !== null || state.turn?.ended === true;
   if (isOutdated && !isLost) return moved(state, injection, 'failed');
   // A planned resend has its own time.
   if (isLost && (isOutdated || state.timer !== null)) return state;

@@ -1,7 +1,8 @@
 // The words of a continuation: the first text that applies is sent (E6, V9). What comes from todos or tools is quoted:
 // it can neither pose as an instruction nor close a tag.
-import { dueChallenge, goalFailed, type StopContext, unnamedJobs } from './rules.ts';
+import type { StopContext } from './rules.ts';
 import { oneLine, quoteForModel } from './safe-text.ts';
+import { claimsWaitedFor, dueChallenge, goalFailed, unnamedJobs } from './settlement.ts';
 import { openCount, planSize } from './state.ts';
 import { isOpen, isUnnamedDrop, type Todo } from './todo.ts';
 
@@ -82,7 +83,8 @@ export const texts = [
     lines: (context) => [...failureLines(context), context.level === 1 ? '' : unchangedLine(context)],
   }),
   text('checks-running', 'Checks are still running: the agent is told how to wait for them.', {
-    applies: ({ state, counts }) => state.checksOverdue && openCount(counts) === 0,
+    applies: (context) =>
+      context.state.checksOverdue && (openCount(context.counts) === 0 || claimsWaitedFor(context) === 'late'),
     lines: ({ state: { descriptor } }) =>
       descriptor.tools.verify === null
         ? 'The checks of your work are still running. Stop again in a moment; nothing else is needed.'
@@ -99,10 +101,9 @@ export const texts = [
     applies: ({ stop, state }) => stop.end === 'empty' && state.emptyAnswers === 1,
     lines: () => 'Your last answer was empty.',
   }),
-  text('background-job', 'A background job runs and other todos are open: the agent works on those.', {
+  text('background-job', 'A background job runs: the agent is told that nobody waits for it.', {
     applies: (context) => unnamedJobs(context).length > 0,
-    lines: (context) =>
-      `Background work is running: ${jobs(context)}. You will be told when it ends; there is other work to do meanwhile.`,
+    lines: (context) => [`Background work is running: ${jobs(context)}.`, jobLine(context)],
   }),
   text('after-compaction', 'The context was compacted: the plan is given again.', {
     applies: ({ state }) => state.compacted,
@@ -206,6 +207,14 @@ export function namedTodos(todos: readonly Todo[]): string {
   const named = todos.slice(0, namedTitles).map((todo) => quoteForModel(todo.title, 120));
   const rest = todos.length - named.length;
   return rest > 0 ? `${named.join(', ')} and ${rest} more` : named.join(', ');
+}
+
+function jobLine({ state, counts }: StopContext): string {
+  const { wait } = state.descriptor.tools;
+  if (openCount(counts) === 0)
+    return 'Nobody waits for it. End it now, or say that it is meant to stay, such as a server.';
+  const how = wait === undefined ? '' : `, or wait for it with ${wait} if you need its result`;
+  return `Nobody waits for it: there is other work to do meanwhile${how}.`;
 }
 
 function jobs(context: StopContext): string {

@@ -92,6 +92,11 @@ export function isUnverified(todo: Todo): boolean {
   return todo.status === 'completed' && !isFinal(todo);
 }
 
+/** Claimed, with a check that cannot start: a failure would have reopened it. */
+export function isUnstartable(todo: Todo): boolean {
+  return isUnverified(todo) && todo.failureTail !== null;
+}
+
 /** Not passed since it was claimed. */
 export function checksOf(todo: Todo): { todoId: string; check: string }[] {
   return todo.checks
@@ -114,6 +119,11 @@ export function statusFromWord(word: string): TodoStatus | null {
     .toLowerCase()
     .replaceAll(/[\s-]+/g, '_');
   return todoStatuses.find((status) => statusWords[status].includes(key)) ?? null;
+}
+
+export function priorityFromWord(word: string): Priority | null {
+  const key = word.trim().toLowerCase();
+  return priorities.find((priority) => priority === key) ?? null;
 }
 
 /** The same todo: letter case, spacing, list markers and end punctuation do not matter. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ends, reports } from '../../test/properties/check-story.ts';
 import {
   answerOf,
   createCoreDriver,
@@ -47,7 +48,7 @@ const waits: readonly Wait[] = [
     ends: { type: 'wait-ended', wait: { kind: 'question', requestId: 'r1', rejected: false } },
   },
   {
-    reason: 'background',
+    reason: 'subagent-at-work',
     begins: { type: 'wait-started', wait: { kind: 'background', job: explorer } },
     ends: { type: 'wait-ended', wait: { kind: 'background', jobId: explorer.id } },
   },
@@ -61,8 +62,26 @@ describe('a wait', () => {
       expect(driver.stops().decision).toMatchObject({ answer: 'wait', reason });
       expect(driver.state.parked).toMatchObject({ cause: reason });
       driver.now += 10_000;
-      expect(injectionOf(driver.happens(ends))?.text).toContain('write the parser');
+      const ended = driver.happens(ends);
+      expect(injectionOf(ended)).toBeNull();
+      expect(ended.decision).toMatchObject({ reason: 'not-yet', dueAt: driver.now + 2000 });
+      expect(injectionOf(driver.fires())?.text).toContain('write the parser');
       expect(driver.state.counters.total).toBe(1);
+    });
+
+    it(`E3: ${reason}: it ends a countdown at once, and its end begins a new one`, () => {
+      const driver = planned(told);
+      driver.stops();
+      expect(driver.state).toMatchObject({ parked: { cause: 'not-yet' }, timer: { purpose: 'due' } });
+      driver.now += 1000;
+      expect(driver.happens(begins).decision).toMatchObject({ answer: 'wait', reason });
+      expect(driver.state.parked).toMatchObject({ cause: reason });
+      driver.now += 60_000;
+      driver.happens(ends);
+      expect(driver.state.timer).toMatchObject({ purpose: 'due', dueAt: driver.now + 2000 });
+      driver.stops();
+      expect(driver.state.timer?.dueAt).toBe(driver.now + 2000);
+      expect(injectionOf(driver.fires())).not.toBeNull();
     });
 
     it(`G3: ${reason}: an asked host gets control back with a word, and nothing is settled or counted`, () => {
@@ -97,7 +116,7 @@ describe('a wait', () => {
       type: 'wait-ended',
       wait: { kind: 'permission', requestId: 'r2', granted: true },
     });
-    expect(second.decision?.answer).toBe('continue');
+    expect(second.decision?.reason).toBe('not-yet');
   });
 
   it('G3: requests that nobody answers do not grow the session for ever', () => {
@@ -175,13 +194,13 @@ describe('compaction', () => {
 });
 
 describe('background work', () => {
-  it('P18: a shell job is named in one continuation while there is other work, then waited for', () => {
+  it('P18 P37: a shell job is named in one continuation, and holds nothing back', () => {
     const driver = planned();
     driver.happens({ type: 'wait-started', wait: { kind: 'background', job: server } });
     const named = driver.stops();
     expect(named.decision?.textKind).toBe('background-job');
     expect(textOf(named)).toContain('“npm run dev”');
-    expect(driver.stops().decision).toMatchObject({ answer: 'wait', reason: 'background' });
+    expect(driver.stops().decision).toMatchObject({ answer: 'continue', textKind: 'standard' });
     driver.happens({
       type: 'wait-started',
       wait: { kind: 'background', job: { ...server, id: 'job-3', description: 'npm test' } },
@@ -189,6 +208,31 @@ describe('background work', () => {
     const second = driver.stops();
     expect(textOf(second)).toContain('“npm test”');
     expect(textOf(second)).not.toContain('npm run dev');
+    expect(driver.stops().decision).toMatchObject({ outcome: 'stagnant' });
+  });
+
+  it('P37: a server runs and nothing is open: the checks run and the outcome is told', () => {
+    const driver = planned({ goalChecks: ['unit'] });
+    for (const { id } of driver.todos()) driver.completes(id);
+    driver.works();
+    const stopped = driver.stops({ background: [server] });
+    expect(stopped.commands).toContainEqual(expect.objectContaining({ type: 'run-checks' }));
+    reports(driver, null, 'passed');
+    expect(ends(driver).decision).toMatchObject({ outcome: 'done' });
+  });
+
+  it('P18: a run asks its agent once to end or to keep the job, and then settles', () => {
+    const tools = { pause: 'todo_pause', verify: 'todo_verify', wait: 'read_job' };
+    const driver = planned({ descriptor: { judgesGoal: true, tools } });
+    driver.happens({ type: 'wait-started', wait: { kind: 'background', job: server } });
+    expect(textOf(driver.stops())).toContain('wait for it with read_job');
+    const other = { ...server, id: 'job-3' };
+    driver.happens({ type: 'wait-started', wait: { kind: 'background', job: other } });
+    for (const { id } of driver.todos()) driver.completes(id);
+    const asked = driver.stops();
+    expect(asked.decision).toMatchObject({ answer: 'continue', textKind: 'background-job' });
+    expect(textOf(asked)).toContain('End it now, or say that it is meant to stay');
+    expect(driver.stops().decision).toMatchObject({ outcome: 'claimed', reason: 'nothing-open' });
   });
 
   it('P18: it is not waited for for ever, and a new job is waited for from its own start', () => {
@@ -197,9 +241,9 @@ describe('background work', () => {
     driver.now += 30 * 60_000;
     expect(driver.stops().decision?.answer).toBe('continue');
     driver.happens({ type: 'wait-started', wait: { kind: 'background', job: { ...explorer, id: 'job-9' } } });
-    expect(driver.stops().decision?.reason).toBe('background');
+    expect(driver.stops().decision?.reason).toBe('subagent-at-work');
     driver.now += 29 * 60_000;
-    expect(driver.stops().decision?.reason).toBe('background');
+    expect(driver.stops().decision?.reason).toBe('subagent-at-work');
     driver.now += 60_000;
     expect(driver.stops().decision?.answer).toBe('continue');
   });
@@ -215,7 +259,7 @@ describe('background work', () => {
   it('P18: the list that comes with a stop replaces our own count, no list leaves it', () => {
     const driver = planned();
     driver.happens({ type: 'wait-started', wait: { kind: 'background', job: explorer } });
-    expect(driver.stops({ background: null }).decision?.reason).toBe('background');
+    expect(driver.stops({ background: null }).decision?.reason).toBe('subagent-at-work');
     expect(driver.stops({ background: [] }).decision?.answer).toBe('continue');
     expect(driver.state).toMatchObject({ jobs: [], backgroundSince: null });
   });

@@ -308,7 +308,7 @@ describe('budgets and alarms', () => {
     });
     expect(answerOf(driver.stops())).toMatchObject({
       answer: 'let-go',
-      message: 'The agent paused: I need a key',
+      message: 'The agent paused: I need a key. Open: “write the parser”, “write the tests”.',
     });
   });
 });

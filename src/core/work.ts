@@ -224,15 +224,16 @@ function pauseByRejection(state: State, at: number, reason: string): State {
   return { ...state, epoch: state.epoch + 1, pause: { by: 'rejection', reason, at }, timer: null };
 }
 
-/** A new job is waited for from the start, however long an older one runs. */
+/** A new subagent is waited for from the start, however long an older one works. */
 export function setJobs(state: State, all: State['jobs']): State {
   const jobs = all.slice(-rememberedWaits);
-  const hasNew = jobs.some((job) => !state.jobs.some(({ id }) => id === job.id));
+  const subagents = jobs.filter(({ kind }) => kind === 'subagent');
+  const hasNew = subagents.some((job) => !state.jobs.some(({ id }) => id === job.id));
   return {
     ...state,
     jobs,
     namedJobs: state.namedJobs.filter((name) => jobs.some(({ id }) => id === name)),
-    backgroundSince: jobs.length === 0 || hasNew ? null : state.backgroundSince,
+    backgroundSince: subagents.length === 0 || hasNew ? null : state.backgroundSince,
   };
 }
 

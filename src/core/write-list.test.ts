@@ -159,17 +159,31 @@ describe('writeList', () => {
       'A',
       { content: '   ' },
       { content: 'x'.repeat(4097) },
-      { content: 'B', status: 'halfway' },
-      { content: 'C', priority: 'urgent' },
+      { content: 'B', status: '' },
       'D',
     ]);
     expect(reply.refused).toMatchObject([
       { index: 1, code: 'no-title' },
       { index: 2, code: 'title-too-long' },
-      { index: 3, code: 'unknown-status' },
-      { index: 4, code: 'unknown-priority' },
+      { index: 3, code: 'invalid-item' },
     ]);
     expect(titles(rows)).toEqual(['A', 'D']);
+  });
+
+  it('T6 P45: a word that we do not know makes no todo vanish: it is open, medium, and told', () => {
+    const rows = plan({ title: 'A', status: 'completed' }, { title: 'B', priority: 'high' });
+    const { reply, rows: after } = write(rows, [
+      { content: 'A', status: 'failed' },
+      { content: 'B', priority: 'critical' },
+      { content: 'C', status: 'waiting' },
+    ]);
+    expect(after.map(({ title, status, priority }) => [title, status, priority])).toEqual([
+      ['A', 'pending', 'medium'],
+      ['B', 'pending', 'medium'],
+      ['C', 'pending', 'medium'],
+    ]);
+    expect(reply.refused).toEqual([]);
+    expect(reply.notices.join('\n')).toMatch(/"failed".*\n.*"critical".*\n.*"waiting"/u);
   });
 
   it('T6: titles are measured in bytes', () => {
@@ -180,8 +194,8 @@ describe('writeList', () => {
 
   it.each([
     ['by id', { id: 't2', content: '', status: 'pending' }],
-    ['by title', { content: 'Build', status: 'halfway' }],
-    ['as reworded', { content: 'Build it', status: 'halfway' }],
+    ['by title', { content: 'Build', status: '' }],
+    ['as reworded', { content: 'Build it', status: '' }],
   ])('T6: what a refused item matched %s stays untouched', (_how, item) => {
     const rows = plan('A', { title: 'Build', status: 'in_progress' }, 'C');
     const { reply, ledger, rows: after } = write(rows, ['A', item, 'C']);

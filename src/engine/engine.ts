@@ -133,9 +133,10 @@ export function createEngine(options: EngineOptions, performer: Performer) {
       snapshot === null ? broken(before, 'what the human wanted checked is gone or was changed') : before;
     const governed = { ...known, policyHash: known.policyHash ?? key };
     let step = decide(governed, event, policy);
-    const outcome = step.decision?.outcome;
+    const { outcome, reason } = step.decision ?? {};
+    const isSettled = outcome === 'done' || outcome === 'claimed' || reason === 'no-plan';
     // What was loaded is compared (V4); a plan that this step began has no record yet.
-    if ((outcome === 'done' || outcome === 'claimed') && loaded.state?.planId === before.planId) {
+    if (isSettled && loaded.state?.planId === before.planId) {
       if (loaded.record === null) return false;
       const damage = findDamage(loaded.record, loaded.state.plan, hash);
       if (damage !== null && loaded.state.recordBroken === null)

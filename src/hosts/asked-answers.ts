@@ -276,7 +276,7 @@ export function createAnswers(context: Context) {
     if (answer === null) return nothing;
     if (answer.answer !== 'continue' || answer.text === null)
       // The host wakes the agent itself when background work ends.
-      return letGo(decision?.reason === 'background' ? null : messageOf(handled));
+      return letGo(decision?.reason === 'subagent-at-work' ? null : messageOf(handled));
     const message = stops + 1 === cap ? lastBlockMessage : null;
     if (cap === null || stops < cap)
       return (await isFirstToAnswer(answer.epoch)) ? { text: answer.text, message } : nothing;

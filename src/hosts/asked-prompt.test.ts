@@ -19,7 +19,9 @@ async function atWork() {
   return hooks;
 }
 
-const running = { background_tasks: [{ id: 'job', type: 'shell', status: 'running', command: 'make' }] };
+const running = {
+  background_tasks: [{ id: 'job', type: 'subagent', status: 'running', description: 'Look' }],
+};
 
 describe('a genuine human message', () => {
   it('G6: zeroes the counters; our own text, a notice and a command of ours do not', async () => {
@@ -90,7 +92,7 @@ describe('an interrupt, which the host never tells', () => {
 
   it('P19: in a continuation: the next notice latches', async () => {
     const hooks = await atWork();
-    expect(continuationOf(await hooks.send(stopPayload(running)))).not.toBeNull();
+    expect(continuationOf(await hooks.send(stopPayload()))).not.toBeNull();
     expect(await wakes(hooks)).toEqual({ held: false, latch: 'interrupted' });
   });
 

@@ -73,7 +73,7 @@ describe('a stop attempt', () => {
     expect(await hooks.send(stopPayload({ background_tasks }))).toEqual({});
     expect((await hooks.decisions()).at(-1)?.decision).toMatchObject({
       answer: 'wait',
-      reason: 'background',
+      reason: 'subagent-at-work',
     });
   });
 

@@ -240,7 +240,14 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     async function takeList() {
       const plan = await readPlan();
       if (plan && memory.opened === null) await open();
-      if (plan) await handle(plan);
+      const reply = plan ? (await handle(plan)).reply : null;
+      const wrong = [
+        ...(reply?.refused ?? []).map(({ sentence }) => sentence),
+        ...(reply?.unknownWords ?? []),
+      ];
+      // Nobody else reads the host's list: what was wrong in it would be dropped in silence (T6).
+      if (wrong.length > 0)
+        onError(new UntildoneError('invalid-event', `In the list of todos, ${wrong.join(' ')}`));
       return plan !== undefined;
     }
 

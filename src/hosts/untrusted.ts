@@ -16,7 +16,7 @@ export const amountOf = (value: unknown) =>
 export function readTodo(value: unknown, key: string | null) {
   const { content, status, priority } = recordOf(value);
   const title = textOf(content) ?? '';
-  return { key, title, status: textOf(status) ?? 'pending', priority: textOf(priority) ?? undefined };
+  return { key, title, status: textOf(status) || 'pending', priority: textOf(priority) || undefined };
 }
 
 type Answered<T> =

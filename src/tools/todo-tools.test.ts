@@ -324,6 +324,7 @@ describe('complete_todo', () => {
     const [todoId] = await create('Build');
     const result = await output('complete_todo', { todoId, outcome: 'no need', status: 'cancelled' });
     expect(result).toMatchObject({ status: 'cancelled', outcome: 'no need', remaining: 0 });
+    expect(await output('list_todo', { status: 'all' })).toMatchObject({ items: [{ outcome: 'no need' }] });
   });
 
   it('M3: unknown id, already final, missing outcome: a clear error, nothing changed', async () => {

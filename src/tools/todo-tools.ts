@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { NewTodo, PlanChange } from '../core/events.ts';
+import { refusedStatus } from '../core/plan.ts';
 import { excerpt } from '../core/problem.ts';
 import { oneLine, quoteForModel, stripTerminalControls } from '../core/safe-text.ts';
 import type { Fields, Values } from '../core/schema.ts';
@@ -351,8 +352,6 @@ async function changePlan(context: ToolCallContext, change: PlanChange) {
   return { reply, state, at: base.at, checks, refusal };
 }
 
-/** No plan knows it: the todo is refused, and what it matched stays as it is. */
-const refusedStatus = '';
 const mostRefusals = 20;
 
 /** From 1; what the tool saw itself (`own`) says more than the plan's refusal. */

@@ -76,48 +76,7 @@ export const evidenceMutations = mutationsOf({
       why: 'a todo that was reopened needs no new proof',
     },
   },
-  'src/core/rules.ts': {
-    'final-run-ends-early': {
-      find: 'return finalRun !== null && finalRun.stop === context.stop.eventId && !finalRun.ended;',
-      replace: 'return false;',
-      why: 'a turn is settled before what is stale was run again',
-    },
-    'stale-not-looked-at': {
-      find: 'const any = goalChecksDue(context) || unverified > 0 || passed > 0;',
-      replace: 'const any = goalChecksDue(context) || unverified > 0;',
-      why: 'evidence never goes stale',
-    },
-    'late-run-forgotten': {
-      find: 'return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;',
-      replace: 'return false;',
-      why: 'a slow check is started again at every stop',
-    },
-    'late-run-after-writes': {
-      find: 'return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;',
-      replace: 'return finalRun?.overdue === true && descriptor.seesTools;',
-      why: 'what was written after a check counts as checked',
-    },
-    'flaky-todo-is-done': {
-      find: '[counts.unexplained, counts.unproved, counts.unverified, counts.flaky]',
-      replace: '[counts.unexplained, counts.unproved, counts.unverified]',
-      why: 'a flaky check of a todo proves it',
-    },
-    'cancelled-check-is-done': {
-      find: '[counts.unexplained, counts.unproved, counts.unverified, counts.flaky]',
-      replace: '[counts.unexplained, counts.unverified, counts.flaky]',
-      why: 'cancelling a todo gets rid of its check',
-    },
-    'unanswered-human-is-done': {
-      find: "  if (due && !goalPassed) return 'claimed';\n",
-      replace: '',
-      why: 'a check that no human answered counts as passed',
-    },
-    'protected-paths-prove-work': {
-      find: 'goalPassed && goalChecks.some((check) => check !== protectedPathsId)',
-      replace: 'goalPassed',
-      why: 'untouched tests prove work that nobody checked',
-    },
-  },
+  'src/core/rules.ts': {},
   'src/core/stop.ts': {
     'late-run-unmarked': {
       find: '? { ...finalRun, overdue: true }',
@@ -125,8 +84,8 @@ export const evidenceMutations = mutationsOf({
       why: 'a run that was waited for is not taken up again',
     },
     'broken-record-is-done': {
-      find: "return { outcome: 'claimed' as const, sentence: told };",
-      replace: 'return { outcome, sentence: told };',
+      find: "return { outcome: 'claimed' as const, sentence: told,",
+      replace: 'return { outcome, sentence: told,',
       why: 'a forged record leads to done',
     },
     'claim-hides-damage': {
@@ -142,8 +101,8 @@ export const evidenceMutations = mutationsOf({
   },
   'src/engine/engine.ts': {
     'record-never-looked-at': {
-      find: "if ((outcome === 'done' || outcome === 'claimed') &&",
-      replace: "if (outcome === 'failed' &&",
+      find: 'if (isSettled && loaded',
+      replace: 'if (false && loaded',
       why: 'a forged record is never found',
     },
     'two-runs-one-waited-for': {
@@ -220,6 +179,48 @@ export const evidenceMutations = mutationsOf({
       find: 'if (twin !== undefined && (item.hostKey === undefined) !== (twin.hostKey === null)) {',
       replace: 'if (false as boolean && twin !== undefined) {',
       why: 'two families of todo tools make two plans',
+    },
+  },
+  'src/core/settlement.ts': {
+    'protected-paths-prove-work': {
+      find: 'isDue && goalChecks.some((check) => check !== protectedPathsId)',
+      replace: 'isDue',
+      why: 'untouched tests prove work that nobody checked',
+    },
+    'unanswered-human-is-done': {
+      find: "if (counts.unverified > 0 || isMissing) return 'unverified';",
+      replace: "if (counts.unverified > 0) return 'unverified';",
+      why: 'a check that no human answered counts as passed',
+    },
+    'cancelled-check-is-done': {
+      find: "if (counts.unproved > 0) return 'unproved';",
+      replace: '',
+      why: 'cancelling a todo gets rid of its check',
+    },
+    'flaky-todo-is-done': {
+      find: 'if (counts.flaky > 0 || goalChecks',
+      replace: 'if (goalChecks',
+      why: 'a flaky check of a todo proves it',
+    },
+    'late-run-after-writes': {
+      find: 'return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;',
+      replace: 'return finalRun?.overdue === true && descriptor.seesTools;',
+      why: 'what was written after a check counts as checked',
+    },
+    'late-run-forgotten': {
+      find: 'return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;',
+      replace: 'return false;',
+      why: 'a slow check is started again at every stop',
+    },
+    'stale-not-looked-at': {
+      find: 'const any = goalChecksDue(context) || unverified > 0 || passed > 0;',
+      replace: 'const any = goalChecksDue(context) || unverified > 0;',
+      why: 'evidence never goes stale',
+    },
+    'final-run-ends-early': {
+      find: 'return finalRun !== null && finalRun.stop === context.stop.eventId && !finalRun.ended;',
+      replace: 'return false;',
+      why: 'a turn is settled before what is stale was run again',
     },
   },
 });

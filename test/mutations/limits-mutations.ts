@@ -59,8 +59,8 @@ export const limitsMutations = mutationsOf({
       why: 'weak progress goes on for ever',
     },
     'rule-looping-silent': {
-      find: 'if (!told || alarms < 2) return null;',
-      replace: 'if (true) return null;',
+      find: 'if (!told || alarms < 2 ||',
+      replace: 'if (true ||',
       why: 'a loop goes on for ever',
     },
     'rule-stagnant-silent': {
@@ -84,15 +84,9 @@ export const limitsMutations = mutationsOf({
       why: 'an asked host waits for nothing',
     },
     'rule-not-yet-no-interval': {
-      find: 'const dueAt = Math.max(stop.at + settings.countdownSeconds * 1000, afterLast);',
-      replace:
-        'const dueAt = stop.at + settings.countdownSeconds * 1000 + 0 * afterLast || stop.at + settings.countdownSeconds * 1000;',
+      find: 'const dueAt = Math.max(since + settings.countdownSeconds * 1000, afterLast);',
+      replace: 'const dueAt = since + settings.countdownSeconds * 1000;',
       why: 'continuations follow each other without a pause',
-    },
-    'bulk-size-four': {
-      find: 'const bulkSize = 3;',
-      replace: 'const bulkSize = 4;',
-      why: 'three idle claims go unchallenged',
     },
   },
   'src/core/stop.ts': {
@@ -100,6 +94,13 @@ export const limitsMutations = mutationsOf({
       find: 'undelivered === null ? stopRules : deliveryRules',
       replace: 'undelivered === null ? stopRules.toReversed() : deliveryRules',
       why: 'the reason shown is not the one that counts',
+    },
+  },
+  'src/core/settlement.ts': {
+    'bulk-size-four': {
+      find: 'const bulkSize = 3;',
+      replace: 'const bulkSize = 4;',
+      why: 'three idle claims go unchallenged',
     },
   },
 });

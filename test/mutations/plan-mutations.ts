@@ -14,8 +14,8 @@ export const planMutations = mutationsOf({
       why: 'a todo is given up before anybody was told',
     },
     'drop-never-settles': {
-      find: "return ended(todo, 'cancelled-unexplained', null, at);\n}\n\nfunction ended",
-      replace: 'return null;\n}\n\nfunction ended',
+      find: "return ended(todo, 'cancelled-unexplained', unexplained, at);\n}\n\nconst unexplained",
+      replace: 'return null;\n}\n\nconst unexplained',
       why: 'a dropped todo is named for ever',
     },
     'claim-not-idle': {
@@ -125,8 +125,8 @@ export const planMutations = mutationsOf({
       why: 'a wait is forgotten when its cause ends',
     },
     'wait-asked-parked': {
-      find: "const stays = isTold || cause === 'nothing-open';",
-      replace: 'const stays = true;',
+      find: "const stays = isTold || cause === 'nothing-open' || cause === 'stagnant';",
+      replace: 'const stays = isTold;',
       why: 'a stop that was let through is answered later',
     },
     'wait-no-timer': {
@@ -135,8 +135,8 @@ export const planMutations = mutationsOf({
       why: 'a countdown never ends',
     },
     'background-since-forgotten': {
-      find: "backgroundSince: cause === 'background' ? (state.backgroundSince ?? at) : state.backgroundSince,",
-      replace: '',
+      find: "backgroundSince: cause === 'subagent-at-work' ? (state.backgroundSince ?? at) : state.backgroundSince,",
+      replace: 'backgroundSince: state.backgroundSince,',
       why: 'a development server is waited for for ever',
     },
     'observed-wait-acts': {
@@ -193,6 +193,16 @@ export const planMutations = mutationsOf({
     },
   },
   'src/core/reconcile.ts': {
+    'unknown-status-vanishes': {
+      find: "const status = known ?? 'pending';",
+      replace: 'if (known === null) return [];\n  const status = known;',
+      why: 'a todo with an unknown status is not held',
+    },
+    'todo-tool-slip-blocks': {
+      find: 'toolError: isTodoCall(event) ? null : event.error',
+      replace: 'toolError: event.error',
+      why: 'a wrong id in a todo tool blocks the todo',
+    },
     'host-list-undoes': {
       find: 'text(known) === text(listed)',
       replace: 'false',

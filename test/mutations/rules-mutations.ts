@@ -3,6 +3,31 @@ import { mutationsOf } from './mutation.ts';
 
 export const rulesMutations = mutationsOf({
   'src/core/rules.ts': {
+    'countdown-not-begun-anew': {
+      find: 'const since = Math.max(stop.at, stop.waitedUntil ?? 0);',
+      replace: 'const since = stop.at;',
+      why: 'after a permission was given the text goes out without a countdown',
+    },
+    'rule-check-cannot-start-silent': {
+      find: 'const named = isSettled(context) ? unstartable(context) : [];',
+      replace: 'const named: ReturnType<typeof unstartable> = [];',
+      why: 'a check that cannot start ends as claimed, and nobody is told why',
+    },
+    'rule-stagnant-ignores-claims': {
+      find: 'const claims = claimsWaitedFor(context);',
+      replace: 'const claims = null as ReturnType<typeof claimsWaitedFor>;',
+      why: 'a turn ends stagnant while the check that would prove its work runs',
+    },
+    'rule-no-change-silent': {
+      find: 'if (hasChanged(context)) return null;',
+      replace: 'if (true) return null;',
+      why: 'an agent that only talked is done, because the checks passed before it began',
+    },
+    'rule-no-plan-done': {
+      find: "return letGo('claimed', justAnswered,",
+      replace: "return letGo('done', justAnswered,",
+      why: 'run … && deploy deploys what nobody verified',
+    },
     'rule-disabled-silent': {
       find: "if (mode !== 'off' && enabled) return null;",
       replace: 'if (true) return null;',
@@ -104,12 +129,12 @@ export const rulesMutations = mutationsOf({
       why: 'a run without a terminal waits for ever',
     },
     'rule-background-cut-calls': {
-      find: "if (jobs === 0 || stop.end === 'iteration-budget') return null;",
-      replace: 'if (jobs === 0) return null;',
+      find: "if (subagents === 0 || stop.end === 'iteration-budget') return null;",
+      replace: 'if (subagents === 0) return null;',
       why: 'an agent at work waits for a server',
     },
     'rule-background-silent': {
-      find: "if (jobs === 0 || stop.end === 'iteration-budget') return null;",
+      find: "if (subagents === 0 || stop.end === 'iteration-budget') return null;",
       replace: 'if (true) return null;',
       why: 'subagents are not waited for',
     },
@@ -119,8 +144,8 @@ export const rulesMutations = mutationsOf({
       why: 'a development server stops the work for ever',
     },
     'rule-background-shell-waits': {
-      find: 'if (subagents === 0 && openCount(counts) > 0 && unnamedJobs(context).length > 0) return null;',
-      replace: '',
+      find: "const subagents = state.jobs.filter(({ kind }) => kind === 'subagent').length;",
+      replace: 'const subagents = state.jobs.length;',
       why: 'other work stands still while a shell job runs',
     },
     'rule-ended-cancelled-silent': {
@@ -149,18 +174,18 @@ export const rulesMutations = mutationsOf({
       why: 'a filtered answer is pressed',
     },
     'rule-no-plan-silent': {
-      find: ": letGo('done', goalChecks.length === 0 ? nothingToVerify : checksNotDue, inputs);",
-      replace: ': null;',
+      find: 'return skip(goalChecks.length === 0 ? nothingToVerify : checksNotDue, inputs);',
+      replace: 'return null;',
       why: 'an agent that just answered is pressed',
     },
     'rule-no-plan-ignores-goal': {
-      find: '(todos > 0 && (touchedPlan || open > 0)) || goalChecksDue(context)',
-      replace: 'todos > 0 && (touchedPlan || open > 0)',
+      find: '(all > 0 && (touchedPlan || open > 0)) || goalChecksDue(context)',
+      replace: 'all > 0 && (touchedPlan || open > 0)',
       why: 'a goal check is never run without a plan',
     },
     'rule-no-plan-settles-cut-calls': {
-      find: "if (stop.end === 'iteration-budget' || isErrorJudgedBelow(context)) return null;",
-      replace: 'if (isErrorJudgedBelow(context)) return null;',
+      find: "if (stop.end === 'iteration-budget' || isErrorJudgedBelow(context) || isToldFirst(context)) return null;",
+      replace: 'if (isErrorJudgedBelow(context) || isToldFirst(context)) return null;',
       why: 'an agent whose calls were cut counts as done',
     },
     'rule-no-plan-hides-limit': {
@@ -174,13 +199,13 @@ export const rulesMutations = mutationsOf({
       why: 'a failed step counts as done',
     },
     'rule-plan-not-resumed-silent': {
-      find: 'if (open === 0 || touchedPlan || goesOn || isErrorJudgedBelow(context)) return null;',
+      find: 'if (!isAnother && (leftOver === 0 || !isSettled(context))) return null;',
       replace: 'if (true) return null;',
       why: "a question is answered with yesterday's plan",
     },
     'rule-plan-not-resumed-ignores-phrase': {
-      find: 'if (open === 0 || touchedPlan || goesOn ||',
-      replace: 'if (open === 0 || touchedPlan ||',
+      find: 'const isAnother = open > 0 && !touchedPlan && !goesOn &&',
+      replace: 'const isAnother = open > 0 && !touchedPlan &&',
       why: 'go on does not go on',
     },
     'rule-all-blocked-silent': {
@@ -194,14 +219,9 @@ export const rulesMutations = mutationsOf({
       why: 'blocking everything is a way out',
     },
     'rule-nothing-open-silent': {
-      find: 'return letGo(settledOutcome(context), describeSettled(context), inputs);',
+      find: "return letGo(rests === 'checks' ? 'done' : 'claimed', describeRest(context), { ...inputs, rests });",
       replace: 'return null;',
       why: 'a finished agent is continued until a limit ends it',
-    },
-    'rule-nothing-open-ignores-challenge': {
-      find: 'if (open > 0 || challenge !== null || (state',
-      replace: 'if (open > 0 || (state',
-      why: 'bulk claims go unchallenged',
     },
     'rule-nothing-open-ignores-running': {
       find: "if (areRunning) return wait('Checks are running.', inputs);",
@@ -213,16 +233,6 @@ export const rulesMutations = mutationsOf({
       replace: '',
       why: 'a failed goal check does not matter',
     },
-    'rule-nothing-open-no-final-run': {
-      find: 'return any && context.state.finalRun?.stop !== context.stop.eventId;',
-      replace: 'return false;',
-      why: 'the checks of the human are never run',
-    },
-    'rule-nothing-open-run-for-ever': {
-      find: 'return any && context.state.finalRun?.stop !== context.stop.eventId;',
-      replace: 'return any;',
-      why: 'the final checks are run again and again',
-    },
     'rule-nothing-open-checks-in-observe': {
       find: "if (settings.mode === 'enforce') {",
       replace: 'if (true) {',
@@ -233,40 +243,93 @@ export const rulesMutations = mutationsOf({
       replace: ') return null;',
       why: 'an agent is let go because its checks are slow',
     },
-    'outcome-unexplained-done': {
-      find: '[counts.unexplained, counts.unproved, counts.unverified, counts.flaky]',
-      replace: '[counts.unproved, counts.unverified, counts.flaky]',
-      why: 'dropping the hard todos ends as done',
-    },
-    'outcome-all-cancelled-done': {
-      find: '|| hasFlakyGoal(context) || isOnlyCancelled(counts)',
-      replace: '|| hasFlakyGoal(context)',
-      why: 'cancelling everything ends as done',
-    },
-    'outcome-flaky-done': {
-      find: '|| hasFlakyGoal(context) || isOnlyCancelled(counts)',
-      replace: '|| isOnlyCancelled(counts)',
-      why: 'a flaky pass ends as done',
-    },
-    'outcome-unverified-done': {
-      find: '[counts.unexplained, counts.unproved, counts.unverified, counts.flaky]',
-      replace: '[counts.unexplained, counts.unproved, counts.flaky]',
-      why: 'a claim whose check did not pass ends as done',
-    },
-    'outcome-claims-done': {
-      find: "return counts.uncovered === 0 || provesWork ? 'done' : 'claimed';",
-      replace: "return 'done';",
-      why: 'the word of the agent ends as done',
-    },
-    'goal-checks-always-due': {
-      find: 'return goalChecks.length > 0 && turn !== null && (turn.touchedPlan || turn.touchedWorkspace);',
-      replace: 'return goalChecks.length > 0;',
-      why: 'a mere question runs the checks of the goal',
-    },
     'rule-repeated-question-silent': {
       find: 'if (!stop.question || state.questions < 2) return null;',
       replace: 'if (true) return null;',
       why: 'an agent that needs a human is pressed again and again',
+    },
+  },
+  'src/core/settlement.ts': {
+    'empty-first-answer-settles': {
+      find: "(isRun && stop.end === 'empty' && state.emptyAnswers === 1)",
+      replace: 'false',
+      why: 'an empty first answer ends the run',
+    },
+    'baseline-failures-forgotten': {
+      find: "return Object.entries(checks).some(([check, result]) => given.has(check) && result !== 'passed');",
+      replace: 'return false;',
+      why: 'a check that was made to pass proves nothing',
+    },
+    'goal-checks-skipped-in-a-run': {
+      find: 'return descriptor.judgesGoal === true || turn',
+      replace: 'return turn',
+      why: 'an agent that only talks passes by the check that the human gave',
+    },
+    'goal-checks-always-due': {
+      find: 'return descriptor.judgesGoal === true || turn?.touchedPlan === true || turn?.touchedWorkspace === true;',
+      replace: 'return true;',
+      why: 'a mere question runs the checks of the goal',
+    },
+    'outcome-claims-done': {
+      find: "return goalProves || (counts.uncovered === 0 && counts.passed > 0) ? 'checks' : 'word';",
+      replace: "return 'checks';",
+      why: 'the word of the agent ends as done',
+    },
+    'outcome-unverified-done': {
+      find: "if (counts.unverified > 0 || isMissing) return 'unverified';",
+      replace: "if (isMissing) return 'unverified';",
+      why: 'a claim whose check did not pass ends as done',
+    },
+    'outcome-flaky-done': {
+      find: " || goalChecks.some((check) => state.goal[check]?.flaky)) return 'flaky';",
+      replace: ") return 'flaky';",
+      why: 'a flaky pass ends as done',
+    },
+    'outcome-all-cancelled-done': {
+      find: "if (isOnlyCancelled(counts)) return 'word';",
+      replace: '',
+      why: 'cancelling everything ends as done',
+    },
+    'outcome-unexplained-done': {
+      find: "if (counts.unexplained > 0) return 'unexplained';",
+      replace: '',
+      why: 'dropping the hard todos ends as done',
+    },
+    'rule-nothing-open-run-for-ever': {
+      find: 'return any && context.state.finalRun?.stop !== context.stop.eventId;',
+      replace: 'return any;',
+      why: 'the final checks are run again and again',
+    },
+    'rule-nothing-open-no-final-run': {
+      find: 'return any && context.state.finalRun?.stop !== context.stop.eventId;',
+      replace: 'return false;',
+      why: 'the checks of the human are never run',
+    },
+    'rule-nothing-open-ignores-challenge': {
+      find: 'return openCount(counts) === 0 && dueChallenge(context) === null &&',
+      replace: 'return openCount(counts) === 0 &&',
+      why: 'bulk claims go unchallenged',
+    },
+  },
+  'src/core/human.ts': {
+    'words-part-from-the-plan': {
+      find: 'state.descriptor.judgesGoal === true && isUnfinished(state)',
+      replace: 'false && isUnfinished(state)',
+      why: 'a word typed after an abort lets the open todos go',
+    },
+  },
+  'src/core/check-results.ts': {
+    'unstartable-check-reopens': {
+      find: "else if (event.result === 'cannot-start') {",
+      replace: "else if (event.result === 'cannot-start' && todo.attempts < 0) {",
+      why: 'a missing program reopens a finished todo for ever',
+    },
+  },
+  'src/core/decide.ts': {
+    'countdown-runs-through-recovery': {
+      find: "const isHeld = event.type === 'wait-started' && first.state.timer?.purpose === 'due';",
+      replace: 'const isHeld = false;',
+      why: 'the toasts of a countdown go on while the session recovers',
     },
   },
 });

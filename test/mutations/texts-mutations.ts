@@ -45,8 +45,8 @@ export const textsMutations = mutationsOf({
       why: 'the failed goal check is not quoted',
     },
     'text-checks-running': {
-      find: 'state.checksOverdue && openCount(counts) === 0',
-      replace: 'false',
+      find: 'context.state.checksOverdue &&',
+      replace: 'false &&',
       why: 'an agent whose checks run is told to work on nothing',
     },
     'text-question': {

@@ -164,8 +164,8 @@ export const workMutations = mutationsOf({
       why: 'a session grows with every job',
     },
     'jobs-old-wait': {
-      find: 'jobs.length === 0 || hasNew ? null',
-      replace: 'jobs.length === 0 ? null',
+      find: 'subagents.length === 0 || hasNew ? null',
+      replace: 'subagents.length === 0 ? null',
       why: 'a new subagent is not waited for beside an old server',
     },
     'jobs-named-kept': {
@@ -181,13 +181,13 @@ export const workMutations = mutationsOf({
   },
   'src/core/stop.ts': {
     'idle-restarts-countdown': {
-      find: 'const stop = { eventId, at, end,',
-      replace: 'const stop = { eventId, at: event.at, end,',
+      find: 'const stop = { ...first, end, question, toolError };',
+      replace: 'const stop = { ...first, at: event.at, end, question, toolError };',
       why: 'a host that idles often is never continued',
     },
     'idle-new-run': {
-      find: 'const stop = { eventId, at, end,',
-      replace: 'const stop = { eventId: event.id, at, end,',
+      find: 'const stop = { ...first, end, question, toolError };',
+      replace: 'const stop = { ...first, eventId: event.id, end, question, toolError };',
       why: 'every idle starts the checks again',
     },
     'asked-repeats-share': {

@@ -22,7 +22,7 @@ interface Details {
 export function reports(
   driver: CoreDriver,
   todoId: string | null,
-  result: 'passed' | 'failed' | 'waiting',
+  result: 'passed' | 'failed' | 'waiting' | 'cannot-start',
   details: Details = {},
 ) {
   const check = todoId === null ? 'unit' : 'own';

@@ -174,8 +174,16 @@ function check(digits: Digits, world: World): { todoId: string | null; check: st
 }
 
 function finish(digits: Digits, world: World): Happening {
-  const result = digits(3) === 2 ? 'failed' : 'passed';
-  const tail = result === 'failed' ? 'expected 1, got 2' : null;
+  const result = pick(digits, [
+    'passed',
+    'passed',
+    'failed',
+    'passed',
+    'passed',
+    'failed',
+    'cannot-start',
+  ] as const);
+  const tail = result === 'passed' ? null : 'expected 1, got 2';
   const flaky = result === 'passed' && digits(8) === 7;
   return {
     type: 'check-finished',
@@ -187,6 +195,12 @@ function finish(digits: Digits, world: World): Happening {
     final: true,
     writes: null,
   };
+}
+
+function baseline(digits: Digits, world: World): Happening {
+  const results = ['passed', 'passed', 'failed', 'cannot-start'] as const;
+  const checks = world.goalChecks.map((check) => ({ check, result: pick(digits, results) }));
+  return { type: 'baseline-seen', fingerprint: digits(4) === 3 ? null : `tree-${digits(4)}`, checks };
 }
 
 function endRun(digits: Digits, { state }: World): Happening {
@@ -292,6 +306,7 @@ const makers: readonly (readonly [number, Maker])[] = [
   [2, (digits, world) => ({ type: 'check-started', ...check(digits, world) })],
   [6, finish],
   [8, endRun],
+  [3, baseline],
   [
     1,
     (digits, world) => ({
@@ -329,7 +344,11 @@ const makers: readonly (readonly [number, Maker])[] = [
 const table: readonly Maker[] = makers.flatMap(([weight, maker]) => Array<Maker>(weight).fill(maker));
 
 /** Milliseconds that pass before an event; a negative one is an event that arrives late. */
-const pauses = [0, 0, 0, 0, 100, 100, 400, 1000, 1000, 2500, 2500, 5000, 30_000, 700_000, -500, -3000];
+const pauses = [
+  ...[0, 0, 0, 0, 100, 100, 400, 1000, 1000, 2500, 2500, 5000, 30_000, 700_000],
+  // Clocks step: back by seconds, forward by hours (P42).
+  ...[-500, -3000, -10_000, 7_200_000],
+];
 
 export function eventOf(number: number, world: World): Event {
   const digits = digitsOf(number);

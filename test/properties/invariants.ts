@@ -28,6 +28,7 @@ export function checkInvariants(moment: Moment): void {
     checkSends(moment, continuation);
     checkWaiting(moment);
     checkSettled(moment);
+    checkDone(moment);
     noteRun(moment);
   } else checkUnseen(moment);
 }
@@ -154,10 +155,17 @@ function isUnproved({
   reference,
   policy,
   step: {
-    state: { plan: todos },
+    decision,
+    state: { plan: todos, descriptor, emptyAnswers, jobs, namedJobs },
   },
 }: Moment): boolean {
+  const isRun = descriptor.judgesGoal === true;
   if (reference.stopEnd === 'iteration-budget') return true;
+  // Said once, since no plan and no check would say it: it goes round in circles, its answer was empty, its job runs.
+  if (reference.loop.alarms > 0 && !reference.loop.told && todos.length === 0) return true;
+  if (isRun && todos.length === 0 && reference.stopEnd === 'empty' && emptyAnswers === 1) return true;
+  const isUntold = jobs.some(({ id, kind }) => kind === 'shell' && !namedJobs.includes(id));
+  if (isRun && (isUntold || decision?.textKind === 'background-job')) return true;
   // A limit of the provider cut the work short before its goal could be checked.
   if (reference.stopEnd === 'error' && todos.length === 0 && policy.goalChecks.length > 0) return true;
   if (policy.goalChecks.some((check) => reference.goal.get(check) === 'failed')) return true;
@@ -184,6 +192,7 @@ function afterContinuation({ reference, event, step }: Moment, epoch: number): v
     must(due !== null, 'a bulk challenge is made once per human message, with reason', step.decision);
     reference.challenges[due] = true;
   }
+  if (step.decision?.textKind === 'loop') reference.loop.told = true;
   reference.injectedEpoch = epoch;
   reference.sends = 1;
   reference.failedSince = false;
@@ -228,7 +237,7 @@ function checkWaiting({ reference, before, event, step }: Moment): void {
   const { state, decision } = step;
   const forgotten = before.parked !== null && state.parked === null && decision === null;
   must(!forgotten || cancels.has(event.type), 'a parked stop attempt is cancelled only as E2 says', event);
-  if (decision?.reason === 'background') reference.waitedSince ??= event.at;
+  if (decision?.reason === 'subagent-at-work') reference.waitedSince ??= event.at;
   if (decision?.answer !== 'wait' || decision.reason === 'already-answered') return;
   if (before.descriptor.mode !== 'told' || state.timer !== null) return;
   const ends =
@@ -251,6 +260,30 @@ function checkSettled({ reference, step: { decision, state } }: Moment): void {
     (key) => key.startsWith('null:') || key === `end:${state.lastStop?.eventId}` || completed.has(key),
   );
   must(out.length === 0, 'a turn is not settled while its final checks are out', out);
+}
+
+/** V1: what a run calls done was seen: nothing open, every check passed on the final state, something changed. */
+function checkDone({ reference, policy, step: { decision, state } }: Moment): void {
+  if (decision?.outcome !== 'done') return;
+  const { plan, leftOver, descriptor } = state;
+  const open = plan.filter(({ status }) => status === 'pending' || status === 'in_progress');
+  must(open.length === 0 && leftOver === null, 'done: nothing is open in any turn', decision);
+  must(!plan.some(({ status }) => status === 'blocked'), 'done: nothing is blocked', decision);
+  if (!descriptor.judgesGoal) return;
+  const given = policy.goalChecks;
+  const passed = given.every((check) => reference.goal.get(check) === 'passed');
+  must(passed, 'done: every check on the goal passed on the final state', [...reference.goal]);
+  const own = plan.filter(({ checks }) => checks.length > 0);
+  must(
+    own.every(({ status, verification }) => status === 'completed' && verification === 'passed'),
+    'done: every todo with a check of its own passed it',
+    own,
+  );
+  must(given.length > 0 || own.length > 0, 'done: without any check the best is claimed', decision);
+  const { baseline, tree } = reference;
+  const moved = baseline !== null && baseline.tree !== null && tree !== null && baseline.tree !== tree;
+  const mended = given.some((check) => (baseline?.checks.get(check) ?? 'passed') !== 'passed');
+  must(moved || mended, 'done: something changed since the goal was given', { baseline, tree });
 }
 
 function noteRun({ reference, step: { commands } }: Moment): void {

@@ -6,12 +6,15 @@ import {
   all,
   atTime,
   withCounters,
+  withCounts,
   withDescriptor,
   withSession,
   withSettings,
   withUndelivered,
   withUsage,
 } from './rule-context.ts';
+
+const finalRun = { stop: 'stop-1', ended: true, overdue: false, writes: 0 };
 
 export const limitCases: readonly RuleCase[] = [
   {
@@ -97,13 +100,52 @@ export const limitCases: readonly RuleCase[] = [
     silent: [
       silent('it was not told yet', withSession({ loopAlarms: 2, loopTold: false })),
       silent('it was told and has not looped since', withSession({ loopAlarms: 1, loopTold: true })),
+      silent(
+        'every todo is ended: the checks decide',
+        all(withSession({ loopAlarms: 2, loopTold: true }), withCounts({ completed: 1 })),
+      ),
     ],
   },
   {
     rule: 'stagnant',
     id: 'G7',
-    answers: [letGo('the third without progress is out', 'stagnant', withCounters({ stagnant: 3 }))],
-    silent: [silent('one reminder is left', withCounters({ stagnant: 2 }))],
+    answers: [
+      letGo('the third without progress is out', 'stagnant', withCounters({ stagnant: 3 })),
+      {
+        when: 'a claim beside the open todo was not checked for this stop',
+        patch: all(withCounters({ stagnant: 3 }), withCounts({ pending: 1, completed: 1, unverified: 1 })),
+        answer: 'wait',
+        runsChecks: true,
+      },
+      wait(
+        'the checks of the claims still run',
+        all(
+          withCounters({ stagnant: 3 }),
+          withCounts({ pending: 1, completed: 1, unverified: 1 }),
+          withSession({ finalRun: { ...finalRun, ended: false } }),
+        ),
+      ),
+      letGo(
+        'the checks of the claims brought nothing',
+        'stagnant',
+        all(
+          withCounters({ stagnant: 3 }),
+          withCounts({ pending: 1, completed: 1, unverified: 1 }),
+          withSession({ finalRun }),
+        ),
+      ),
+    ],
+    silent: [
+      silent('one reminder is left', withCounters({ stagnant: 2 })),
+      silent(
+        'the deadline of the host came before the checks of the claims ended',
+        all(
+          withCounters({ stagnant: 3 }),
+          withCounts({ pending: 1, completed: 1, unverified: 1 }),
+          withSession({ finalRun: { ...finalRun, ended: false }, checksOverdue: true }),
+        ),
+      ),
+    ],
   },
   {
     rule: 'host-cap',

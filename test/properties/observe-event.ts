@@ -2,7 +2,7 @@
 // It reads requirements, not src/core: where the two differ, one of them is wrong.
 
 import type { Step } from '../../src/core/decision.ts';
-import type { Event, EventOf } from '../../src/core/events.ts';
+import type { Event, EventOf, Job } from '../../src/core/events.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import type { State } from '../../src/core/state.ts';
 import { checks, rowsChanged, work } from './observe-work.ts';
@@ -80,13 +80,15 @@ function speak(reference: Reference, event: EventOf<'human-spoke'>, before: Stat
   reference.weakSinceContinuation = false;
   reference.continuationOpen = false;
   reference.challenges = { claims: false, ends: false };
+  reference.loop = { alarms: 0, told: false };
   reference.sameErrors = 0;
   reference.signature = null;
   reference.overflows = 0;
   reference.tokens = 0;
   reference.cost = 0;
   reference.overdue = false;
-  if (after.turn?.number !== before.turn?.number) {
+  const ran = before.turn?.ended === false && before.parked === null;
+  if (!ran || after.turn?.number !== before.turn?.number) {
     reference.permissions.clear();
     reference.questions.clear();
   }
@@ -157,13 +159,17 @@ function waits(reference: Reference, event: Event): void {
       break;
     case 'stop-attempted':
       if (event.background !== null) {
-        if (event.background.some(({ id }) => !reference.jobs.has(id))) reference.waitedSince = null;
+        const isNew = ({ id, kind }: Job) => kind === 'subagent' && !reference.jobs.has(id);
+        if (event.background.some(isNew)) reference.waitedSince = null;
         reference.jobs.clear();
         for (const { id, kind } of event.background) reference.jobs.set(id, kind);
       }
       break;
     case 'error-occurred':
       failed(reference, event);
+      break;
+    case 'loop-alarmed':
+      reference.loop.alarms += 1;
       break;
     case 'usage-reported':
       reference.tokens += event.inputTokens + event.outputTokens;
@@ -174,7 +180,7 @@ function waits(reference: Reference, event: Event): void {
       if (event.news === 'failed' || event.news === 'lost') reference.failedSince = true;
       break;
   }
-  if (reference.jobs.size === 0) reference.waitedSince = null;
+  if (![...reference.jobs.values()].includes('subagent')) reference.waitedSince = null;
 }
 
 function began(reference: Reference, wait: EventOf<'wait-started'>['wait']): void {
@@ -183,7 +189,7 @@ function began(reference: Reference, wait: EventOf<'wait-started'>['wait']): voi
   else if (wait.kind === 'permission') reference.permissions.add(wait.requestId);
   else if (wait.kind === 'question') reference.questions.add(wait.requestId);
   else {
-    if (!reference.jobs.has(wait.job.id)) reference.waitedSince = null;
+    if (wait.job.kind === 'subagent' && !reference.jobs.has(wait.job.id)) reference.waitedSince = null;
     reference.jobs.set(wait.job.id, wait.job.kind);
   }
 }

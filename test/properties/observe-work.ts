@@ -32,6 +32,7 @@ export function work(reference: Reference, event: Event, human: boolean): boolea
     event.type === 'stop-attempted' ||
     (event.type === 'human-spoke' && human);
   const tree = looks ? event.fingerprint : null;
+  reference.tree = tree ?? reference.tree;
   if (tree === null || reference.trees.has(tree)) return false;
   const isBaseline = reference.trees.size === 0;
   reference.trees.add(tree);
@@ -74,7 +75,8 @@ export function rowsChanged(
     }
     if (row.status === 'in_progress' && before?.status !== 'in_progress') weak = true;
     if (row.status === 'completed' && before?.status !== 'completed' && row.checks.length > 0) weak = true;
-    if (row.status === before?.status && event.type !== 'check-finished') continue;
+    const isJudged = event.type === 'check-finished' && event.result !== 'cannot-start';
+    if (row.status === before?.status && !isJudged) continue;
     const byAgent = 'actor' in event && event.actor === 'agent';
     if (isOpen(row) || !byAgent || !idleSinceBirth) reference.idle.delete(row.id);
     else reference.idle.set(row.id, row.status === 'completed' ? 'claims' : 'ends');
@@ -85,6 +87,11 @@ export function rowsChanged(
 export function checks(reference: Reference, event: Event): boolean {
   if (event.type === 'check-started' && event.todoId === null) reference.goal.set(event.check, 'running');
   if (event.type === 'checks-overdue') reference.overdue = true;
+  if (event.type === 'baseline-seen') {
+    reference.baseline ??= { tree: event.fingerprint, checks: new Map() };
+    const { checks: first } = reference.baseline;
+    for (const { check, result } of event.checks) if (!first.has(check)) first.set(check, result);
+  }
   if (event.type === 'final-run-ended') reference.unreported.delete(`end:${event.stop}`);
   if (event.type !== 'check-finished') return false;
   reference.unreported.delete(`${event.todoId}:${event.check}`);

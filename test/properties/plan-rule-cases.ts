@@ -1,8 +1,37 @@
+import { createState } from '../../src/core/state.ts';
+import { aTodo } from '../support/builders.ts';
 import { driverStart } from './core-driver.ts';
-import { headless, letGo, type RuleCase, silent, wait } from './rule-case.ts';
-import { all, withCounts, withGoal, withSession, withSettings, withStop, withTurn } from './rule-context.ts';
+import { headless, judging, letGo, type RuleCase, silent, wait } from './rule-case.ts';
+import {
+  all,
+  withCounts,
+  withDescriptor,
+  withGoal,
+  withSession,
+  withSettings,
+  withStop,
+  withTurn,
+} from './rule-context.ts';
 
 const endedRun = { stop: 'stop-1', ended: true, overdue: false, writes: 0 };
+const untouched = withTurn({ touchedPlan: false, touchedWorkspace: false });
+const leftOver = withSession({ leftOver: { planId: 'plan-1', open: 2 } });
+const workAt = (fingerprint: string) => ({ ...createState('session-1', driverStart).work, fingerprint });
+const before = (result: 'passed' | 'failed' | 'cannot-start') =>
+  withSession({ baseline: { fingerprint: 'tree-1', checks: { unit: result } } });
+const unseen = all(
+  withCounts({ completed: 1, uncovered: 1 }),
+  judging,
+  withGoal('passed'),
+  withSession({ finalRun: endedRun, work: workAt('tree-1') }),
+);
+const unchanged = all(unseen, before('passed'));
+const unstarted = all(
+  withCounts({ completed: 1, uncovered: 1 }),
+  withGoal('cannot-start'),
+  withSession({ finalRun: endedRun }),
+);
+const emptyOnce = all(withStop({ end: 'empty' }), withSession({ emptyAnswers: 1 }));
 const limited = all(withStop({ end: 'error' }), withSession({ rateLimitedUntil: driverStart + 1 }));
 
 export const planCases: readonly RuleCase[] = [
@@ -10,7 +39,14 @@ export const planCases: readonly RuleCase[] = [
     rule: 'no-plan',
     id: 'P29',
     answers: [
-      letGo('there is no plan and no goal check', 'done', withCounts({})),
+      letGo('there is no plan and no goal check: a host is told nothing', null, withCounts({})),
+      letGo('a run just answered', 'claimed', all(withCounts({}), judging)),
+      letGo('an empty answer in a host', null, all(withCounts({}), emptyOnce)),
+      letGo(
+        'a run answered empty twice',
+        'claimed',
+        all(withCounts({}), judging, withStop({ end: 'empty' }), withSession({ emptyAnswers: 2 })),
+      ),
       letGo(
         'the step failed before there was a plan',
         'failed',
@@ -18,12 +54,12 @@ export const planCases: readonly RuleCase[] = [
       ),
       letGo(
         'the plan is settled and this turn did not touch it',
-        'done',
+        null,
         all(withCounts({ completed: 3 }), withTurn({ touchedPlan: false })),
       ),
       letGo(
         'the goal check is not due in a turn that touched nothing',
-        'done',
+        null,
         all(withCounts({}), withGoal('failed'), withTurn({ touchedPlan: false, touchedWorkspace: false })),
       ),
     ],
@@ -33,6 +69,20 @@ export const planCases: readonly RuleCase[] = [
       silent(
         'a goal check is due since the workspace was touched',
         all(withCounts({}), withGoal('none'), withTurn({ touchedPlan: false })),
+      ),
+      silent(
+        'a run has a goal check: it is due whatever the turn touched',
+        all(withCounts({}), judging, withGoal('none'), untouched),
+      ),
+      silent('a run left todos of another plan open', all(withCounts({}), judging, leftOver)),
+      silent(
+        'a loop alarm was not told yet',
+        all(withCounts({}), withSession({ loopAlarms: 1, loopTold: false })),
+      ),
+      silent('the first answer of a run was empty', all(withCounts({}), judging, emptyOnce)),
+      silent(
+        'a job of a run was not told of yet',
+        all(withCounts({}), judging, withSession({ jobs: [{ id: 'j', kind: 'shell', description: 'dev' }] })),
       ),
       silent(
         'the calls of an agent without a plan were cut',
@@ -56,11 +106,24 @@ export const planCases: readonly RuleCase[] = [
   {
     rule: 'plan-not-resumed',
     id: 'P34',
-    answers: [letGo('the human asked for something else', 'paused', withTurn({ touchedPlan: false }))],
+    answers: [
+      letGo('the human asked for something else', 'paused', withTurn({ touchedPlan: false })),
+      letGo(
+        'this plan is settled, but one of an earlier turn is not',
+        'paused',
+        all(withCounts({ completed: 1, uncovered: 1 }), leftOver),
+      ),
+    ],
     silent: [
       silent('this turn took the plan up', withTurn({ touchedPlan: true })),
       silent('the step met a limit that still runs', all(withTurn({ touchedPlan: false }), limited)),
       silent('the human said go on', withTurn({ touchedPlan: false, goesOn: true })),
+      silent('a run answers for all of its plan', all(withTurn({ touchedPlan: false }), judging)),
+      silent(
+        'one of an earlier turn is open, and the checks of this one were not run',
+        all(withCounts({ completed: 1 }), withGoal('passed'), leftOver),
+      ),
+      silent('one of an earlier turn is open beside one of this turn', leftOver),
       silent('nothing is open', all(withCounts({ completed: 1 }), withTurn({ touchedPlan: false }))),
     ],
   },
@@ -72,6 +135,46 @@ export const planCases: readonly RuleCase[] = [
       silent('another todo is open', withCounts({ pending: 1, blocked: 1 })),
       silent('nothing is blocked', withCounts({ completed: 1 })),
       silent('they were blocked in bulk and not challenged yet', withCounts({ blocked: 3, idleEnds: 3 })),
+    ],
+  },
+  {
+    rule: 'check-cannot-start',
+    id: 'P44',
+    answers: [
+      letGo('one on the goal cannot', 'blocked', unstarted),
+      letGo(
+        'one of a claim cannot',
+        'blocked',
+        all(
+          withCounts({ completed: 1, unverified: 1 }),
+          withSession({
+            finalRun: endedRun,
+            plan: [aTodo({ status: 'completed', verification: 'claimed', checks: ['own'], failureTail: '' })],
+          }),
+        ),
+      ),
+    ],
+    silent: [
+      silent('it was not tried for this stop', all(unstarted, withSession({ finalRun: null }))),
+      silent('a todo is open', all(unstarted, withCounts({ completed: 1, pending: 1 }))),
+      silent('it is not due in a turn of a host that touched nothing', all(unstarted, untouched)),
+      silent('it failed', all(unstarted, withGoal('failed'))),
+    ],
+  },
+  {
+    rule: 'no-change',
+    id: 'P46',
+    answers: [
+      letGo('every check passed before and the files are the same', 'claimed', unchanged),
+      letGo('nobody saw how things stood before', 'claimed', unseen),
+    ],
+    silent: [
+      silent('the files changed', all(unchanged, withSession({ work: workAt('tree-2') }))),
+      silent('a check failed before', all(unchanged, before('failed'))),
+      silent('a check could not start before', all(unchanged, before('cannot-start'))),
+      silent('a host has no goal to answer for', all(unchanged, withDescriptor({ judgesGoal: false }))),
+      silent('the checks were not run for this stop', all(unchanged, withSession({ finalRun: null }))),
+      silent('a todo is open', all(unchanged, withCounts({ pending: 1, completed: 1 }))),
     ],
   },
   {
@@ -128,6 +231,15 @@ export const planCases: readonly RuleCase[] = [
         'claimed',
         all(
           withCounts({ completed: 1, uncovered: 1 }),
+          withGoal('passed', false, 'protected paths'),
+          withSession({ finalRun: endedRun }),
+        ),
+      ),
+      letGo(
+        'there are no todos, and nothing but untouched protected paths speaks for the work',
+        'claimed',
+        all(
+          withCounts({}),
           withGoal('passed', false, 'protected paths'),
           withSession({ finalRun: endedRun }),
         ),

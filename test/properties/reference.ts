@@ -45,12 +45,16 @@ export interface Reference {
   readonly births: Map<string, Birth>;
   readonly finals: Set<string>;
   readonly passes: Set<string>;
-  readonly goal: Map<string, 'running' | 'passed' | 'failed'>;
+  readonly goal: Map<string, 'running' | 'passed' | 'failed' | 'cannot-start'>;
+  /** How things stood first, and the last state of the workspace. */
+  baseline: { readonly tree: string | null; readonly checks: Map<string, string> } | null;
+  tree: string | null;
   /** Checks of the last final run that have not reported. */
   readonly unreported: Set<string>;
   overdue: boolean;
   readonly idle: Map<string, 'claims' | 'ends'>;
   challenges: { claims: boolean; ends: boolean };
+  loop: { alarms: number; told: boolean };
   total: number;
   continuations: number;
   weakResets: number;
@@ -99,10 +103,13 @@ export function createReference(): Reference {
     finals: new Set(),
     passes: new Set(),
     goal: new Map(),
+    baseline: null,
+    tree: null,
     unreported: new Set(),
     overdue: false,
     idle: new Map(),
     challenges: { claims: false, ends: false },
+    loop: { alarms: 0, told: false },
     total: 0,
     continuations: 0,
     weakResets: 0,

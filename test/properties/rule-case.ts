@@ -37,6 +37,7 @@ export const wait = (when: string, patch: Patch, dueAfter?: number): RuleAnswerC
 export const silent = (when: string, patch: Patch): SilentCase => ({ when, patch });
 
 export const told = withDescriptor({ mode: 'told' });
+export const judging = withDescriptor({ judgesGoal: true });
 export const headless = withDescriptor({ headless: true });
 export const pausedBy = (by: 'human' | 'model' | 'rejection' | 'system'): Patch =>
   withSession({ pause: { by, reason: 'because', at: driverStart } });

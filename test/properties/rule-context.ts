@@ -94,7 +94,7 @@ export function withStop(changes: Partial<ParkedStop>): Patch {
 }
 
 export function withGoal(
-  state: 'none' | 'running' | 'passed' | 'failed',
+  state: 'none' | 'running' | 'passed' | 'failed' | 'cannot-start',
   flaky = false,
   name = 'unit',
 ): Patch {

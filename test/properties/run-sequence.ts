@@ -56,6 +56,7 @@ export function setupOf(number: number, mode: HostMode, settings: Partial<Settin
       headless: digit(4) === 3,
       immediate: digit(6) === 5,
       seesTools: digit(6) !== 5,
+      judgesGoal: digit(2) === 1,
     },
   };
 }

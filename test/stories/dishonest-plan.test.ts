@@ -108,7 +108,7 @@ describe.each(protocols)('$name', (protocol) => {
     expect(statuses(played)['The real work']).toBe('pending');
   });
 
-  it('P16: malformed todos are refused one by one and the last good plan stays', async () => {
+  it('P16, P45: malformed todos are refused one by one, an unknown word is held as open, the last good plan stays', async () => {
     const played = await play({
       protocol,
       steps: [
@@ -123,15 +123,17 @@ describe.each(protocols)('$name', (protocol) => {
         callTool('todo_write', { todos: 'all of them' }),
         writeFile('alpha.txt', 'a'),
         complete('Write alpha'),
+        complete('Odd one'),
         say('Written.'),
       ],
     });
-    expect(statuses(played)).toEqual({ 'Write alpha': 'completed' });
+    expect(statuses(played)).toEqual({ 'Write alpha': 'completed', 'Odd one': 'completed' });
     expect(continuations(played)).toEqual([]);
     const [mixed, whole] = [played.requests[2], played.requests[3]].map(
       (request) => lastResults(request!)[0],
     );
     expect(mixed?.text).toMatch(/"refused":\[\{/);
+    expect(mixed?.text).toContain('taken as pending');
     expect(whole).toMatchObject({ text: expect.stringMatching(/todos/) });
     expect(whole?.text).toMatch(/array|list/i);
   });

@@ -211,7 +211,12 @@ describe('what the system does', () => {
   });
 
   it('a wait without an end says only what it waits for', () => {
-    const wait = event(0, { type: 'waiting', reason: 'background', sentence: 'Work runs.', until: null });
+    const wait = event(0, {
+      type: 'waiting',
+      reason: 'subagent-at-work',
+      sentence: 'Work runs.',
+      until: null,
+    });
     expect(printed([wait])).toBe('… waiting: Work runs.\n');
   });
 

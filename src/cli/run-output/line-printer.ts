@@ -147,7 +147,7 @@ function createSessionPrinter(options: LinePrinterOptions): SessionPrinter {
           mark: signs.waiting,
           markStyle: 'yellow',
           // Background work ends when it ends; what is known is how long it may take at most.
-          text: `waiting${until === null ? '' : `${reason === 'background' ? ', at most' : ''} until ${moment(until, at)}`}: ${sentence}`,
+          text: `waiting${until === null ? '' : `${reason === 'subagent-at-work' ? ', at most' : ''} until ${moment(until, at)}`}: ${sentence}`,
         }),
       ),
     error: ({ at, kind, sentence, retryAt }) =>
@@ -231,14 +231,15 @@ function checkLines(
   { check, result, flaky, sentence, milliseconds }: EventOf<'check-ended'>,
 ): string[] {
   const { signs, unicode } = page;
-  const words = flaky ? 'passed only when run again (flaky)' : result === 'waiting' ? 'waits' : result;
+  const said = { passed: 'passed', failed: 'failed', waiting: 'waits', 'cannot-start': 'cannot start' };
+  const words = flaky ? 'passed only when run again (flaky)' : said[result];
   const took = result === 'waiting' ? '' : ` after ${formatShort(milliseconds)}`;
-  const styles = { passed: flaky ? 'yellow' : 'green', failed: 'red', waiting: 'yellow' } as const;
-  const marks = { passed: signs.ok, failed: signs.failed, waiting: signs.waiting } as const;
+  const odd = flaky || result === 'waiting' || result === 'cannot-start';
+  const marks = { passed: signs.ok, failed: signs.failed, waiting: signs.waiting };
   return page.entry({
     // In ASCII the marks are words, and the words stand here already.
-    mark: unicode ? marks[result] : signs.notice,
-    markStyle: styles[result],
+    mark: unicode ? marks[result === 'cannot-start' ? 'failed' : result] : signs.notice,
+    markStyle: odd ? 'yellow' : result === 'passed' ? 'green' : 'red',
     text: `check ${page.clip(check, longestCheck)} ${words}${took}${sentence === '' ? '' : `: ${sentence}`}`,
   });
 }

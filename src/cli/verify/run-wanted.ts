@@ -103,7 +103,14 @@ async function humanAnswer(
   if (store === null || target.session === null) return waiting(wanted, spec, io);
   const asked = { sessionId: target.session.id, fingerprint: await fingerprintOf(target, spec) };
   const { result, sentence, tail, at } = await humanFinding(spec, asked, { store, clock: io.clock });
-  return { ...nothingSeen, wanted, result, sentence, tail, at };
+  return {
+    ...nothingSeen,
+    wanted,
+    result: result === 'cannot-start' ? 'failed' : result,
+    sentence,
+    tail,
+    at,
+  };
 }
 
 function waiting(wanted: WantedCheck, { question }: HumanCheck, { clock }: Io): VerifiedCheck {

@@ -25,6 +25,21 @@ describe('an idle session with open todos', () => {
     expect(stage.errors).toEqual([]);
   });
 
+  it('T6 P45: a status or priority that we do not know: the todo is held as open, and the program is told', async () => {
+    const stage = createProgramStage();
+    await stage.says('Build it.');
+    stage.todos = [
+      { content: 'write the parser', status: 'waiting', priority: 'critical' },
+      { content: 'write the tests', status: 'completed' },
+    ];
+    await stage.works('todo_write');
+    await stage.answers();
+    await stage.idles();
+    await stage.clock.advance(2000);
+    expect(stage.injected[0]?.text).toContain('write the parser');
+    expect(String(stage.errors)).toMatch(/"waiting", taken as pending.*"critical", taken as medium/u);
+  });
+
   it("V9 P26: keeps agent, model and variant of the human's last message", async () => {
     const stage = await stopped();
     await stage.clock.advance(2000);

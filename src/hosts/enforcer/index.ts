@@ -61,7 +61,7 @@ export function createEnforcer(options: EnforcerOptions) {
 
   /** No event tells that it fell to zero (G3). */
   function followBackground({ id, parked }: Session) {
-    if (parked?.cause === 'background') waiting.add(id);
+    if (parked?.cause === 'subagent-at-work') waiting.add(id);
     else waiting.delete(id);
     if (waiting.size > 0) cancelLook ??= clock.wake(clock.now() + backgroundMs, lookAtAll);
   }

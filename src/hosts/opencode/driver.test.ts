@@ -226,7 +226,7 @@ describe('other sessions', () => {
     await host.idles(sessionId);
     await rest();
     expect(host.injected(sessionId)).toEqual([]);
-    expect((await decisions())[0]?.decision.reason).toBe('background');
+    expect((await decisions())[0]?.decision.reason).toBe('subagent-at-work');
     await host.answers('ses_child', 'Seen.');
     await host.idles('ses_child');
     await host.flush('ses_child');

@@ -168,7 +168,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     const read = readCall(part);
     if (read === null) return;
     const { callId, call, isOver, error } = read;
-    if (isOver) memory.toolError = error;
+    if (isOver) memory.toolError = call.access === 'todo' ? null : error;
     // Repeated while a call prints.
     if (!isNews(`${callId} ${isOver}`)) return;
     // A call that was over at once is both.

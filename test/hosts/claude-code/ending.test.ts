@@ -96,9 +96,7 @@ describe('an agent that may stop', () => {
   it('T2: has no todos and just answers: not one continuation', async () => {
     const played = await play({ prompt: 'What is 6 × 7?', scripts: [script('answer', [say('42.')])] });
     expect(played.continuations).toHaveLength(0);
-    expect(played.session.decisions).toMatchObject([
-      { answer: 'let-go', reason: 'no-plan', outcome: 'done' },
-    ]);
+    expect(played.session.decisions).toMatchObject([{ answer: 'let-go', reason: 'no-plan', outcome: null }]);
     expect(played.messages, 'nobody is told about an ordinary answer').toEqual([]);
   });
 

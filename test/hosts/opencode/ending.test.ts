@@ -153,7 +153,7 @@ describe('an agent that may stop', () => {
   it('T2: has no todos and just answers: not one continuation', async () => {
     const ended = await playToEnd('answer');
     expect(ended.continuations).toHaveLength(0);
-    expect(ended.decisions).toMatchObject([{ answer: 'let-go', reason: 'no-plan', outcome: 'done' }]);
+    expect(ended.decisions).toMatchObject([{ answer: 'let-go', reason: 'no-plan', outcome: null }]);
   });
 
   it('P33: was asked for a part only: at most one continuation, then it pauses and is left alone', async () => {
