@@ -58,7 +58,7 @@ export const eventFields = {
   'tool-started': { ...aboutCall, input: described(input, 'As the model sent it; null: nothing.') },
   'tool-ended': {
     ...aboutCall,
-    ok: flag,
+    ok: described(flag, 'false: an error, or a command that exited with another status than 0.'),
     output: words("First part of the output, or the error's sentence."),
     milliseconds,
   },
@@ -121,6 +121,14 @@ export const eventFields = {
     flaky: described(flag, 'It failed first and passed when it was run once more.'),
     sentence: words('Why it did not pass.'),
     milliseconds,
+  },
+  baseline: {
+    check: text,
+    result: described(
+      choice('passed', 'failed', 'cannot-start'),
+      'How a check of the human stood before the first model call.',
+    ),
+    sentence: words('Why it did not pass.'),
   },
   usage: { step: usage, total: usage },
   compacted: { messagesBefore: whole, messagesAfter: whole },

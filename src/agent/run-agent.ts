@@ -12,6 +12,7 @@ import { planMessage, systemPrompt } from './context/prompt.ts';
 import { countComplexTurn, planningHint } from './guard/complexity.ts';
 import type { StopFacts } from './guard/guard-transform.ts';
 import { defaultLoopLimits, LoopDetector } from './guard/loop-detector.ts';
+import { takeBaseline } from './loop/baseline.ts';
 import type { AgentRunOptions, Run } from './loop/run.ts';
 import { createHumanControl, openRun, ownAgentName, spokenWords } from './loop/run.ts';
 import type { Agent, StepResult } from './loop/step.ts';
@@ -76,6 +77,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
       await agent.note('[resumed] Go on with the plan.');
   }
   await hearHuman(run, transcript);
+  if (run.replacedChecks) await run.record({ type: 'checks-replaced', checks: run.replacedChecks });
   // Not earlier: what the human said may have begun a new plan.
   await run.planFile.begin();
   run.turnId = (await run.state()).turn?.id ?? null;
@@ -83,11 +85,14 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
 
   // The clock's wake-ups do not hold the process.
   const alive = setInterval(() => {}, 2 ** 30);
+  let endBaseline = async () => {};
   try {
     await run.showPlan();
+    endBaseline = await takeBaseline(run);
     await runLoop(agent);
   } finally {
     clearInterval(alive);
+    await endBaseline();
     control.close();
     await run.workspace.jobs.close();
     await run.planFile.close();
@@ -316,6 +321,9 @@ async function summariseRun(run: Run, failure: string | null): Promise<RunEnded>
   const [stored] = await store.decisions(sessionId, 1);
   const last = stored?.decision ?? null;
   const { outcome, reason } = settlementOf(state, last);
+  // V1: never flaky checks, edited protected paths, a broken record, todos cancelled without a reason.
+  const rests = last?.outcome === 'claimed' ? last.inputs['rests'] : null;
+  const restsOnWord = rests === 'word' || (rests === null && run.policy.goalChecks.length === 0);
   const decided = last?.sentence ?? 'The run ended without a decision.';
   const sentence = last?.observed ? `Only observed, not carried out: ${decided}` : decided;
   // What an earlier turn left open stays and is named at the end (T3).
@@ -324,7 +332,7 @@ async function summariseRun(run: Run, failure: string | null): Promise<RunEnded>
   return {
     ...{ type: 'run-ended', at: clock.now(), sessionId, outcome, reason },
     sentence: outcome === 'failed' && failure !== null ? `${sentence} ${failure}` : sentence,
-    exitCode: outcome === 'claimed' && run.acceptClaims ? 0 : exitCodes[outcome],
+    exitCode: outcome === 'claimed' && run.acceptClaims && restsOnWord ? 0 : exitCodes[outcome],
     todos: planView(state.plan).todos,
     failedChecks: failed.map(([check, { tail }]) => ({ check, tail })),
     leftOver: left.filter(isOpen).map(({ title }) => title),
@@ -336,11 +344,11 @@ async function summariseRun(run: Run, failure: string | null): Promise<RunEnded>
   };
 }
 
-/** A skip or an observed decision settles nothing: the agent ended by itself. */
+/** A skip or an observed decision settles nothing: the agent ended by itself, and nobody verified anything. */
 function settlementOf({ settled, plan }: State, last: Decision | null): Pick<RunEnded, 'outcome' | 'reason'> {
   if (settled !== null) return settled;
   if (last === null || (last.answer !== 'let-go' && !last.observed))
     return { outcome: 'failed', reason: 'failed' };
-  const ended = plan.some(isOpen) ? 'paused' : 'done';
-  return { outcome: last.outcome ?? ended, reason: last.reason };
+  const ended = plan.some(isOpen) ? 'paused' : 'claimed';
+  return { outcome: last.observed ? ended : (last.outcome ?? ended), reason: last.reason };
 }

@@ -4,11 +4,14 @@
 import type { AgentEvent, RunEnded } from '../agent/agent-event.ts';
 import { type Asking, noAsking } from '../agent/loop/tool-calls.ts';
 import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-agent.ts';
+import { UntildoneError } from '../core/error.ts';
+import { ownSession } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import type { Io } from './io.ts';
 import { openRunOutput } from './open-run-output.ts';
 import { openPlanFileSync } from './plan-file-session.ts';
+import { shown } from './print.ts';
 import { prepareChecks } from './run-checks.ts';
 import { planFileOf } from './run-plan.ts';
 import { createHumanActs } from './view/human-acts.ts';
@@ -19,7 +22,16 @@ import { createHumanActs } from './view/human-acts.ts';
 /** A stop attempt waits for it; a folder that takes longer has no fingerprint, and tool calls count instead. */
 const fingerprintMs = 5000;
 
-type OfRun = 'goal' | 'sessionId' | 'resume' | 'model' | 'policy' | 'directory' | 'permissions' | 'workers';
+type OfRun =
+  | 'goal'
+  | 'replacedChecks'
+  | 'sessionId'
+  | 'resume'
+  | 'model'
+  | 'policy'
+  | 'directory'
+  | 'permissions'
+  | 'workers';
 
 export interface AgentSession extends Pick<AgentRunOptions, OfRun | 'acceptClaims'> {
   /** How the human is asked; whether somebody is here is known only when the output is open. */
@@ -46,6 +58,27 @@ export async function runSession(
   session: AgentSession,
   watch: (event: AgentEvent, run: WatchedRun) => void = () => {},
 ): Promise<RunEnded> {
+  const { sessionId } = session;
+  // First: beneath a living owner nothing of its work may be touched (P41).
+  const owned = await ownSession({ store, clock: io.clock }, sessionId);
+  if (!owned.ok) {
+    const id = shown(sessionId, 60);
+    const helps = `\`untildone attach ${id}\` shows it, \`untildone say --session ${id} "…"\` speaks to it, \`untildone stop ${id}\` ends it`;
+    throw new UntildoneError('usage', `Session ${id} runs in ${owned.process}: ${helps}.`);
+  }
+  try {
+    return await runOwned(io, store, session, watch);
+  } finally {
+    await owned.release();
+  }
+}
+
+async function runOwned(
+  io: Io,
+  store: Store,
+  session: AgentSession,
+  watch: (event: AgentEvent, run: WatchedRun) => void,
+): Promise<RunEnded> {
   const ending = new AbortController();
   let control: HumanControl | null = null;
   let interrupts = 0;
@@ -65,8 +98,8 @@ export async function runSession(
   };
   const { sessionId } = session;
   // What is complained about meanwhile must not be written into the middle of a drawn screen.
-  const shown: Io = { ...io, stderr: { write: (text) => output.complaints.write(text) } };
-  const acts = createHumanActs(shown, store, sessionId);
+  const quiet: Io = { ...io, stderr: { write: (text) => output.complaints.write(text) } };
+  const acts = createHumanActs(quiet, store, sessionId);
   const output = await openRunOutput(io, session, {
     interrupt: onInterrupt,
     control: () => control,
@@ -87,8 +120,8 @@ export async function runSession(
   try {
     // An agent that makes itself a terminal must not answer for the human.
     const here = output.answers && (await io.whyNoHuman()) === null;
-    const { policy, checker } = await prepareChecks(
-      shown,
+    const { policy, checker, lookBefore } = await prepareChecks(
+      quiet,
       store,
       session,
       { emit, ask: here ? output.ask : null },
@@ -102,6 +135,7 @@ export async function runSession(
       asking: { ...noAsking, ...session.asking, here },
       policy,
       checker,
+      lookBefore,
       store,
       clock: io.clock,
       identifiers: createIdentifiers(io.clock),
@@ -115,7 +149,7 @@ export async function runSession(
       ...(realPath === null
         ? {}
         : {
-            planFile: (engine) => openPlanFileSync(shown, store, engine, { realPath, sessionId, isAllowed }),
+            planFile: (engine) => openPlanFileSync(quiet, store, engine, { realPath, sessionId, isAllowed }),
           }),
     });
   } finally {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { UntildoneError } from '../core/error.ts';
 import type { Session, State } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
+import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
 import type { Io } from './io.ts';
 import { shown } from './print.ts';
@@ -21,6 +22,29 @@ export async function findSession(store: Store, word: string | null, io: Io): Pr
   const state = await store.state(id);
   if (state === null) throw new UntildoneError('unknown-session', await unknown(store, id, io));
   return state;
+}
+
+/** For `run --resume`: a session of a host is that host's, and its hooks would fall silent if we took it (P41). */
+export async function findOwnSession(store: Store, word: string | null, io: Io): Promise<State> {
+  const own = word === null ? (await sessionsHere(store, io, recentSessions)).find(isOwnMain) : undefined;
+  const found = await findSession(store, own?.id ?? word, io);
+  const { id, descriptor } = found;
+  if (descriptor.host === 'untildone') return found;
+  const title = hostOf(descriptor.host)?.title ?? shown(descriptor.host, 20);
+  const helps =
+    `\`untildone plan export ${shown(id, 60)} --file PLAN.md\` writes its plan, and ` +
+    '`untildone run --plan PLAN.md` works through it.';
+  if (word !== null)
+    throw new UntildoneError(
+      'usage',
+      `Session ${shown(id, 60)} belongs to ${title}; go on with it there. ${helps}`,
+    );
+  const none = 'There is no session of `untildone run` in this directory.';
+  throw new UntildoneError('unknown-session', `${none} ${shown(id, 60)} belongs to ${title}: ${helps}`);
+}
+
+function isOwnMain({ deleted, descriptor: { host, kind } }: Session): boolean {
+  return host === 'untildone' && kind === 'main' && !deleted;
 }
 
 async function mostRecent(store: Store, io: Io): Promise<Session> {

@@ -2,6 +2,8 @@
 // message (V1, V2). What runs and what comes of it is told as events; what follows from them is decided by the engine.
 import type { CheckerOptions } from '../checks/checker.ts';
 import { protectPolicy } from '../checks/protected-paths.ts';
+import { couldNotStart, runCheck } from '../checks/run-check.ts';
+import { type CheckSpec, protectedPathsId } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
 import type { Store } from '../engine/store.ts';
@@ -19,9 +21,9 @@ export async function prepareChecks(
 ) {
   const base = () => ({ at: io.clock.now(), sessionId: session.sessionId });
   const notice = (sentence: string) => emit({ type: 'notice', ...base(), sentence });
-  // Without a new message the snapshot of the last one holds, with the baseline that was taken then.
+  // A session that is taken up keeps the baseline that was taken at its first message.
   const prepared =
-    session.goal === null
+    session.goal === null || session.policy.goalChecks.includes(protectedPathsId)
       ? { ok: true as const, policy: session.policy }
       : await protectPolicy(store, session.policy, session.directory);
   if (!prepared.ok) throw new UntildoneError('invalid-config', prepared.error);
@@ -35,9 +37,21 @@ export async function prepareChecks(
     },
     onEdited: (paths) => {
       const files = paths.map((path) => oneLine(path, 200)).join(', ');
-      notice(`${files} was changed since your message; what it says about checks counts from your next one.`);
+      notice(`${files} was changed since your message; what it says about checks counts once you accept it.`);
     },
   };
   const { checker } = openParts(io, store, { checker: watching });
-  return { policy: prepared.policy, checker };
+  const { policy } = prepared;
+  const specs: Readonly<Record<string, CheckSpec>> = policy.checks ?? {};
+  const lookBefore = async (id: string, stopped: AbortSignal) => {
+    const spec = specs[id];
+    if (spec === undefined || spec.kind === 'human' || spec.kind === 'protected') return null;
+    const { directory, sessionId } = session;
+    // Not the mark of the agent, whose processes end when it is resumed.
+    const place = { directory, environment: io.env, session: `check of ${sessionId}`, now: io.clock.now };
+    const seen = await runCheck(spec, { ...place, signal: stopped });
+    const result = couldNotStart(seen) ? ('cannot-start' as const) : seen.result;
+    return stopped.aborted ? null : { result, sentence: seen.sentence };
+  };
+  return { policy, checker, lookBefore };
 }

@@ -299,3 +299,15 @@ describe('the final stop', () => {
     expect(driver.state.settled).toMatchObject({ outcome: 'claimed', reason: 'nothing-open' });
   });
 });
+
+describe('checks that the human names anew', () => {
+  it('V1: what the old ones said is forgotten, what stays keeps its result, and the ledger says so', () => {
+    const driver = createCoreDriver({ goalChecks: ['old', 'kept'] });
+    for (const check of ['old', 'kept']) reports(driver, null, 'failed', { check });
+    expect(Object.keys(driver.state.goal)).toEqual(['old', 'kept']);
+    driver.happens({ type: 'checks-replaced', checks: ['kept', 'new'] });
+    expect(driver.state.goal).toMatchObject({ kept: { state: 'failed' } });
+    expect(Object.keys(driver.state.goal)).toEqual(['kept']);
+    expect(driver.ledger).toContain('checks-edited');
+  });
+});

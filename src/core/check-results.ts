@@ -43,6 +43,12 @@ export const checkReducers = byEvent({
     if (event.edited.length > 0) draft.log('checks-edited', null, { files: event.edited.join(', ') });
     return draft.finish().edited;
   },
+  'checks-replaced'(state, { checks, at }) {
+    const goal = Object.fromEntries(Object.entries(state.goal).filter(([check]) => checks.includes(check)));
+    const draft = new PlanDraft({ ...state, goal }, 'human', at);
+    draft.log('checks-edited', null, { checks: checks.join(', ') });
+    return draft.finish().edited;
+  },
   'record-broken': (state, { sentence }) => ({ ...state, recordBroken: sentence }),
   'checks-overdue': (state) => ({
     ...state,

@@ -251,6 +251,8 @@ const eventTable = {
     /** Configuration that counts from the human's next message. */
     edited: list(text),
   },
+  /** The human named other checks on the goal: those of before say nothing any more (V1). */
+  'checks-replaced': { checks: list(identifier) },
   'record-broken': { sentence: text },
   /** An asked host's deadline came before the checks ended. */
   'checks-overdue': {},

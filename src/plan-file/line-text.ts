@@ -69,6 +69,38 @@ export function readItemText(paragraph: string, line: number, hasTitle = true) {
   return { title: unescapeComment(joined), attributes, warnings };
 }
 
+/** V1: a check that is written where no todo is, or misspelt, would be lost in silence. */
+export function findLostChecks(paragraph: string, line: number, hasTodo: boolean) {
+  const ranges = hiddenRanges(paragraph);
+  let end = -1;
+  return paragraph.split('\n').flatMap((text, index) => {
+    const start = end + 1;
+    end = start + text.length;
+    if (ranges.some(({ from, to }) => from < start && start < to)) return [];
+    const word = /^\s*(?:[-*+]\s+)?([a-z]{4,6}):\s+\S/i.exec(text)?.[1]?.toLowerCase();
+    if (word === undefined || (word === 'check' && hasTodo) || !isAlmost(word, 'check')) return [];
+    const sentence =
+      word === 'check'
+        ? 'this check stands where no todo is, so it is not run; write it below a todo, or under "checks" in the front matter'
+        : `"${word}:" is not understood; for a check write "check:"`;
+    return [inLine(line + index, sentence)];
+  });
+}
+
+/** At most one letter is wrong, missing, too many, or in its neighbour's place. */
+function isAlmost(word: string, wanted: string) {
+  let same = 0;
+  while (same < wanted.length && word[same] === wanted[same]) same += 1;
+  const [rest, wantedRest] = [word.slice(same), wanted.slice(same)];
+  const swapped = `${rest[1] ?? ''}${rest[0] ?? ''}${rest.slice(2)}`;
+  return (
+    rest.slice(1) === wantedRest ||
+    rest === wantedRest.slice(1) ||
+    rest.slice(1) === wantedRest.slice(1) ||
+    swapped === wantedRest
+  );
+}
+
 const longestPath = 1_000;
 
 /** The context of a nested todo; '' at the top. Bounded: it grows with every level. */

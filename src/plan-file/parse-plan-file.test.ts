@@ -154,6 +154,44 @@ describe('what stands below a todo', () => {
     expect(warnings).toEqual([expect.stringMatching(/^line 5: .*inside backticks/)]);
   });
 
+  it('V1: names the line of a check that stands where no todo is', () => {
+    const { items, warnings } = plan(
+      '# Work',
+      'check: npm test',
+      '',
+      '- check: npm run lint',
+      '- [ ] a',
+      '  check: true',
+      '  - check: false',
+      '  - words',
+      '    check: lost',
+      '',
+      'Check: the end.',
+      '',
+      '> check: quoted',
+      '',
+      '    check: code',
+    );
+    expect(items.flatMap(({ checks }) => checks)).toEqual(['true', 'false']);
+    expect(warnings.map((warning) => warning.split(':')[0])).toEqual([
+      'line 2',
+      'line 4',
+      'line 9',
+      'line 11',
+    ]);
+    expect(warnings[0]).toContain('stands where no todo is');
+  });
+
+  it('V1: names the line of a misspelt check, and leaves other words alone', () => {
+    for (const word of ['chekc', 'chek', 'checks', 'Chheck', 'cheek', 'heck', 'hceck']) {
+      const { items, warnings } = plan('- [ ] a', `  ${word}: npm test`);
+      expect(items[0]?.checks, word).toEqual([]);
+      expect(warnings, word).toEqual([expect.stringMatching(/^line 2: .*write "check:"/)]);
+    }
+    for (const word of ['check', 'context', 'note', 'chicken', 'checked', 'deck', 'that'])
+      expect(plan('- [ ] a', `  ${word}: npm test`).warnings, word).toEqual([]);
+  });
+
   it('V1: warns where a file contradicts itself', () => {
     const { items, warnings } = plan('- [x] a', '  blocked: no key', '- [ ] b', '  blocked:');
     expect(items).toMatchObject([{ checked: true, blocked: null }, { blocked: null }]);

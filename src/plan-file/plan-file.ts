@@ -8,7 +8,15 @@ import { priorities } from '../core/todo.ts';
 import { sha256 } from '../engine/system.ts';
 import { readTextFile } from '../engine/text-file.ts';
 import type { Attribute } from './line-text.ts';
-import { extendPath, inLine, readCheckLine, readItemText, readPriority, shellCheck } from './line-text.ts';
+import {
+  extendPath,
+  findLostChecks,
+  inLine,
+  readCheckLine,
+  readItemText,
+  readPriority,
+  shellCheck,
+} from './line-text.ts';
 
 /** What the file says of a todo, Markdown included; null: it does not say. */
 export const lineFields = {
@@ -155,15 +163,18 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
       if (quotes > 0) continue;
       if (type === 'list_item_open') open.push({ line, isEmpty: true, path: item?.path ?? '', draft: null });
       else if (type === 'list_item_close') open.pop();
-      else if (item && type === 'inline' && isParagraph) {
-        if (!isHead) item.draft?.attributes.push(...readItemText(content, line + 1, false).attributes);
-        else readHead(item, open.at(-2)?.draft, content);
+      else if (type === 'inline' && isParagraph) {
+        let isBelow = false;
+        if (item && isHead) isBelow = readHead(item, open.at(-2)?.draft, content);
+        else item?.draft?.attributes.push(...readItemText(content, line + 1, false).attributes);
+        warnings.push(...findLostChecks(content, line + 1, isBelow || Boolean(item?.draft)));
       }
       isParagraph = type === 'paragraph_open';
     }
     return drafts.map(finishItem);
   }
 
+  /** True: it says something of the todo above. */
   function readHead(item: OpenItem, above: Draft | null | undefined, content: string) {
     const line = item.line + 1;
     const first = content.split('\n', 1)[0] ?? '';
@@ -175,17 +186,19 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
     if (mark === undefined || !isBox(text, boxOffset)) {
       // `- check: npm test` below a todo is about that todo; any other item without a box is context.
       const { attributes } = readItemText(content, line, false);
-      if (above && attributes[0]?.line === line) above.below.push(...attributes);
+      const isBelow = attributes[0]?.line === line;
+      if (above && isBelow) above.below.push(...attributes);
       else item.path = extendPath(item.path, readItemText(content, line).title);
-      return;
+      return Boolean(above) && isBelow;
     }
     const { title: said, attributes, warnings: doubts } = readItemText(content.slice(3), line);
-    if (said === '') return;
+    if (said === '') return false;
     warnings.push(...doubts);
     const box = { checked: mark.toLowerCase() === 'x', boxOffset, line };
     item.draft = { ...readPriority(said), ...box, context: item.path || null, attributes, below: [] };
     item.path = extendPath(item.path, item.draft.title);
     drafts.push(item.draft);
+    return false;
   }
 
   function finishItem({ attributes, below, ...item }: Draft) {

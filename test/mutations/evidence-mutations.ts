@@ -3,6 +3,16 @@ import { mutationsOf } from './mutation.ts';
 
 export const evidenceMutations = mutationsOf({
   'src/core/check-results.ts': {
+    'replaced-checks-remembered': {
+      find: '.filter(([check]) => checks.includes(check))',
+      replace: '.filter(() => true)',
+      why: 'a check that the human took back still speaks',
+    },
+    'replaced-checks-unrecorded': {
+      find: "    draft.log('checks-edited', null, { checks: checks.join(', ') });\n",
+      replace: '',
+      why: 'the record does not say that other checks hold',
+    },
     'check-any-name': {
       find: "if (todo?.status !== 'completed' || !todo.checks.includes(check)) return state;",
       replace: "if (todo?.status !== 'completed') return state;",

@@ -57,9 +57,9 @@ describe.each(protocols)('$name', (protocol) => {
     expect(shownText(played)).toBe('Both are written.');
   });
 
-  it('P29: an agent that only answers a question is done, without a plan and without a continuation', async () => {
+  it('P29, V1: an agent that only answers a question is let go at once; nothing was verified', async () => {
     const played = await play({ protocol, goal: 'What is 2 + 2?', steps: [say('Four.')] });
-    expect(ending(played)).toEqual({ outcome: 'done', reason: 'no-plan', exitCode: 0 });
+    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'no-plan', exitCode: 3 });
     expect(played.requests).toHaveLength(1);
     expect(shownText(played)).toBe('Four.');
   });

@@ -72,7 +72,7 @@ describe('budgets', () => {
       steps: [using(1_000_000, say('Hello.'))],
     });
     expect(unpriced.ended.usage.cost).toBeNull();
-    expect(ending(unpriced)).toMatchObject({ outcome: 'done' });
+    expect(ending(unpriced)).toMatchObject({ outcome: 'claimed' });
   });
 
   it('G8: the tokens of a summary are spent like any others', async () => {
@@ -159,7 +159,7 @@ describe('steps in a row', () => {
     expect(continuations(played)).toEqual(['iteration-budget']);
     expect(played.requests).toHaveLength(15);
     expect(shownText(played)).toBe('That was it.');
-    expect(ending(played)).toMatchObject({ outcome: 'done' });
+    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
   });
 
   it('S2: open todos extend the budget to the cap, and the count starts anew with a continuation', async () => {

@@ -153,7 +153,7 @@ describe('a human who edits the file meanwhile', () => {
     expect(stage.read('PLAN.md')).toBe(edited.replace('* [ ]', '* [x]'));
   });
 
-  it('V2: changes a check: it counts from the next message on', async () => {
+  it('V2, P40: changes a check: it counts once the file is named anew', async () => {
     const stricter = document.replace('grep -q good alpha.txt', 'grep -q better alpha.txt');
     const stage = await setPlanStage({ steps: honestWork, afterwards: say('Finished.'), files });
     const first = await stage.run(
@@ -161,7 +161,9 @@ describe('a human who edits the file meanwhile', () => {
       atStep(2, () => stage.write('PLAN.md', stricter)),
     );
     expect(first.ended?.outcome).toBe('done');
-    const second = await stage.run(['Once more.', '--resume']);
+    const words = await stage.run(['Once more.', '--resume']);
+    expect(checkResults(words).join()).not.toContain('better');
+    const second = await stage.run(['--resume', ...runPlan]);
     expect(second.ended?.outcome).not.toBe('done');
     expect(checkResults(second)).toContain('$ grep -q better alpha.txt: failed');
     expect(stage.read('PLAN.md')).toBe(stricter.replace('* [ ] Write beta', '* [x] Write beta'));

@@ -45,7 +45,7 @@ describe('settings', () => {
     const files = Array.from({ length: 14 }, (_, index) => writeFile(`${index}.txt`, `${index}`));
     const played = await play({ protocol, settings: { mode: 'off' }, steps: [...files, say('Done.')] });
     expect(shownText(played)).toBe('Done.');
-    expect(ending(played)).toEqual({ outcome: 'done', reason: 'disabled', exitCode: 0 });
+    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'disabled', exitCode: 3 });
   });
 
   it('C2: observed, a stop is decided on the record and nothing is changed', async () => {
@@ -75,13 +75,13 @@ describe('settings', () => {
     expect(ending(played)).toEqual({ outcome: 'paused', reason: 'read-only-agent', exitCode: 7 });
   });
 
-  it('P26: a read-only agent that answers is done, however much it had to read', async () => {
+  it('P26, V1: a read-only agent that answers is let go, however much it had to read', async () => {
     const reads = Array.from({ length: 14 }, (_, index) =>
       callTool('list_directory', { path: '.', depth: index + 1 }),
     );
     const played = await play({ protocol, permissions: readOnly, steps: [...reads, say('It is empty.')] });
     expect(shownText(played)).toBe('It is empty.');
-    expect(ending(played)).toEqual({ outcome: 'done', reason: 'read-only-agent', exitCode: 0 });
+    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'read-only-agent', exitCode: 3 });
   });
 });
 
@@ -95,7 +95,7 @@ describe('the record', () => {
     for (const { sentence } of played.decisions) expect(sentence).toMatch(/^[A-Z].*\.$/);
   });
 
-  it('C3, S8: what an earlier message left open is named at the end and stays as it is', async () => {
+  it('T3, P36: what an earlier message left open stays held: a new one joins its plan', async () => {
     const stage = await setStage({
       protocol,
       steps: [plan('Write alpha'), say('Done.'), say('Done!'), say('Done!!'), say('Done!!!'), say('Hello.')],
@@ -103,10 +103,10 @@ describe('the record', () => {
     const first = await stage.run();
     expect(ending(first)).toMatchObject({ outcome: 'stagnant' });
     const second = await stage.run({ goal: 'Just say hello.' });
-    expect(ending(second)).toMatchObject({ outcome: 'done' });
-    expect(second.ended.leftOver).toEqual(['Write alpha']);
-    expect(statuses(first)).toEqual({ 'Write alpha': 'pending' });
-    expect(continuations(second)).toEqual([]);
+    expect(ending(second)).toMatchObject({ outcome: 'stagnant' });
+    expect(second.ended.leftOver).toEqual([]);
+    expect(statuses(second)).toEqual({ 'Write alpha': 'pending' });
+    expect(continuations(second)).not.toEqual([]);
   });
 
   it('S8: a turn that ends with open todos lists them to the human, says why, and how to go on', async () => {

@@ -53,6 +53,7 @@ export const sampleRun: readonly AgentEvent[] = [
     resumed: false,
     permissions: 'allow-list',
   }),
+  event(0, { type: 'baseline', check: 'npm test', result: 'failed', sentence: 'It exited with 1.' }),
   event(0, { type: 'step-started', step: 1 }),
   event(2, { type: 'text', text: "I'll look at the te" }),
   event(2, { type: 'text', text: 'sts first, then convert them suite by suite.\n\n- one commit' }),

@@ -12,7 +12,7 @@ import type { TextKind } from '../../core/texts.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../engine/runtime.ts';
 import { sha256 } from '../../engine/system.ts';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
-import { type AgentEvent, type Emit, planView, type UsageView } from '../agent-event.ts';
+import { type AgentEvent, type Emit, type EventOf, planView, type UsageView } from '../agent-event.ts';
 import type { ResolvedModel } from '../models/resolve-model.ts';
 import type { Worker } from '../workers/worker-types.ts';
 import type { PermissionPolicy } from '../workspace/permission.ts';
@@ -22,6 +22,9 @@ import { type Asking, createPermissionGate, noAsking } from './tool-calls.ts';
 
 export const ownAgentName = 'run';
 
+/** How a check stood before the work. */
+export type Looked = Pick<EventOf<'baseline'>, 'result' | 'sentence'>;
+
 export type AgentRunOptions = Pick<RuntimeOptions, 'store' | 'clock' | 'identifiers' | 'checker'> &
   Readonly<{
     /** null: a session goes on without a new message. */
@@ -30,6 +33,8 @@ export type AgentRunOptions = Pick<RuntimeOptions, 'store' | 'clock' | 'identifi
     resume: boolean;
     model: ResolvedModel;
     policy: Policy;
+    /** The checks on the goal, where the human names others at a resume. */
+    replacedChecks?: readonly string[] | undefined;
     directory: string;
     permissions: PermissionPolicy;
     /** Absent: nobody can be asked. */
@@ -39,6 +44,8 @@ export type AgentRunOptions = Pick<RuntimeOptions, 'store' | 'clock' | 'identifi
     /** S4; none: there is no `delegate`. */
     workers?: readonly Worker[];
     planFile?: (engine: Runtime) => PlanFileSync;
+    /** Runs a check once, as it stands before the work; null: it was interrupted, or only a human could answer it. */
+    lookBefore?: (check: string, signal: AbortSignal) => Promise<Looked | null>;
     /** null: none can be taken. */
     fingerprint: () => Promise<string | null>;
     /** The caller has the signals and keys. */

@@ -10,6 +10,7 @@ import { createTodoTools } from '../../tools/todo-tools.ts';
 import { type Emit, type PermissionChoice, permissionChoices } from '../agent-event.ts';
 import * as permission from '../workspace/permission.ts';
 import type { RememberedGrant } from '../workspace/remembered-grants.ts';
+import { isFailedCommand } from '../workspace/shell.ts';
 import type { ToolContext, WorkspaceTool } from '../workspace/tool.ts';
 import { workspaceTools } from '../workspace/workspace-tools.ts';
 import type { Run, RunParts } from './run.ts';
@@ -152,7 +153,8 @@ export async function callTool(
   await write(startedAt, JSON.stringify(result), endedAt);
   await caller.record({ type: 'tool-ended', tool: name, access, error: ok ? null : output.slice(0, 500) });
   const shown = { output: output.slice(0, 400), milliseconds: endedAt - startedAt };
-  caller.tell({ type: 'tool-ended', callId, tool: name, ok, ...shown });
+  const worked = ok && !isFailedCommand(name, output);
+  caller.tell({ type: 'tool-ended', callId, tool: name, ok: worked, ...shown });
   return result;
 }
 

@@ -95,7 +95,7 @@ async function delegate(
 export function describeSession({ directory, sessionId }: Run, tools?: SessionDescriptor['tools']) {
   const place = { ...unknownHost, host: 'untildone', instance: `untildone:${directory}`, directory };
   const worker = { ...place, kind: 'subagent', parentId: sessionId } as const;
-  return tools === undefined ? worker : ({ ...place, kind: 'main', tools } as const);
+  return tools === undefined ? worker : ({ ...place, kind: 'main', judgesGoal: true, tools } as const);
 }
 
 type Ending = Pick<NonNullable<Delegation['ended']>, 'result' | 'sentence'>;

@@ -38,6 +38,11 @@ export const shell = defineTool({
   },
 });
 
+/** For people; to the model it is a result like any other (S6). */
+export function isFailedCommand(tool: string, output: string): boolean {
+  return tool === 'shell' && /^(?:Exit code (?!0\.)\d|Ended by signal )/.test(output);
+}
+
 function describeEnd(ended: CommandEnd): string {
   if (ended.exitCode === null && ended.signal === null) return 'It could not be ended.';
   return ended.signal === null ? `Exit code ${ended.exitCode}.` : `Ended by signal ${ended.signal}.`;

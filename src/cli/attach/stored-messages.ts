@@ -1,5 +1,6 @@
 // What is told of the messages and calls that our own agent has written down, as the events of a run. A call is told
 // when it starts and when it ends, whether it is found as a call or in the messages of its step.
+import { isFailedCommand } from '../../agent/workspace/shell.ts';
 import type { Event } from '../../core/events.ts';
 import type { CallRow, MessageRow } from '../../engine/host.ts';
 import type { SessionEvent } from '../view/view-event.ts';
@@ -39,7 +40,8 @@ export function createStoredMessages(): StoredMessages {
     const measured = Math.max(0, base.at - (started.get(callId) ?? base.at));
     const milliseconds = times.next(tool) ?? measured;
     const shown = output.slice(0, shownOutput);
-    return [{ type: 'tool-ended', ...base, callId, tool, ok, output: shown, milliseconds }];
+    const worked = ok && !isFailedCommand(tool, output);
+    return [{ type: 'tool-ended', ...base, callId, tool, ok: worked, output: shown, milliseconds }];
   }
 
   function fromCall({ sessionId, callId, tool, input, startedAt, result, endedAt }: CallRow): SessionEvent[] {

@@ -9,19 +9,17 @@ import type { Policy } from '../../core/policy.ts';
 import { problemSentence } from '../../core/problem.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { settingsForAgent } from '../../core/settings.ts';
-import type { Session } from '../../core/state.ts';
 import { policyProblemSentence } from '../../engine/policy.ts';
-import type { Store } from '../../engine/store.ts';
 import { createIdentifiers, sha256 } from '../../engine/system.ts';
 import { ownAgentSettings, refuseUnpriced } from '../agent-policy.ts';
 import { runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
-import { findSession } from '../find-session.ts';
+import { findOwnSession } from '../find-session.ts';
 import { openOrCreateStore, readPolicyFor } from '../open-runtime.ts';
 import { complain, refuse } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
 import { askingOf, keepAsking, modeOptions, permissionsOf } from '../run-permissions.ts';
-import { lastPolicy, planFileOf, takePlanFile } from '../run-plan.ts';
+import { lastPolicy, takePlanFile, takeUp } from '../run-plan.ts';
 import { prepareWorkers } from '../run-workers.ts';
 
 export const run: Command = {
@@ -102,13 +100,19 @@ export const run: Command = {
       // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
       settings: { ...whole, scope: origins['scope'] === 'default' ? 'turn' : whole.scope },
     };
-    const taken = planFile === null ? null : await takePlanFile(present, planFile, directory);
+    const taken =
+      planFile === null
+        ? { policy: present, message: null }
+        : await takePlanFile(present, planFile, directory);
     const store = await openOrCreateStore(io);
     try {
-      const resumed = resumes ? await findSession(store, word, io) : null;
+      const resumed = resumes ? await findOwnSession(store, word, io) : null;
       // A session goes on with the model that it was begun with, unless another one is named.
       const model = chosen ?? (await chooseModel(resumed?.agent.model ?? null));
-      const said = taken ?? (await takeUp(store, resumed, { goal, present, directory }));
+      const frozen = resumed === null ? null : await lastPolicy(store, resumed);
+      const named = { goal, plan: planFile !== null, checks: given.texts('check') };
+      const said = frozen === null ? taken : await takeUp(frozen, taken, named);
+      if (said.warning !== undefined) complain(io, `warning: ${said.warning}`);
       const words = [goal, said.message].filter((part) => part !== null);
       const ended = await runSession(io, store, {
         goal: words.length === 0 ? null : words.join('\n\n'),
@@ -116,6 +120,7 @@ export const run: Command = {
         resume: resumes,
         model,
         policy: said.policy,
+        replacedChecks: said.replacedChecks,
         directory,
         permissions: keepAsking(permissions, given, resumed),
         asking: await askingOf(io, store, directory, settings),
@@ -142,21 +147,6 @@ function readResume(given: Arguments): { readonly word: string | null; readonly 
 /** Blanks are no words: `run "$GOAL"` with an empty variable must not start anything. */
 function unlessBlank(text: string | null): string | null {
   return text === null || text.trim() === '' ? null : text;
-}
-
-/** A session goes on with its plan file: as it was frozen, or, at a new message, as it is now (V2). */
-async function takeUp(
-  store: Store,
-  session: Session | null,
-  { goal, present, directory }: { goal: string | null; present: Policy; directory: string },
-): Promise<{ readonly policy: Policy; readonly message: string | null }> {
-  const frozen = session === null ? null : await lastPolicy(store, session);
-  if (frozen !== null && goal === null) {
-    return { policy: { ...frozen, settings: present.settings }, message: null };
-  }
-  const planFile = frozen === null ? null : planFileOf(frozen);
-  if (planFile === null) return { policy: present, message: null };
-  return { policy: (await takePlanFile(present, planFile, directory)).policy, message: null };
 }
 
 /** No name of a check in a configuration begins so; two lines that begin alike are two checks. */

@@ -168,6 +168,7 @@ function createSessionPrinter(options: LinePrinterOptions): SessionPrinter {
     'human-message': (event) => print(saidLines(page, event)),
     'check-started': () => {},
     'check-ended': (event) => print(checkLines(page, event)),
+    baseline: (event) => print(baselineLines(page, event)),
     usage: ({ total }) => {
       counted += 1;
       if (counted % usageEvery !== 0) return;
@@ -241,6 +242,21 @@ function checkLines(
     mark: unicode ? marks[result === 'cannot-start' ? 'failed' : result] : signs.notice,
     markStyle: odd ? 'yellow' : result === 'passed' ? 'green' : 'red',
     text: `check ${page.clip(check, longestCheck)} ${words}${took}${sentence === '' ? '' : `: ${sentence}`}`,
+  });
+}
+
+/** A check that cannot start is a warning, not an error: the agent may have to write it (P44). */
+function baselineLines(page: Page, { check, result, sentence }: EventOf<'baseline'>): string[] {
+  const said = {
+    passed: 'passes already',
+    failed: 'fails',
+    'cannot-start': `cannot start: ${sentence} If it still cannot at the end, the run ends as blocked.`,
+  };
+  const isOdd = result === 'cannot-start';
+  return page.entry({
+    mark: isOdd ? page.signs.failed : page.signs.notice,
+    markStyle: isOdd ? 'yellow' : 'dim',
+    text: `before the work: check ${page.clip(check, longestCheck)} ${said[result]}`,
   });
 }
 

@@ -42,12 +42,13 @@ describe('the summary of a run', () => {
     expect(meaning).toMatch(/^ {2}\S.{20,}\.$/);
   });
 
-  it('V8: an answer without a plan is done, with nothing to verify', () => {
-    expect(summary({ reason: 'no-plan' })).toEqual([
+  it('V1, V8: an answer without a plan is claimed, and how it could be done is said', () => {
+    const claimed = { outcome: 'claimed', exitCode: 3, sentence: 'There is nothing to verify.' } as const;
+    expect(summary({ reason: 'no-plan', ...claimed, resumeCommand: '' })).toEqual([
       '',
-      'outcome: done (no-plan, exit code 0)',
-      '  Nothing is open and every check passed.',
-      '  The agent answered; there was nothing to verify.',
+      'outcome: claimed (no-plan, exit code 3)',
+      '  There is nothing to verify.',
+      "  Part of it rests on the agent's word. A check would show it: --check CMD, also with --resume.",
       'no continuations',
       '1 step, 1 tool call, 4 s',
       '900 tokens in, 40 out',

@@ -16,7 +16,11 @@ const longestStanding = 240;
 
 const meanings: Readonly<Record<Outcome, readonly [style: Style, meaning: string]>> = {
   done: ['green', 'Everything is finished, and the system saw the evidence.'],
-  claimed: ['yellow', "Nothing is open, but part of it rests on the agent's word: no check has shown it."],
+  // No alarm: an honest answer may be all that was wanted.
+  claimed: [
+    'bold',
+    "Part of it rests on the agent's word. A check would show it: --check CMD, also with --resume.",
+  ],
   blocked: ['red', 'What remains needs something that the agent does not have; the reasons stand below.'],
   stagnant: ['red', 'The agent was sent on, and nothing new came of it; what is missing stands below.'],
   exhausted: ['red', 'A limit was reached before the work was finished; what is missing stands below.'],
@@ -46,9 +50,8 @@ export function summaryLines(page: Page, event: RunEnded): string[] {
   ];
 }
 
-function outcomeLines(page: Page, { outcome, reason, sentence, exitCode, todos }: RunEnded): string[] {
+function outcomeLines(page: Page, { outcome, reason, sentence, exitCode }: RunEnded): string[] {
   const [style, meaning] = meanings[outcome];
-  const nothing = outcome === 'done' && todos.length === 0;
   return [
     ...page.entry({
       mark: '',
@@ -57,11 +60,7 @@ function outcomeLines(page: Page, { outcome, reason, sentence, exitCode, todos }
       style,
     }),
     ...page.entry({ mark: '', indent: 2, text: sentence }),
-    ...page.entry({
-      mark: '',
-      indent: 2,
-      text: nothing ? 'The agent answered; there was nothing to verify.' : meaning,
-    }),
+    ...page.entry({ mark: '', indent: 2, text: meaning }),
   ];
 }
 

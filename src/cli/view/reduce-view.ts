@@ -43,6 +43,7 @@ const reducers: Reducers = {
     wait: retryAt === null ? null : { reason: kind, sentence, until: retryAt },
   }),
   notice: (state) => state,
+  baseline: (state) => state,
   'check-started': (state, { at, check, todoId }) => ({
     ...state,
     checks: [...withoutCheck(state, check, todoId), { check, todoId, startedAt: at }],

@@ -1,0 +1,81 @@
+// One process at a time runs a session of our own (V5, P41). The lease names the process and when it began, so that
+// a suspended owner keeps its session, and a dead one's is taken at once, also where its number was given out again.
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { Clock } from './host.ts';
+import type { Store } from './store.ts';
+import { isProcessAlive } from './system.ts';
+
+/** Only machines that cannot look at each other's processes go by time: long enough for a busy machine. */
+const leaseMs = 60_000;
+
+export type Owned = { readonly ok: true; release(): Promise<void> };
+export type OwnedElsewhere = { readonly ok: false; readonly process: string };
+
+export async function ownSession(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  sessionId: string,
+  owner = `${hostname()}/${process.pid}/${processStart(process.pid) ?? ''}`,
+): Promise<Owned | OwnedElsewhere> {
+  const name = `run ${sessionId}`;
+  const take = () => store.lease(name, owner, clock.now(), clock.now() + leaseMs);
+  const giveBack = (whose: string) => store.lease(name, whose, clock.now(), null);
+  // Gives back nothing: it tells who took it last, run out or not.
+  const last = await giveBack(`${owner}/nobody`);
+  if (last !== null && isOwnerAlive(last) === true) return { ok: false, process: processOf(last) };
+  if (last !== null && isOwnerAlive(last) === false) await giveBack(last);
+  const held = await take();
+  if (held !== null && held !== owner) return { ok: false, process: processOf(held) };
+  let cancel = () => {};
+  const renew = (): void => {
+    // Safe: a busy store is asked again, and on this machine the process itself is looked at.
+    cancel = clock.wake(clock.now() + leaseMs / 3, () => void take().then(renew, renew));
+  };
+  renew();
+  return {
+    ok: true,
+    async release() {
+      cancel();
+      await giveBack(owner);
+    },
+  };
+}
+
+/** null: it lives on another machine, and only time tells. */
+function isOwnerAlive(owner: string): boolean | null {
+  const [machine, pid, start] = owner.split('/');
+  if (machine !== hostname()) return null;
+  const now = processStart(Number(pid));
+  return isProcessAlive(Number(pid)) && (start === '' || now === start);
+}
+
+function processOf(owner: string): string {
+  const [machine, pid] = owner.split('/');
+  return machine === hostname() ? `process ${pid}` : `process ${pid} on ${machine}`;
+}
+
+/** In the system's own count; null: there is no such process, it is a zombie, or the system does not tell. */
+function processStart(pid: number): string | null {
+  if (process.platform === 'linux') {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      // The name of the program may hold spaces and brackets, so the last one counts.
+      const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return state === 'Z' ? null : (rest[18] ?? null);
+    } catch {
+      // Safe: it has ended.
+      return null;
+    }
+  }
+  if (process.platform === 'win32') return null;
+  const { execFileSync } = process.getBuiltinModule('node:child_process');
+  try {
+    const words = ['-o', 'lstart=', '-p', String(pid)];
+    // The path is fixed: a `ps` of the agent's own must not answer.
+    const line = execFileSync('/bin/ps', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return line.trim().replaceAll('/', '.') || null;
+  } catch {
+    // Safe: it has ended.
+    return null;
+  }
+}

@@ -1,0 +1,136 @@
+// What `run` calls done (V1): the checks that the human gave are always due, and how they stood before the first model
+// call is known. Real checks, a real store, the scripted model.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { complete, plan, runCommand, say, writeFile } from '../../src/scripted-model/index.ts';
+import { checkResults, type PlanRun, setPlanStage } from './plan-file-stage.ts';
+
+const talk = say('I fixed it.');
+
+/** How each check stood before the first model call: "name: result". */
+function stoodBefore({ events }: PlanRun): readonly string[] {
+  return events.flatMap((event) => (event.type === 'baseline' ? [`${event.check}: ${event.result}`] : []));
+}
+
+function isBeforeFirstStep({ events }: PlanRun): boolean {
+  const last = events.findLastIndex(({ type }) => type === 'baseline');
+  return last >= 0 && last < events.findIndex(({ type }) => type === 'step-started');
+}
+
+describe('P35, safety 4: an agent that only talks', () => {
+  it('P35, safety 4: is held by a check that fails, and never exits with 0', async () => {
+    const stage = await setPlanStage({ steps: [], afterwards: talk });
+    const told = await stage.run(['Fix it.', '--check', 'false']);
+    expect(told).toMatchObject({ code: 5, ended: { outcome: 'stagnant' } });
+    expect(stoodBefore(told).join()).toMatch(/false: failed/);
+    expect(isBeforeFirstStep(told)).toBe(true);
+    expect(checkResults(told).join()).toMatch(/false: failed/);
+    for (const words of [['--resume'], ['go on', '--resume']])
+      expect(await stage.run(words)).toMatchObject({ code: 5 });
+  });
+
+  it('P46: is claimed where the check passed before and nothing changed', async () => {
+    const stage = await setPlanStage({ steps: [], afterwards: talk });
+    const told = await stage.run(['Fix it.', '--check', 'true']);
+    expect(told).toMatchObject({ code: 3, ended: { outcome: 'claimed', reason: 'no-change' } });
+    expect(stoodBefore(told).join()).toMatch(/true: passed/);
+    expect(await stage.run(['--resume', '--accept-claims'])).toMatchObject({ code: 0 });
+  });
+
+  it('P46: a file that the check itself writes is no change', async () => {
+    const stage = await setPlanStage({ steps: [], afterwards: talk });
+    const told = await stage.run(['Fix it.', '--check', 'echo seen > seen.txt']);
+    expect(told).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
+  });
+
+  it('V1: without a check it just answered: claimed, and how to get to done is said', async () => {
+    const stage = await setPlanStage({ steps: [], afterwards: talk });
+    const told = await stage.run(['Fix it.']);
+    expect(told).toMatchObject({ code: 3, ended: { outcome: 'claimed', reason: 'no-plan' } });
+    expect(told.ended?.sentence).toContain('nothing to verify');
+  });
+
+  it('V1: work without a plan is done when a check that failed before passes now', async () => {
+    const stage = await setPlanStage({ steps: [writeFile('a.txt', 'good')], afterwards: talk });
+    const told = await stage.run(['Write it.', '--check', 'grep -q good a.txt']);
+    expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
+  });
+});
+
+describe('P44: a check that cannot start', () => {
+  const wants = ['--check', './verify.sh'];
+
+  it('P44: is a warning before the first model call, and blocked if it still cannot start at the end', async () => {
+    const stage = await setPlanStage({ steps: [writeFile('a.txt', 'a')], afterwards: talk });
+    const told = await stage.run(['Do it.', ...wants]);
+    expect(stoodBefore(told).join()).toMatch(/verify.sh: cannot-start/);
+    expect(isBeforeFirstStep(told)).toBe(true);
+    expect(told).toMatchObject({ code: 4, ended: { outcome: 'blocked', reason: 'check-cannot-start' } });
+  });
+
+  it('P44: an agent that writes it is done', async () => {
+    const steps = [runCommand('printf "#!/bin/sh\\n" > verify.sh; chmod +x verify.sh')];
+    const stage = await setPlanStage({ steps, afterwards: talk });
+    expect(await stage.run(['Do it.', ...wants])).toMatchObject({ code: 0, ended: { outcome: 'done' } });
+  });
+});
+
+describe('V1: the baseline of a session', () => {
+  it('V1: is taken once; a resumed run looks only at checks that are new', async () => {
+    const stage = await setPlanStage({ steps: [writeFile('a.txt', 'a')], afterwards: talk });
+    await stage.run(['Do it.', '--check', 'test -e b.txt']);
+    mkdirSync(join(stage.root, 'b.txt'));
+    const second = await stage.run(['--resume']);
+    expect(stoodBefore(second)).toEqual([]);
+    expect(second).toMatchObject({ code: 0, ended: { outcome: 'done' } });
+    const third = await stage.run(['--resume', '--check', 'test -e c.txt']);
+    expect(stoodBefore(third).join()).toMatch(/test -e c.txt: failed/);
+    expect(third).toMatchObject({ code: 5 });
+  });
+
+  it('V1: a check that takes longer than baselineSeconds holds nobody up', async () => {
+    const steps = [writeFile('a.txt', 'a')];
+    const stage = await setPlanStage({ steps, afterwards: talk });
+    const told = await stage.run(['Do it.', '--baseline-seconds=1', '--check', 'sleep 2; test -e a.txt']);
+    expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
+    const first = told.events.findIndex(({ type }) => type === 'step-started');
+    const looked = told.events.findIndex(({ type }) => type === 'baseline');
+    expect(looked === -1 || looked > first).toBe(true);
+  });
+});
+
+describe('P36: words at a resume', () => {
+  it('P36, safety 4: join the plan: its open todos stay held', async () => {
+    const steps = [plan('Write a', 'Write b'), writeFile('a.txt', 'a'), complete('Write a')];
+    const stage = await setPlanStage({ steps, afterwards: talk });
+    expect(await stage.run(['Write them.', '--check', 'true'])).toMatchObject({ code: 5 });
+    const second = await stage.run(['go on', '--resume']);
+    expect(second).toMatchObject({ code: 5, ended: { leftOver: [] } });
+    expect(second.ended?.todos.map(({ status }) => status)).toEqual(['completed', expect.any(String)]);
+  });
+
+  it('P36, safety 13e: do not double the todos of a plan file', async () => {
+    const files = { 'PLAN.md': '- [ ] Write a\n- [ ] Write b\n' };
+    const stage = await setPlanStage({
+      steps: [writeFile('a.txt', 'a'), complete('Write a')],
+      afterwards: talk,
+      files,
+    });
+    await stage.run(['--plan', 'PLAN.md', '--check', 'true']);
+    const second = await stage.run(['go on please', '--resume']);
+    expect(second.ended).toMatchObject({ outcome: 'stagnant', leftOver: [] });
+    expect(second.ended?.todos.map(({ title }) => title)).toEqual(['Write a', 'Write b']);
+  });
+});
+
+describe('the agent’s commands', () => {
+  it('V1: a command that failed is shown as failed, and is a result to the model', async () => {
+    const steps = [runCommand('echo no; exit 3'), runCommand('true')];
+    const stage = await setPlanStage({ steps, afterwards: talk });
+    const told = await stage.run(['Do it.']);
+    const ended = told.events.flatMap((event) => (event.type === 'tool-ended' ? [event] : []));
+    expect(ended.map(({ ok }) => ok)).toEqual([false, true]);
+    expect(ended[0]?.output).toContain('Exit code 3.');
+  });
+});
