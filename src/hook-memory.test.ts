@@ -67,7 +67,7 @@ const call = async (payload: object, skewMs = 0) =>
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('the state directory', () => {
-  it('safety 13f: one that others can write is refused, and the human is told at the stop', async () => {
+  it('V10: one that others can write is refused, and the human is told at the stop', async () => {
     mkdirSync(state);
     chmodSync(state, 0o777);
     expect(await call(promptPayload('Please do it'))).toEqual({});
@@ -81,7 +81,7 @@ describe('the state directory', () => {
     expect(existsSync(join(state, 'untildone.db'))).toBe(true);
   });
 
-  it("safety 13f: what a hook makes in it is the user's alone, whatever the mask", async () => {
+  it("V10: what a hook makes in it is the user's alone, whatever the mask", async () => {
     await call(promptPayload('Please do it'));
     await call(createPayload('1', 'Write a.txt'));
     expect(modeOf(state)).toBe(0o700);
@@ -94,7 +94,7 @@ describe('the state directory', () => {
 describe('the log of the store', () => {
   const logBytes = () => statSync(join(state, 'untildone.db-wal')).size;
 
-  it('safety 13b: a stop copies it into the store, other calls leave it', async () => {
+  it('V5: a stop copies it into the store, other calls leave it', async () => {
     await call(promptPayload('Please do it'));
     await call(createPayload('1', 'Write a.txt'));
     expect(logBytes()).toBeGreaterThan(0);
@@ -135,7 +135,7 @@ describe('a store that went back in time', () => {
   };
 
   it.each(['a backup', 'nothing'])(
-    'P43, safety 6: %s in its place is noticed, told, and the list of the host is read anew',
+    'P43: %s in its place is noticed, told, and the list of the host is read anew',
     async (kind) => {
       await call(promptPayload('Please do it'));
       await createsTask('1', 'Write a.txt');
@@ -165,7 +165,7 @@ describe('a store that went back in time', () => {
     expect(systemMessage).toContain(lost);
   });
 
-  it('safety 13b: a log that vanished is missed', async () => {
+  it('V5: a log that vanished is missed', async () => {
     await call(promptPayload('Please do it'));
     await call(stopPayload());
     await writesList('w1', 'Write b.txt');
@@ -204,7 +204,7 @@ describe('a store that another process holds for long', () => {
     }
   }
 
-  it('safety 13a: what hooks told meanwhile is folded before what comes later, in its order', async () => {
+  it('V5: what hooks told meanwhile is folded before what comes later, in its order', async () => {
     await call(promptPayload('Please do it'));
     await lists('w1', ['Write a.txt', 'pending']);
     await whileHeld(async () => {
@@ -219,7 +219,7 @@ describe('a store that another process holds for long', () => {
     expect(answer.hookSpecificOutput.additionalContext).toContain('Write c.txt');
   }, 30_000);
 
-  it('safety 13a: a prompt of the human is not lost either, and nothing counts twice', async () => {
+  it('V5: a prompt of the human is not lost either, and nothing counts twice', async () => {
     await call(promptPayload('Please do it'));
     await lists('w1', ['Write a.txt', 'pending']);
     await call(stopPayload());
@@ -231,7 +231,7 @@ describe('a store that another process holds for long', () => {
     expect(answer.hookSpecificOutput.additionalContext).toContain('Write a.txt');
   }, 30_000);
 
-  it('safety 13a: a line that a crash cut short, or garbage, holds nothing up', async () => {
+  it('V5: a line that a crash cut short, or garbage, holds nothing up', async () => {
     await call(promptPayload('Please do it'));
     await whileHeld(() => lists('w1', ['Write a.txt', 'pending']));
     appendFileSync(spool(), '{"event":{"id":"half');
@@ -262,7 +262,7 @@ describe('hooks that are asked about one stop at once', () => {
     ],
     ['a todo is open', {}, 'in_progress', 6],
   ])(
-    'safety 13i: where %s, one of them continues the agent, and all others say nothing',
+    'V5: where %s, one of them continues the agent, and all others say nothing',
     async (_what, settings, status, hooks) => {
       configure(settings);
       await call(promptPayload('Please do it'));
@@ -287,19 +287,19 @@ describe('a payload that cannot be read', () => {
     ['in UTF-16', () => utf16(stop()), 'not JSON in UTF-8'],
     ['cut off', () => stop().slice(0, -10), 'not JSON in UTF-8'],
     ['without a session', () => stop({ session_id: null }), 'names no session'],
-  ])('safety 13h: %s, at a stop, is told to the human', async (_what, input, sentence) => {
+  ])('C4: %s, at a stop, is told to the human', async (_what, input, sentence) => {
     const { systemMessage } = JSON.parse(await start(input()));
     expect(systemMessage).toContain('could not decide, so the agent may stop');
     expect(systemMessage).toContain(sentence);
   });
 
-  it("safety 13h: anywhere else it is nobody's stop, whatever a text in it says", async () => {
+  it("C4: anywhere else it is nobody's stop, whatever a text in it says", async () => {
     const quoted = toolPayload('Bash', 'c1', {}, { stdout: stop() + 'x'.repeat(mostPayloadBytes) });
     expect(await start(JSON.stringify(quoted))).toBe('{}\n');
     expect(await start(utf16(JSON.stringify(promptPayload('Please do it'))))).toBe('{}\n');
   });
 
-  it('safety 13h: a byte order mark before a payload changes nothing', async () => {
+  it('C4: a byte order mark before a payload changes nothing', async () => {
     await call(promptPayload('Please do it'));
     await call(createPayload('1', 'Write a.txt'));
     const answer = JSON.parse(await start(`\u{feff}${stop()}`));
@@ -312,7 +312,7 @@ describe('a clock that is set', () => {
   const textOf = (answer: { hookSpecificOutput?: { additionalContext: string } }) =>
     answer.hookSpecificOutput?.additionalContext;
 
-  it('P42, safety 7: back by seconds hides no todo and loses no completion', async () => {
+  it('P42: back by seconds hides no todo and loses no completion', async () => {
     await call(promptPayload('do it'), 3000);
     await call(createPayload('1', 'Write a.txt'), 3000);
     await call(createPayload('2', 'Write b.txt'), 3000);
@@ -321,7 +321,7 @@ describe('a clock that is set', () => {
     expect(textOf(await stop('second', -1000))).toContain('1/2 completed, 1 remaining');
   });
 
-  it('P42, safety 7: back by seconds does not lift a human\'s "stop"', async () => {
+  it('P42: back by seconds does not lift a human\'s "stop"', async () => {
     await call(promptPayload('do it'), 5000);
     await call(createPayload('1', 'Write a.txt'), 5000);
     await call(promptPayload('stop', { prompt_id: 'p2' }));

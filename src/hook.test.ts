@@ -263,7 +263,7 @@ describe('V10, P40: what a project’s file asks for', () => {
     return call(stopPayload({ prompt_id: promptId }));
   };
 
-  it('safety 1: a cloned repository’s command is not run, and the human is told at the prompt and at the stop', async () => {
+  it('V10: a cloned repository’s command is not run, and the human is told at the prompt and at the stop', async () => {
     write(hostile());
     const prompt = await call(promptPayload('Tidy up', { prompt_id: 'prompt-1' }));
     expect(told(prompt)).toMatch(/untildone\.json .*checks\.x.*neither run nor obeyed.*untildone trust/);
@@ -272,7 +272,7 @@ describe('V10, P40: what a project’s file asks for', () => {
     expect(existsSync(mark())).toBe(false);
   });
 
-  it('safety 1: one that the agent writes is not run after the human’s next message either', async () => {
+  it('V10: one that the agent writes is not run after the human’s next message either', async () => {
     await call(promptPayload('Tidy up', { prompt_id: 'prompt-1' }));
     write(hostile());
     expect(told(await stopAfterEdit('w1'))).toContain('neither run nor obeyed');
@@ -287,7 +287,7 @@ describe('V10, P40: what a project’s file asks for', () => {
     ['is garbage', () => writeFileSync(file(), '{{{')],
     ['is gone', () => rmSync(file())],
   ])(
-    'safety 1: a file that %s weakens nothing: what was accepted stays in force',
+    'V10: a file that %s weakens nothing: what was accepted stays in force',
     async (_what, damage) => {
       write({ checks: { never: { command: ['false'] } }, goal: ['never'] });
       acceptProject(state, project);
@@ -341,7 +341,7 @@ describe('V10, P40: what a project’s file asks for', () => {
   });
 });
 
-describe('safety 10: a message of the human from beneath an agent', () => {
+describe('G4: a message of the human from beneath an agent', () => {
   const shellOf = (id: string) => ({ AI_AGENT: 'claude-code_2-1-325_agent', CLAUDE_CODE_SESSION_ID: id });
   const hooks = { AI_AGENT: 'claude-code_2-1-325_harness', CLAUDE_CODE_SESSION_ID: sessionId };
   const bare = () => `env -i HOME='${home}' UNTILDONE_HOME='${state}' "$0" "$@"`;
@@ -405,7 +405,7 @@ describe('safety 10: a message of the human from beneath an agent', () => {
 describe('a stop hook that failed open', () => {
   const notice = (promptId: string) => promptPayload(notification('job'), { prompt_id: promptId });
 
-  it('safety 12: is no interrupt to what follows, and a later one is still seen', async () => {
+  it('G4: is no interrupt to what follows, and a later one is still seen', async () => {
     await call(promptPayload('Please do it'));
     await call(createPayload('1', 'Make it'));
     renameSync(state, `${state}-away`);

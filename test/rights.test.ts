@@ -39,7 +39,7 @@ describe('design: an agent cannot raise its own rights', () => {
   });
 
   it.each([true, false])(
-    'safety 11: nor by other arguments of a command that was allowed for good (files confined: %s)',
+    'S7: nor by other arguments of a command that was allowed for good (files confined: %s)',
     async (isConfined) => {
       const own = createStage(program);
       const rows = await runWidenedAttempts(own, isConfined).finally(own.close);
@@ -47,7 +47,7 @@ describe('design: an agent cannot raise its own rights', () => {
     },
   );
 
-  it('safety 10: nor by a message to the hook from the shell of a host’s agent', async () => {
+  it('G4: nor by a message to the hook from the shell of a host’s agent', async () => {
     expect((await runHostAttempts(stage)).filter(({ raised }) => raised)).toEqual([]);
   });
 

@@ -39,7 +39,7 @@ describe('C3: the mark of what an agent starts', () => {
     expect(hasLimitMark('')).toBe(false);
   });
 
-  it.each(['w x', 'm'])('safety 13k: is not what a container or systemd limits: %s', (limits) => {
+  it.each(['w x', 'm'])('G4: is not what a container or systemd limits: %s', (limits) => {
     const beneath = (script: string) =>
       spawnSync('sh', ['-c', `${lower(limits)} >/dev/null; ${script}`], { encoding: 'utf8' }).stdout;
     expect(hasLimitMark(beneath('cat /proc/self/limits'))).toBe(false);

@@ -96,7 +96,7 @@ describe('an interrupt, which the host never tells', () => {
     expect(await wakes(hooks)).toEqual({ held: false, latch: 'interrupted' });
   });
 
-  it('safety 12: a command of ours in mid-turn is none, and the agent is still held', async () => {
+  it('G4: a command of ours in mid-turn is none, and the agent is still held', async () => {
     const hooks = await atWork();
     await hooks.send(promptPayload('/untildone:status', later));
     expect(continuationOf(await hooks.send(stopPayload(later)))).toContain('“A”');
@@ -139,7 +139,7 @@ describe('an interrupt, which the host never tells', () => {
     expect((await wakes(hooks)).latch).toBeNull();
   });
 
-  it('safety 12: a Stop hook that ran out of its time was ended by the host, not by a human', async () => {
+  it('G4: a Stop hook that ran out of its time was ended by the host, not by a human', async () => {
     const hooks = await atWork();
     await hooks.send(stopPayload(), 899_000);
     expect(await wakes(hooks)).toEqual({ held: true, latch: null });

@@ -39,17 +39,17 @@ describe('stateDirectory', () => {
 describe('whyNotPrivate', () => {
   const directory = mkdtempSync(join(tmpdir(), 'untildone-private-'));
 
-  it.each([0o700, 0o755, 0o500])('safety 13f: mode %o is the user alone who writes', (mode) => {
+  it.each([0o700, 0o755, 0o500])('V10: mode %o is the user alone who writes', (mode) => {
     chmodSync(directory, mode);
     expect(whyNotPrivate(directory)).toBeNull();
   });
 
-  it.each([0o777, 0o775, 0o702, 0o1777])('safety 13f: mode %o lets others write', (mode) => {
+  it.each([0o777, 0o775, 0o702, 0o1777])('V10: mode %o lets others write', (mode) => {
     chmodSync(directory, mode);
     expect(whyNotPrivate(directory)).toContain('can be written by others');
   });
 
-  it('safety 13f: another user who owns it can change it, and root can anyway', () => {
+  it('V10: another user who owns it can change it, and root can anyway', () => {
     chmodSync(directory, 0o700);
     const stats = statSync(directory);
     const owned = (uid: number) => whyNotPrivate(directory, Object.assign(Object.create(stats), { uid }));

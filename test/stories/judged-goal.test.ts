@@ -18,8 +18,8 @@ function isBeforeFirstStep({ events }: PlanRun): boolean {
   return last >= 0 && last < events.findIndex(({ type }) => type === 'step-started');
 }
 
-describe('P35, safety 4: an agent that only talks', () => {
-  it('P35, safety 4: is held by a check that fails, and never exits with 0', async () => {
+describe('P35: an agent that only talks', () => {
+  it('P35: is held by a check that fails, and never exits with 0', async () => {
     const stage = await setPlanStage({ steps: [], afterwards: talk });
     const told = await stage.run(['Fix it.', '--check', 'false']);
     expect(told).toMatchObject({ code: 5, ended: { outcome: 'stagnant' } });
@@ -101,7 +101,7 @@ describe('V1: the baseline of a session', () => {
 });
 
 describe('P36: words at a resume', () => {
-  it('P36, safety 4: join the plan: its open todos stay held', async () => {
+  it('P36: join the plan: its open todos stay held', async () => {
     const steps = [plan('Write a', 'Write b'), writeFile('a.txt', 'a'), complete('Write a')];
     const stage = await setPlanStage({ steps, afterwards: talk });
     expect(await stage.run(['Write them.', '--check', 'true'])).toMatchObject({ code: 5 });
@@ -110,7 +110,7 @@ describe('P36: words at a resume', () => {
     expect(second.ended?.todos.map(({ status }) => status)).toEqual(['completed', expect.any(String)]);
   });
 
-  it('P36, safety 13e: do not double the todos of a plan file', async () => {
+  it('P36: do not double the todos of a plan file', async () => {
     const files = { 'PLAN.md': '- [ ] Write a\n- [ ] Write b\n' };
     const stage = await setPlanStage({
       steps: [writeFile('a.txt', 'a'), complete('Write a')],

@@ -23,7 +23,7 @@ const slow = [
 ];
 
 describe('P41: one owner', () => {
-  it('P41, safety 2: --resume of a session that runs is refused, and nothing of it is ended', async () => {
+  it('P41: --resume of a session that runs is refused, and nothing of it is ended', async () => {
     const line = await openCommandLine({ steps: slow });
     const first = line.start(...run);
     await first.sees(startsShell);
@@ -69,7 +69,7 @@ describe('P41: one owner', () => {
 });
 
 describe('P41: sessions of hosts', () => {
-  it('P41, safety 3: run --resume takes only sessions of our own and leaves a host its session', async () => {
+  it('P41: run --resume takes only sessions of our own and leaves a host its session', async () => {
     const line = await openCommandLine({ steps: [say('Nothing to do.')] });
     await openHostSession(line, 'claude-session');
     const without = await line.run('run', '--resume', '--auto', '--model', 'openai/story');

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { complete, plan, say, writeFile } from '../../src/scripted-model/index.ts';
+import { acceptProject } from '../support/accept-project.ts';
 import { checkResults, type PlanStage, runPlan, setPlanStage } from './plan-file-stage.ts';
 
 const finished = say('It is done.');
@@ -12,9 +13,9 @@ const secondRun = [finished, finished, writeFile('beta.txt', 'more')];
 const work = [plan('Write alpha'), writeFile('alpha.txt', 'bad'), complete('Write alpha'), ...secondRun];
 const wants = ['--check', 'grep -q good alpha.txt'];
 
-describe('P36, safety 4: the checks of a run survive --resume', () => {
+describe('P36: the checks of a run survive --resume', () => {
   for (const words of [['--resume'], ['go on please', '--resume']]) {
-    it(`safety 4: run ${words.join(' ')} is not done while the check of the first message fails`, async () => {
+    it(`V1: run ${words.join(' ')} is not done while the check of the first message fails`, async () => {
       const stage = await setPlanStage({ steps: work, afterwards: finished });
       expect((await stage.run(['Write it.', ...wants])).ended?.outcome).toBe('stagnant');
       const second = await stage.run(words);
@@ -52,6 +53,7 @@ describe('P36, safety 4: the checks of a run survive --resume', () => {
     ];
     const files = { 'kept.txt': 'kept', 'untildone.json': '{"protect":["kept.txt"]}' };
     const stage = await setPlanStage({ steps, afterwards: finished, files });
+    acceptProject(stage.state, stage.root);
     await stage.run(['Write it.', '--check', 'true']);
     const second = await stage.run(['go on please', '--resume']);
     expect(checkResults(second).join()).toContain('failed');
@@ -59,12 +61,12 @@ describe('P36, safety 4: the checks of a run survive --resume', () => {
   });
 });
 
-describe('P40, safety 8: a check that appears in the plan file later', () => {
+describe('P40: a check that appears in the plan file later', () => {
   const planned = '- [ ] Write alpha\n  check: grep -q good alpha.txt\n';
   const planted = `${planned}- [ ] Write beta\n  check: touch planted.txt\n`;
   const isPlanted = ({ root }: PlanStage) => existsSync(join(root, 'planted.txt'));
 
-  it('P40, safety 8: is not run by --resume with words and is told', async () => {
+  it('P40: is not run by --resume with words and is told', async () => {
     const stage = await setPlanStage({
       steps: [
         writeFile('PLAN.md', planted),

@@ -114,7 +114,7 @@ describe('a call that cannot be read', () => {
     expect(ending(played)).toMatchObject({ outcome: 'stagnant', reason: 'looping' });
   });
 
-  it('S6, safety 13d: a slip with a todo tool blocks no todo', async () => {
+  it('S6: a slip with a todo tool blocks no todo', async () => {
     const slip = callTool('complete_todo', { todoId: 'none' });
     const played = await play({
       protocol: oneProtocol,

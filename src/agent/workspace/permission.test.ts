@@ -271,7 +271,7 @@ describe('the pattern that a lasting answer covers', () => {
     ['npm test', '../other/evil.test.ts'],
     ['npm test', 'src/../../evil.test.ts'],
     ['npm test', '--unheard-of'],
-  ])('safety 11: "always" for %j does not cover what chooses other code: %s', (granted, more) => {
+  ])('S7: "always" for %j does not cover what chooses other code: %s', (granted, more) => {
     const text = `${granted} ${more}`;
     const pattern = proposePattern(command(granted), free);
     expect(pattern).toBe(`${granted} **`);
@@ -284,12 +284,12 @@ describe('the pattern that a lasting answer covers', () => {
     });
   });
 
-  it('safety 11: of a command that runs the file it names, nothing but itself', () => {
+  it('S7: of a command that runs the file it names, nothing but itself', () => {
     for (const text of ['go run .', 'go run ./cmd/x', 'node x.js', 'python3 x.py'])
       expect(proposePattern(command(text), free)).toBe(`= ${text}`);
   });
 
-  it('safety 11: nothing is widened where a pattern holds the file tools to paths', () => {
+  it('S7: nothing is widened where a pattern holds the file tools to paths', () => {
     const known = { grants: [{ tool: 'shell', pattern: 'npm test **' }], refused: [] };
     for (const tool of ['write_file', 'edit_file']) {
       const policy = { ...free, allow: { [tool]: ['docs/**'] } };

@@ -170,7 +170,7 @@ describe('doctor', () => {
     expect((await bench.doctor()).code).toBe(1);
   });
 
-  it('safety 13f: a state directory, or programs in it, that others can write is told', async () => {
+  it('V10: a state directory, or programs in it, that others can write is told', async () => {
     await bench.init('claude-code');
     const told = async (path: string) => {
       chmodSync(path, 0o777);

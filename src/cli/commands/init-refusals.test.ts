@@ -34,7 +34,7 @@ describe('init that cannot', () => {
     },
   );
 
-  it('safety 13f: copies no programs to where others can write, and makes an older bin/ private', async () => {
+  it('V10: copies no programs to where others can write, and makes an older bin/ private', async () => {
     mkdirSync(join(bench.state, 'bin'), { recursive: true });
     chmodSync(bench.state, 0o777);
     const before = bench.picture();

@@ -1,4 +1,4 @@
-// V10, safety 9: setting up runs no program that the repository names.
+// V10: setting up runs no program that the repository names.
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const look = (cwd: string) => {
 };
 
 describe('findProject', () => {
-  it('safety 9: runs no monitor that the configuration of the repository names', () => {
+  it('V10: runs no monitor that the configuration of the repository names', () => {
     const { root, put, git } = createTemporaryRepository();
     put('a.txt', 'one');
     git('add', '.');
@@ -26,7 +26,7 @@ describe('findProject', () => {
     expect(existsSync(join(root, 'ran'))).toBe(false);
   });
 
-  it('safety 9: plain files that pose as a bare repository are none', () => {
+  it('V10: plain files that pose as a bare repository are none', () => {
     const { root, put } = createTemporaryFolder();
     put('HEAD', 'ref: refs/heads/main\n');
     put('config', `[core]\n\tworktree = .\n\tfsmonitor = "touch '${join(root, 'ran')}'; echo"\n`);

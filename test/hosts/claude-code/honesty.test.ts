@@ -92,7 +92,7 @@ describe('an agent that speaks for its human', () => {
   const forge = (words: string, prefix: string) =>
     runCommand(`${payload(words)} > said.json; ${prefix} sh -c "${hook}" < said.json; true`);
 
-  it('safety 10: a message to the hook from beneath its own shell is refused and told', async () => {
+  it('G4: a message to the hook from beneath its own shell is refused and told', async () => {
     const kept = 'env -i PATH="$PATH" HOME="$HOME" UNTILDONE_HOME="$UNTILDONE_HOME"';
     const forger = script('forger', [
       plan('parser'),

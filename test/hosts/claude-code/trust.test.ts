@@ -13,7 +13,7 @@ const works = [plan('parser'), writeFile('parser.txt', 'x'), complete('parser'),
 const ran = (project: Project) => existsSync(join(project.directory, 'ran-by-us'));
 
 describe('P40: a project’s untildone.json that nobody accepted', () => {
-  it('safety 1: of a hostile repository: its command is not run, and the human is told', async () => {
+  it('V10: of a hostile repository: its command is not run, and the human is told', async () => {
     let wasRun = true;
     const { messages, session } = await play({
       scripts: [script('works', works)],
@@ -30,7 +30,7 @@ describe('P40: a project’s untildone.json that nobody accepted', () => {
     expect(messages.join('\n')).toContain('untildone trust');
   });
 
-  it('safety 1: written by the agent to switch us off: what was accepted stays in force', async () => {
+  it('V10: written by the agent to switch us off: what was accepted stays in force', async () => {
     const steps = [
       plan('parser'),
       writeFile('untildone.json', '{"mode":"off"}'),
