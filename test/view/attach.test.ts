@@ -115,7 +115,7 @@ describe('untildone attach and hosts', () => {
     await new Promise((resolve) => setTimeout(resolve, 1000));
     other.type('y');
     await terminal.gone('? permission: shell');
-    expect(await terminal.ended()).toBe(0);
+    expect(await terminal.ended()).toBe(3);
     expect(terminal.scrollback()).toContain('permission given once, elsewhere');
   });
 

@@ -158,7 +158,7 @@ describe('untildone run in a terminal', () => {
   ])('C3: %s prints lines and draws nothing', async (_name, argv, environment) => {
     const { line, terminal } = await open([say('Nothing to do.')], environment);
     terminal.run(...line.words(...run, ...argv));
-    expect(await terminal.ended()).toBe(0);
+    expect(await terminal.ended()).toBe(3);
     expect(terminal.scrollback()).not.toContain('type to steer');
     expect(terminal.scrollback()).toContain('Nothing to d');
     expect(await terminal.modes()).toEqual(clean);
