@@ -58,7 +58,9 @@ export function openOurRecord(project: Project): OurRecord {
     settled(id, seconds = 60) {
       const isSettled = async (store: Store): Promise<boolean> => {
         const session = await store.state(id);
-        return session !== null && session.settled !== null && session.timer === null;
+        // An answer with nothing to verify has no outcome: its turn has ended all the same.
+        const isOver = session !== null && (session.settled !== null || session.turn?.ended === true);
+        return isOver && session.timer === null;
       };
       return readWhen(`${id} settled`, id, isSettled, seconds);
     },
