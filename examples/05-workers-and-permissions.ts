@@ -48,9 +48,9 @@ const files = fileURLToPath(new URL('05-workers-and-permissions/', import.meta.u
 cpSync(join(files, 'project'), project, { recursive: true });
 cpSync(join(files, 'user'), join(scratch, 'config', 'untildone'), { recursive: true });
 
-// As a shell has it: untildone run "Write a sum." --accept-claims --json
+// As a shell has it: untildone run "Write a sum." --accept-claims --trust --json
 const program = join(dirname(fileURLToPath(import.meta.resolve('untildone'))), 'bin.js');
-const words = ['run', 'Write a sum.', '--model', 'openai/example', '--accept-claims', '--json'];
+const words = ['run', 'Write a sum.', '--model', 'openai/example', '--accept-claims', '--trust', '--json'];
 try {
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...words], {
     cwd: project,

@@ -72,7 +72,7 @@ function writeTrust(stateDirectory: string, all: readonly Accepted[]): void {
 }
 
 /** The part of a project's file that has to be accepted. */
-export function wishesOf(config: PartialSettings): PartialSettings {
+function wishesOf(config: PartialSettings): PartialSettings {
   return Object.fromEntries(Object.entries(config).filter(([name]) => !harmless.includes(name)));
 }
 

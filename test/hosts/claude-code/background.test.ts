@@ -46,11 +46,12 @@ describe('P18: background work', () => {
     });
     expect(played.continuations[0]).toContain('Background work is running');
     expect(played.continuations[0]).toContain('GATE=job');
-    expect(played.session.decisions.map(({ answer, reason }) => `${answer} ${reason}`)).toEqual([
-      'continue continue',
-      'continue continue',
-      'let-go nothing-open',
-    ]);
+    const [first, second, ...rest] = played.session.decisions.map(
+      ({ answer, reason }) => `${answer} ${reason}`,
+    );
+    expect([first, second]).toEqual(['continue continue', 'continue continue']);
+    // The host wakes the agent once more if the job ends before it leaves.
+    expect([...new Set(rest)]).toEqual(['let-go nothing-open']);
     expect(played.session).toMatchObject({ outcome: 'claimed', latch: null });
   });
 
