@@ -46,7 +46,7 @@ beforeEach(() => {
   mkdirSync(project);
 });
 
-function start(input: string | Buffer, skewMs = 0): Promise<string> {
+function start(input: string | Buffer, skewMs = 0, heldMs = 0): Promise<string> {
   const skew = `const now = Date.now; Date.now = () => now() + ${skewMs}`;
   const clock = { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(skew)}"` };
   const env = { PATH: process.env['PATH'], HOME: home, UNTILDONE_HOME: state, ...(skewMs !== 0 && clock) };
@@ -58,12 +58,13 @@ function start(input: string | Buffer, skewMs = 0): Promise<string> {
     out += chunk;
   });
   child.stdin.on('error', () => {});
-  child.stdin.end(input);
+  // A host starts its hooks together: none has its payload before all of them run.
+  setTimeout(() => child.stdin.end(input), heldMs);
   return new Promise((resolve) => child.on('close', () => resolve(out)));
 }
 
-const call = async (payload: object, skewMs = 0) =>
-  JSON.parse(await start(JSON.stringify({ ...payload, cwd: project }), skewMs));
+const call = async (payload: object, skewMs = 0, heldMs = 0) =>
+  JSON.parse(await start(JSON.stringify({ ...payload, cwd: project }), skewMs, heldMs));
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('the state directory', () => {
@@ -268,7 +269,7 @@ describe('hooks that are asked about one stop at once', () => {
       await call(promptPayload('Please do it'));
       await call(createPayload('1', 'Write a.txt'));
       await call(updatePayload('1', status, 'u1'));
-      const answers = await Promise.all(Array.from({ length: hooks }, () => call(stopPayload())));
+      const answers = await Promise.all(Array.from({ length: hooks }, () => call(stopPayload(), 0, 400)));
       const continued = answers.filter((answer) => answer.hookSpecificOutput !== undefined);
       expect(continued).toHaveLength(1);
       expect(answers.filter((answer) => Object.keys(answer).length > 0)).toEqual(continued);

@@ -36,8 +36,8 @@ const fingerprintTimeoutMs = 5000;
 /** A longer wait would hold the host for nothing. */
 const sleptWaitMs = 2000;
 
-/** Far longer than a hook takes to start. A clock that was set back by more must not make each stop look answered. */
-const startsTogetherMs = 2000;
+/** Longer than a busy machine takes to start a dozen hooks. A clock that was set back by more must not make each stop look answered. */
+const startsTogetherMs = 6000;
 
 const lastBlockMessage =
   'the agent is continued once more; unless it calls a tool, the host then ends the turn by itself, and its report of success says nothing about the todos.';
