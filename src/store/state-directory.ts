@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../engine/policy.ts';
+import type { FileStats } from '../engine/system.ts';
 
 /** Always absolute. */
 export function stateDirectory(environment: Environment): string {
@@ -18,7 +19,7 @@ export function storePath(environment: Environment): string {
 }
 
 /** Why what it holds may be somebody else's; null: nobody else's, or there is nothing yet. */
-export function whyNotPrivate(directory: string, stats = look(directory)): string | null {
+export function whyNotPrivate(directory: string, stats: FileStats | null = look(directory)): string | null {
   const user = process.geteuid?.();
   if (stats === null || user === undefined) return null;
   const help = 'or set UNTILDONE_HOME to another directory.';
@@ -29,7 +30,7 @@ export function whyNotPrivate(directory: string, stats = look(directory)): strin
   return `${directory} can be written by others (mode ${mode}), who could change what untildone runs and believes: chmod go-w ${directory}, ${help}`;
 }
 
-function look(path: string) {
+function look(path: string): FileStats | null {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? null;
   } catch {
