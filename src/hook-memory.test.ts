@@ -330,6 +330,13 @@ describe('a clock that is set', () => {
     expect(await stop('second', -3000)).toEqual({});
   });
 
+  it('P42: back by seconds, it hides no stop: the same words a second time are another one', async () => {
+    await call(promptPayload('do it'));
+    await call(createPayload('1', 'Write a.txt'));
+    for (const skew of [0, -500, -10_000])
+      expect(textOf(await stop('I am done.', skew)), `${skew} ms`).toContain('0/1 completed');
+  });
+
   it('P42: by -10 s to +2 h between any two calls changes no answer', async () => {
     const skews = [0, 7_200_000, -10_000, 3_600_000, -400, 5000, -1500, 60_000, -9000];
     await call(promptPayload('do it'), skews[0]);

@@ -6,7 +6,7 @@ import type { Event, EventType } from './events.ts';
 import { humanReducers } from './human.ts';
 import { planReducers } from './plan-edit.ts';
 import type { Policy } from './policy.ts';
-import { followHost } from './reconcile.ts';
+import { decidedElsewhere, followHost } from './reconcile.ts';
 import { settingsForAgent } from './settings.ts';
 import type { State } from './state.ts';
 import { reconsider, stopReducers } from './stop.ts';
@@ -36,6 +36,8 @@ export function decide(state: State, event: Event, policy: Policy): Step {
     throw new UntildoneError('unknown-event', `Unknown event type ${shown}; nothing was changed.`);
   }
   const at = Math.max(state.updatedAt, event.at);
+  const elsewhere = decidedElsewhere(state, event);
+  if (elsewhere !== null) return step({ ...elsewhere, updatedAt: at });
   // The table is made by type: each event meets its own function.
   const reduce = reducers[event.type] as (state: State, event: Event, policy: Policy) => State | Step;
   const settings = settingsForAgent(policy.settings, state.agent.name);

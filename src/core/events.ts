@@ -171,13 +171,15 @@ const fingerprint = nullable(identifier);
 const epoch = integer(0);
 const count = integer(0);
 const sourceKind = choice('prompt', 'work', 'stop', 'failure', 'open', 'side', 'list', 'gate');
+/** The hook that says it, and which stop it is asked about; times of a clock that nobody sets. */
+const asking = object({ by: identifier, about: identifier, since: number(0), until: number(0) });
 
 const base = {
   /** An event with a known id is applied once, however often it is delivered. */
   id: identifier,
   sessionId: identifier,
   at: moment,
-  source: optional(object({ kind: sourceKind, promptId: nullable(identifier) })),
+  source: optional(object({ kind: sourceKind, promptId: nullable(identifier), asking: optional(asking) })),
 };
 
 const eventTable = {
@@ -309,6 +311,7 @@ export type PlanChange = WithoutSender<
 >;
 
 export type SourceKind = Infer<typeof sourceKind>;
+export type Asking = Infer<typeof asking>;
 export type HostMode = SessionDescriptor['mode'];
 export type ToolAccess = Infer<typeof access>;
 export type StopEnd = Infer<typeof stopEnd>;

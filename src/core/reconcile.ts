@@ -1,10 +1,10 @@
 // The one reconciler: whole-list writes (M5), hosts' lists (G5), plan files. What is missing is dropped; a malformed
 // item is refused, and its todo stays (T6, V4). An item is a todo by id, title, or as reworded between its neighbours.
-import type { Event, EventOf, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
+import type { Asking, Event, EventOf, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
 import { firstRepeatedId, isRising, orderGap, type PlanDraft, wantedPriority, wantedStatus } from './plan.ts';
 import { oneLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
-import { type HostTodo, nextTodos, noTrail, type State } from './state.ts';
+import { type HostTodo, isUnsaid, nextTodos, noTrail, type State } from './state.ts';
 import { isEnded, isOpen, normaliseTitle, statusFromWord, type Todo } from './todo.ts';
 
 /** Titles in a gap are compared so far apart: a rewritten list of 10,000 stays linear. */
@@ -322,13 +322,39 @@ export function followHost(state: State, event: Event): State {
   const hostList = followList(state.hostList, event);
   const listed = hostList === undefined ? state : { ...state, hostList };
   if (source.kind === 'side' || source.kind === 'list') return listed;
-  const before = state.trail ?? noTrail;
+  const before: NonNullable<State['trail']> = state.trail ?? noTrail;
+  const { asking } = source;
+  if (asking && (event.type !== 'stop-attempted' || asking.by === before.stop?.by))
+    return hearOfStop(listed, asking);
   const trail = { ...before, promptId: source.promptId ?? before.promptId, last: source.kind };
   // A slip in a todo tool is no failure of the todo (S6).
   if (event.type === 'tool-ended')
     return { ...listed, trail: { ...trail, toolError: isTodoCall(event) ? null : event.error, stops: 0 } };
-  if (event.type === 'stop-attempted') return { ...listed, trail: { ...trail, stops: before.stops + 1 } };
+  if (event.type === 'stop-attempted') {
+    const stop = asking && { by: asking.by, about: asking.about, until: asking.until };
+    return { ...listed, trail: { ...trail, stops: before.stops + 1, ...(stop && { stop }) } };
+  }
   return { ...listed, trail: source.kind === 'prompt' ? { ...trail, toolError: null, stops: 0 } : trail };
+}
+
+/**
+ * The state, if another hook decides about this stop (V5); null: it is for this one to ask. A host goes on when all its
+ * hooks have ended, so whoever was started before one of them was last heard of, or comes before the answer is given, is
+ * asked about the same stop.
+ */
+export function decidedElsewhere(state: State, { type, source }: Event): State | null {
+  const { asking, promptId = null } = source ?? {};
+  const { last = null, promptId: before = null, stop } = state.trail ?? {};
+  if (type !== 'stop-attempted' || asking === undefined || stop === undefined) return null;
+  if (last !== 'stop' || stop.about !== asking.about || (promptId ?? before) !== before) return null;
+  const isSame = asking.since <= stop.until || isUnsaid(state);
+  return isSame && stop.by !== asking.by ? hearOfStop(state, asking) : null;
+}
+
+function hearOfStop(state: State, { until }: Asking): State {
+  const { trail } = state;
+  if (trail?.stop === undefined) return state;
+  return { ...state, trail: { ...trail, stop: { ...trail.stop, until: Math.max(trail.stop.until, until) } } };
 }
 
 function isTodoCall({ access }: EventOf<'tool-ended'>): boolean {

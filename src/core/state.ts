@@ -2,6 +2,7 @@
 import type { Outcome } from './decision.ts';
 import type {
   AgentDescriptor,
+  Asking,
   EventBase,
   EventOf,
   Job,
@@ -67,6 +68,11 @@ export function isOnItsWay(injection: Injection | null): injection is Injection 
   return injection?.state === 'intended' || injection?.state === 'sent';
 }
 
+/** Decided, but nobody has answered with it, and nothing has come since that makes it void. */
+export function isUnsaid({ injection, epoch }: Pick<Session, 'injection' | 'epoch'>): boolean {
+  return injection?.state === 'intended' && injection.epoch === epoch;
+}
+
 /** Where the turn of a host stands whose hooks are each a process of their own. */
 export const noTrail = {
   promptId: null as string | null,
@@ -77,6 +83,9 @@ export const noTrail = {
   /** Since the main agent last called a tool or a prompt came. */
   stops: 0,
 };
+
+/** The last stop: the hook that decides about it, and when a hook about it was last heard of. */
+type AnsweredStop = Omit<Asking, 'since'>;
 
 export type HostTodo = Readonly<{
   key: string | null;
@@ -103,7 +112,7 @@ type Later = Readonly<{
   /** Said while the agent worked. */
   words?: readonly Readonly<{ messageId: string; text: string; at: number }>[];
   delegation?: Delegation;
-  trail?: Readonly<typeof noTrail>;
+  trail?: Readonly<typeof noTrail & { stop?: AnsweredStop }>;
   hostList?: readonly HostTodo[];
   /** Of the session's first message; results by check (V1). */
   baseline?: Readonly<{

@@ -1,6 +1,6 @@
 // What hosts, loops and commands hold: the engine, the delivery of continuations to told hosts, and the timers.
 import type { Event, EventOf } from '../core/events.ts';
-import type { State } from '../core/state.ts';
+import { isUnsaid, type State } from '../core/state.ts';
 import { createEngine, type Engine, type EngineOptions, type Handled } from './engine.ts';
 import type { OutgoingText, ToldHost } from './host.ts';
 import type { DueTimer, OutboxRow, Store } from './store.ts';
@@ -35,6 +35,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
 
   async function ask(event: Event, deadlineAt: number): Promise<Handled> {
     const first = await engine.handle(event);
+    // The process that decided it may have died before it could say so.
+    if (first.decision === null && isUnsaid(first.state)) return answeredElsewhere(store, first);
     if (first.checks === null) return first;
     // A result that was folded with another one is not answered by itself.
     const checks = first.checks.then((last) => (last?.decision?.answer === 'wait' ? null : last));

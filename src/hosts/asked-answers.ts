@@ -2,15 +2,14 @@
 import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
 import { UntildoneError } from '../core/error.ts';
-import type { Event, EventOf, SourceKind } from '../core/events.ts';
+import type { Asking, Event, EventOf, SourceKind } from '../core/events.ts';
 import { followHost, hostListChanges } from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
-import { createState, type State } from '../core/state.ts';
+import { createState, noTrail, type State } from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
 import { mayHaveMoved } from '../core/work.ts';
 import { type Handled, lossSentence } from '../engine/engine.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
-import type { StoredDecision } from '../engine/store.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
 import { eventBase, hookTimeouts, shortHash, todoIdOf } from './asked-call.ts';
@@ -35,9 +34,6 @@ const marginMs = 2000;
 const fingerprintTimeoutMs = 5000;
 /** A longer wait would hold the host for nothing. */
 const sleptWaitMs = 2000;
-
-/** Longer than a busy machine takes to start a dozen hooks. A clock that was set back by more must not make each stop look answered. */
-const startsTogetherMs = 6000;
 
 const lastBlockMessage =
   'the agent is continued once more; unless it calls a tool, the host then ends the turn by itself, and its report of success says nothing about the todos.';
@@ -108,7 +104,6 @@ export function createAnswers(context: Context) {
       told: pending.reduce(followHost, state),
       /** The same call after another decision is another one. */
       decisions: newest?.sequence ?? 0,
-      newest,
       mayStop: newest?.decision.answer !== 'continue',
     };
   }
@@ -209,11 +204,8 @@ export function createAnswers(context: Context) {
     return { refusal: describeFailure(after) };
   }
 
-  async function stop({ end, lastText, background, blockCap }: Asks<'stop'>): Promise<HookAnswer> {
-    const { state, pending, told, decisions, catchUp, newest } = await lookUp();
-    const { trail } = told;
-    const words = shortHash(lastText).slice(0, 16);
-    if (trail?.last === 'stop' && wasJustAnswered(newest, words)) return nothing;
+  async function stop({ end, lastText, isContinued, background, blockCap }: Asks<'stop'>) {
+    const { state, pending, told, decisions, catchUp } = await lookUp();
     const { directory } = descriptor;
     const differences = listEvents(told, decisions);
     await store.append([...catchUp, ...differences]);
@@ -224,29 +216,28 @@ export function createAnswers(context: Context) {
     const mayWrite = (event: Event) => 'access' in event && !['read', 'todo'].includes(event.access);
     const looks = isMeasured && directory !== null && (mayHaveMoved(state.work) || pending.some(mayWrite));
     const limits = { timeoutMs: fingerprintTimeoutMs, environment: hook.environment };
+    const fingerprint = looks ? await checker.lookAtStop({ sessionId, directory }, limits) : null;
+    const made = base('stop');
+    const about = shortHash(`${isContinued}:${lastText}`);
+    const asking = (): Asking => ({ by: made.id, about, since: hook.since, until: hook.steady() });
     const handled = await ask({
-      // Two hooks that are asked about the same stop see the same number of decisions.
-      ...base('stop', `${decisions}:${words}`),
+      ...made,
+      source: { ...made.source, asking: asking() },
       at: Math.max(call.at, clock.now()),
       type: 'stop-attempted',
       end,
       background,
-      toolError: trail?.toolError ?? null,
+      toolError: told.trail?.toolError ?? null,
       question: endsInQuestion(lastText),
-      fingerprint: looks ? await checker.lookAtStop({ sessionId, directory }, limits) : null,
+      fingerprint,
     });
-    const said = await say(handled, trail?.stops ?? 0, blockCap);
+    // Another hook was asked about the same stop and answers it.
+    if (handled.decision === null) return nothing;
+    const said = await say(handled, asking, blockCap);
     // Told when it is found, since the human's next message forgives it.
     const loss = state.recordBroken === null ? handled.state.recordBroken : null;
     if (loss === null || said.message?.includes(loss)) return said;
     return { ...said, message: [lossSentence(loss), said.message].filter(Boolean).join(' ') };
-  }
-
-  /** By another hook after this one was started: an agent that was continued cannot have stopped again by then. */
-  function wasJustAnswered(newest: StoredDecision | undefined, words: string): boolean {
-    // The clock may have been set back since: another stop ends in other words.
-    if (!newest?.eventId.endsWith(`:${words}`) || newest.decision.answer === 'wait') return false;
-    return call.at < newest.at && newest.at - call.at < startsTogetherMs;
   }
 
   /** What the host's own list says otherwise than before (G5). */
@@ -269,17 +260,17 @@ export function createAnswers(context: Context) {
     return runtime.ask({ ...attempt, id: `${attempt.id}:again`, at: clock.now() }, deadlineAt);
   }
 
-  /** @param stops attempts before this one since the agent last called a tool */
-  async function say(handled: Handled, stops: number, cap: number | null): Promise<HookAnswer> {
+  async function say(handled: Handled, asking: () => Asking, cap: number | null): Promise<HookAnswer> {
     const { answer, decision, state } = handled;
-    // Another hook was asked about the same stop and answers it.
     if (answer === null) return nothing;
     if (answer.answer !== 'continue' || answer.text === null)
       // The host wakes the agent itself when background work ends.
       return letGo(decision?.reason === 'subagent-at-work' ? null : messageOf(handled));
-    const message = stops + 1 === cap ? lastBlockMessage : null;
-    if (cap === null || stops < cap)
-      return (await isFirstToAnswer(answer.epoch)) ? { text: answer.text, message } : nothing;
+    // With this one, since the agent last called a tool.
+    const { stops } = state.trail ?? noTrail;
+    const message = stops === cap ? lastBlockMessage : null;
+    if (cap === null || stops <= cap)
+      return (await isFirstToAnswer(answer.epoch, asking())) ? { text: answer.text, message } : nothing;
     // The host would ignore the answer and report success: the record says what became of the turn.
     const id = `${sessionId}:host-cap:${state.epoch}`;
     const reached = { type: 'host-cap-reached', id, sessionId, at: clock.now(), cap } as const;
@@ -293,13 +284,11 @@ export function createAnswers(context: Context) {
     return { message: told === '' ? null : told };
   }
 
-  /** Hooks that wait for the same checks get the same answer: an event is taken once, and so is this one. */
-  function isFirstToAnswer(epoch: number): Promise<boolean> {
-    const id = `${sessionId}:${epoch}:answered`;
-    return runtime.append({
-      ...{ type: 'delivery-reported', id, sessionId, at: clock.now(), epoch },
-      ...{ news: 'sent', error: null },
-    });
+  /** Hooks that are asked about one stop may get the same answer: an event is taken once, and so is this one. */
+  function isFirstToAnswer(epoch: number, asking: Asking): Promise<boolean> {
+    const made = { id: `${sessionId}:${epoch}:answered`, sessionId, at: clock.now() };
+    const source = { kind: 'stop', promptId: call.promptId, asking } as const;
+    return runtime.append({ ...made, source, type: 'delivery-reported', epoch, news: 'sent', error: null });
   }
 
   return { perform, breakOff };

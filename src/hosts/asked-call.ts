@@ -30,6 +30,10 @@ export type HookMoment = Readonly<{
   toolPrefix: string | null;
 }>;
 export interface HookProcess extends HookMoment {
+  /** When the process was started, by `steady`. */
+  readonly since: number;
+  /** Milliseconds of a clock that nobody sets and that all processes of this machine share. */
+  steady(): number;
   /** Variables that were left aside; the human is told. */
   readonly ignored: readonly string[];
   /** In seconds; null: what `init` writes. */
@@ -66,6 +70,8 @@ export type StopAsked = Readonly<{
   type: 'stop';
   end: StopEnd;
   lastText: string;
+  /** The host says that a stop hook continued the agent in this turn. */
+  isContinued: boolean;
   background: readonly Job[] | null;
   /** Blocks in a row without a tool call that the host takes; null: any number. */
   blockCap: number | null;

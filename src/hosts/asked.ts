@@ -26,6 +26,8 @@ export async function runHook(
   const { line, isStop } = await answerLine(name, {
     // Not `performance.timeOrigin`: its module takes longer to load than this file.
     at: Math.round(Date.now() - process.uptime() * 1000),
+    since: steady() - process.uptime() * 1000,
+    steady,
     environment: process.env,
     toolPrefix: option(/^--tools=(\w{1,120})$/u),
     timeout: Number(option(/^--timeout=(\d{1,6})$/u)) || null,
@@ -35,6 +37,11 @@ export async function runHook(
   await print(`${line}\n`);
   await keepLogShort(process.env, isStop ? 1 : mostLogBytes);
   process.exit(0);
+}
+
+function steady(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
 }
 
 async function answerLine(name: string, started: HookProcess) {

@@ -198,6 +198,16 @@ export const planMutations = mutationsOf({
       replace: 'if (known === null) return [];\n  const status = known;',
       why: 'a todo with an unknown status is not held',
     },
+    'parallel-stop-decided-twice': {
+      find: 'const isSame = asking.since <= stop.until || isUnsaid(state);',
+      replace: 'const isSame = isUnsaid(state);',
+      why: 'a hook that is installed twice continues the agent twice',
+    },
+    'same-words-hide-a-stop': {
+      find: 'const isSame = asking.since <= stop.until || isUnsaid(state);',
+      replace: 'const isSame = true;',
+      why: 'an agent that stops again with the same words is let go with open todos',
+    },
     'todo-tool-slip-blocks': {
       find: 'toolError: isTodoCall(event) ? null : event.error',
       replace: 'toolError: event.error',

@@ -10,7 +10,7 @@ import type { Session } from '../../src/core/state.ts';
 import type { Todo } from '../../src/core/todo.ts';
 import type { Checker } from '../../src/engine/host.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
-import type { StoredDecision } from '../../src/engine/store.ts';
+import type { Store, StoredDecision } from '../../src/engine/store.ts';
 import { createIdentifiers } from '../../src/engine/system.ts';
 import { createAnswers } from '../../src/hosts/asked-answers.ts';
 import type { HookProcess } from '../../src/hosts/asked-call.ts';
@@ -28,7 +28,7 @@ export interface HookCaseOptions {
 
 export function createHookCase(options: HookCaseOptions = {}) {
   const clock = createSimulatedClock();
-  const store = createMemoryStore();
+  const shared = createMemoryStore();
   const identifiers = createIdentifiers(clock);
   const stateDirectory = mkdtempSync(join(tmpdir(), 'untildone-hook-'));
   const policy: Policy = { settings: defaultSettings, goalChecks: [], ...options.policy };
@@ -37,9 +37,17 @@ export function createHookCase(options: HookCaseOptions = {}) {
   const shown: { list: readonly ListedTodo[] | null } = { list: null };
   const checker = options.checker ?? { run: async () => {} };
 
-  /** @param brokenOffMs the host ends the call so long after it began; null: it lets it answer */
-  async function send(payload: unknown, brokenOffMs: number | null = null): Promise<object> {
+  /**
+   * @param brokenOffMs the host ends the call so long after it began; null: it lets it answer
+   * @param own what this hook has of its own
+   */
+  async function send(
+    payload: unknown,
+    brokenOffMs: number | null = null,
+    { store = shared, steady = clock.now }: { store?: Store; steady?: () => number } = {},
+  ): Promise<object> {
     await clock.advance(10);
+    const since = steady();
     const host = { ...claudeCode, readList: () => shown.list };
     const translation = host.translate(payload, { at: clock.now(), environment, toolPrefix: null });
     if (!translation.ok) return {};
@@ -49,8 +57,8 @@ export function createHookCase(options: HookCaseOptions = {}) {
       await store.append(asks.events);
       return host.render({}, call.hook);
     }
-    const own = { UNTILDONE_HOME: stateDirectory, ...environment };
-    const parts = partsOver({ store, clock, identifiers, checker, environment: own });
+    const variables = { UNTILDONE_HOME: stateDirectory, ...environment };
+    const parts = partsOver({ store, clock, identifiers, checker, environment: variables });
     const bindReceipt: HookProcess['bindReceipt'] = async (_store, _engine, { receipt }) => {
       bound.push(receipt);
     };
@@ -64,7 +72,10 @@ export function createHookCase(options: HookCaseOptions = {}) {
         pending: () => null,
         renew: async () => {},
       },
-      hook: { at, environment: own, toolPrefix: null, timeout: null, ignored: [], bindReceipt },
+      hook: {
+        ...{ at, since, steady, environment: variables, bindReceipt },
+        ...{ toolPrefix: null, timeout: null, ignored: [] },
+      },
     });
     if (brokenOffMs !== null) await clock.advance(brokenOffMs);
     return host.render(await (brokenOffMs === null ? perform() : breakOff()), call.hook);
@@ -72,14 +83,14 @@ export function createHookCase(options: HookCaseOptions = {}) {
 
   return {
     clock,
-    store,
+    store: shared,
     bound,
     shown,
     send,
-    session: (id = sessionId): Promise<Session | null> => store.state(id),
-    todos: (): Promise<readonly Todo[]> => store.todos({ planId: sessionId }),
+    session: (id = sessionId): Promise<Session | null> => shared.state(id),
+    todos: (): Promise<readonly Todo[]> => shared.todos({ planId: sessionId }),
     /** Oldest first. */
-    decisions: async (): Promise<StoredDecision[]> => [...(await store.decisions(sessionId, 100))].reverse(),
+    decisions: async (): Promise<StoredDecision[]> => [...(await shared.decisions(sessionId, 100))].reverse(),
   };
 }
 

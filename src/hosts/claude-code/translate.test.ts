@@ -39,6 +39,7 @@ describe('a stop', () => {
       type: 'stop',
       end: 'normal',
       lastText: 'I am done.',
+      isContinued: false,
       background: [
         { id: 'b1', kind: 'shell', description: 'npm start' },
         { id: 'a1', kind: 'subagent', description: 'Look around' },

@@ -132,6 +132,7 @@ function stopped({ fields, environment }: Payload): StopAsked {
     type: 'stop',
     end: lastText.trim() === '' ? 'empty' : 'normal',
     lastText,
+    isContinued: fields['stop_hook_active'] === true,
     background: Array.isArray(tasks) ? tasks.flatMap(jobOf) : null,
     blockCap: /^\d{1,9}$/u.test(cap) ? Number(cap) || null : 8,
   };
