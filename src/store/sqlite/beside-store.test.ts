@@ -1,10 +1,10 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { anEvent } from '../../../test/support/builders.ts';
-import { createSpool } from './beside-store.ts';
+import { createMarks, createSpool } from './beside-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 let directory: string;
@@ -14,6 +14,27 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'untildone-beside-'));
 });
 afterEach(() => rmSync(directory, { recursive: true }));
+
+describe('the mark', () => {
+  it('V5: a newer one replaces all before it, longer or shorter, and its file does not stay long', () => {
+    const marks = createMarks(path());
+    const read = () => marks.read('session-1');
+    expect(read()).toEqual([]);
+    marks.set('session-1', 'a long name of an event');
+    marks.set('session-1', 'short');
+    expect(read()).toEqual(['short']);
+    const calls = Array.from({ length: 100 }, (_, call) =>
+      anEvent.activitySeen({ id: `call ${call} ${'x'.repeat(50)}` }),
+    );
+    marks.add(calls);
+    expect(read()).toEqual(['short', ...calls.map(({ id }) => id)]);
+    marks.set('session-1', 'the longest name of an event in this test');
+    expect(read()).toEqual(['the longest name of an event in this test']);
+    expect(statSync(`${path()}-marks/session-1`).size).toBeLessThan(100);
+    marks.add([anEvent.activitySeen({ id: 'next' })]);
+    expect(read()).toHaveLength(2);
+  });
+});
 
 describe('the spool', () => {
   it('V5: takes a mebibyte and then says no', () => {

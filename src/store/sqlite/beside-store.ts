@@ -1,8 +1,18 @@
 // What lies beside the store, a small file per session each (V5). The high-water mark: the newest events that the store
 // held; if it lacks one of them later, it was put back to an earlier moment, or lost. The spool: what could not be written
 // while another process held the store. Neither says anything about a plan.
-import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import type { Event } from '../../core/events.ts';
 import { errorCode, makeFolder, sha256 } from '../../engine/system.ts';
 
@@ -12,12 +22,12 @@ function createFiles(path: string, suffix: string) {
   const fileOf = (sessionId: string) => {
     // Hashes only where a name could lead elsewhere: to load them costs a hook more than the rest of this.
     const isPlain = /^\w[\w.-]{0,100}$/u.test(sessionId);
-    return join(folder, isPlain ? sessionId : sha256(sessionId));
+    return `${folder}/${isPlain ? sessionId : sha256(sessionId)}`;
   };
 
   /** Throws what the file system says. */
-  function write(to: typeof appendFileSync, sessionId: string, text: string): void {
-    const attempt = () => to(fileOf(sessionId), text, { mode: 0o600 });
+  function append(sessionId: string, text: string): void {
+    const attempt = () => appendFileSync(fileOf(sessionId), text, { mode: 0o600 });
     try {
       attempt();
     } catch (error) {
@@ -29,14 +39,16 @@ function createFiles(path: string, suffix: string) {
 
   function read(sessionId: string): Buffer | null {
     if (path === ':memory:') return null;
+    const file = fileOf(sessionId);
     try {
-      return readFileSync(fileOf(sessionId));
+      // Most sessions have no spool, and an error costs more than this look.
+      return existsSync(file) ? readFileSync(file) : null;
     } catch {
       // Safe: there is none.
       return null;
     }
   }
-  return { fileOf, write, read };
+  return { fileOf, append, read };
 }
 
 /** What a crash cut short says nothing. */
@@ -56,10 +68,10 @@ export type Marks = ReturnType<typeof createMarks>;
 /** What cannot be written is left out: nothing depends on a mark but the notice that the store went back. */
 export function createMarks(path: string) {
   const files = createFiles(path, '-marks');
-  function write(to: typeof appendFileSync, sessionId: string, ids: readonly string[]): void {
-    if (path === ':memory:') return;
+  const linesOf = (ids: readonly string[]) => ids.map((id) => `${JSON.stringify(id)}\n`).join('');
+  function attempt(write: () => void): void {
     try {
-      files.write(to, sessionId, ids.map((id) => `${JSON.stringify(id)}\n`).join(''));
+      if (path !== ':memory:') write();
     } catch {
       // Safe: see above.
     }
@@ -70,20 +82,39 @@ export function createMarks(path: string) {
     add(events: readonly Event[]): void {
       for (const session of new Set(events.map(({ sessionId }) => sessionId))) {
         const own = events.filter(({ sessionId }) => sessionId === session);
-        write(
-          appendFileSync,
-          session,
-          own.map(({ id }) => id),
-        );
+        attempt(() => files.append(session, linesOf(own.map(({ id }) => id))));
       }
     },
     /** Committed; all that was marked before is in the store too, or was told to be lost. */
-    set: (sessionId: string, eventId: string): void => write(writeFileSync, sessionId, [eventId]),
+    set(sessionId: string, eventId: string): void {
+      const line = linesOf([eventId]);
+      const file = files.fileOf(sessionId);
+      attempt(() => (existsSync(file) ? overwrite(file, Buffer.from(line)) : files.append(sessionId, line)));
+    },
     read: (sessionId: string) => readLines<string>(files.read(sessionId)?.toString() ?? ''),
     remove(sessionId: string): void {
       if (path !== ':memory:') rmSync(files.fileOf(sessionId), { force: true });
     },
   };
+}
+
+/** Larger after a turn of many calls. */
+const mostMarkBytes = 4096;
+
+/**
+ * In place, with empty lines over the rest: a file that is emptied first is flushed to the disk by some file systems, which
+ * takes a hundred times as long. What others append meanwhile stays.
+ */
+function overwrite(file: string, line: Buffer): void {
+  const descriptor = openSync(file, 'r+');
+  try {
+    const { size } = fstatSync(descriptor);
+    const rest = Buffer.alloc(Math.max(0, size - line.length), '\n');
+    writeSync(descriptor, Buffer.concat([line, rest]), 0, null, 0);
+    if (size > mostMarkBytes) ftruncateSync(descriptor, line.length);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 export type Spooled = { readonly event: Event } | { readonly policy: readonly [hash: string, body: string] };
@@ -102,7 +133,7 @@ export function createSpool(path: string) {
       try {
         const { size = 0 } = statSync(files.fileOf(sessionId), { throwIfNoEntry: false }) ?? {};
         if (path === ':memory:' || size + text.length > mostSpoolBytes) return false;
-        if (text !== '') files.write(appendFileSync, sessionId, text);
+        if (text !== '') files.append(sessionId, text);
         return true;
       } catch {
         // Safe: the caller says that the store was locked.

@@ -75,13 +75,14 @@ export function createSessionRows(db: Connection, marks: Marks) {
   function load(id: string, fresh: boolean): Loaded {
     const found = find(id, fresh) ?? (restore(id) ? find(id, fresh) : null);
     const outbox = 'outbox WHERE session_id = ? AND epoch = ?';
+    const isMissing = (event: string) => db.value('SELECT 1 FROM events WHERE id = ?', event) === null;
+    let isBehind: boolean | null = null;
     const tree = `SELECT 1 FROM evidence WHERE session_id = ? AND kind = 'workspace' AND fingerprint = ?`;
     return {
       state: found?.state ?? null,
       head: found?.head ?? null,
       inbox: db.bodies('events WHERE session_id = ? AND applied IS NULL ORDER BY arrival', id),
-      wentBack: () =>
-        marks.read(id).some((event) => db.value('SELECT 1 FROM events WHERE id = ?', event) === null),
+      wentBack: () => (isBehind ??= marks.read(id).some(isMissing)),
       isApplied: (event) => db.value('SELECT applied FROM events WHERE id = ?', event) !== null,
       wasSeen: (fingerprint) => db.value(tree, id, fingerprint) !== null,
       outboxRow: (epoch) => db.bodies<OutboxRow>(outbox, id, epoch)[0] ?? null,
