@@ -107,6 +107,37 @@ describe('what the events of a host say', () => {
     expect(driver.state.trail).toEqual({ promptId: 'p2', last: 'prompt', toolError: null, stops: 0 });
   });
 
+  it('V5: of hooks about one stop one decides; the next stop, with the same words, is another one', () => {
+    const driver = createCoreDriver();
+    driver.says('go');
+    driver.plans('A');
+    const stop = (by: string, since: number, until: number, about = 'words', promptId = 'p1') => {
+      const asking = { by, about, since, until };
+      return driver.stops({ source: { kind: 'stop', promptId, asking } }).decision?.answer ?? null;
+    };
+    const says = (by: string, until: number) => {
+      const source = { kind: 'stop', promptId: 'p1', asking: { by, about: 'words', since: 0, until } } as const;
+      const { epoch } = driver.state;
+      driver.happens({ type: 'delivery-reported', epoch, news: 'sent', error: null, source });
+    };
+    expect(stop('a', 10, 20)).toBe('continue');
+    expect(stop('b', 15, 25), 'started before the other was heard of').toBeNull();
+    expect(stop('c', 30, 31), 'before the answer was given').toBeNull();
+    says('a', 40);
+    expect(stop('d', 40, 45), 'before the answer was on the record').toBeNull();
+    expect(stop('e', 45, 46), 'before another of them was heard of').toBeNull();
+    expect(driver.state.trail).toMatchObject({ stops: 1, stop: { by: 'a', until: 46 } });
+    expect(driver.state.counters.total).toBe(1);
+    expect(stop('f', 47, 60), 'after all of them').toBe('continue');
+    says('f', 61);
+    expect(stop('g', 50, 62, 'other words'), 'other words').toBe('continue');
+    expect(stop('g', 50, 62, 'other words'), 'one that asks again').not.toBeNull();
+    expect(driver.state.trail?.stops).toBe(3);
+    expect(stop('h', 50, 63, 'other words', 'p2'), 'another prompt').not.toBeNull();
+    driver.happens({ type: 'tool-ended', tool: 'x', access: 'read', error: null, ...told().from('work', 'p2') });
+    expect(stop('i', 50, 64, 'other words', 'p2'), 'after a tool call').not.toBeNull();
+  });
+
   it('an event that came from no host changes none of it', () => {
     const { driver } = told();
     driver.works();
