@@ -116,7 +116,11 @@ describe('what the events of a host say', () => {
       return driver.stops({ source: { kind: 'stop', promptId, asking } }).decision?.answer ?? null;
     };
     const says = (by: string, until: number) => {
-      const source = { kind: 'stop', promptId: 'p1', asking: { by, about: 'words', since: 0, until } } as const;
+      const source = {
+        kind: 'stop',
+        promptId: 'p1',
+        asking: { by, about: 'words', since: 0, until },
+      } as const;
       const { epoch } = driver.state;
       driver.happens({ type: 'delivery-reported', epoch, news: 'sent', error: null, source });
     };
@@ -134,7 +138,13 @@ describe('what the events of a host say', () => {
     expect(stop('g', 50, 62, 'other words'), 'one that asks again').not.toBeNull();
     expect(driver.state.trail?.stops).toBe(3);
     expect(stop('h', 50, 63, 'other words', 'p2'), 'another prompt').not.toBeNull();
-    driver.happens({ type: 'tool-ended', tool: 'x', access: 'read', error: null, ...told().from('work', 'p2') });
+    driver.happens({
+      type: 'tool-ended',
+      tool: 'x',
+      access: 'read',
+      error: null,
+      ...told().from('work', 'p2'),
+    });
     expect(stop('i', 50, 64, 'other words', 'p2'), 'after a tool call').not.toBeNull();
   });
 

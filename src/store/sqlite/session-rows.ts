@@ -26,6 +26,8 @@ export function createSessionRows(db: Connection, marks: Marks) {
   const keptSessions = new Map<string, Kept>();
   /** Those that nobody else can have written since. */
   let current = new WeakSet<Kept>();
+  /** Those that hold all that was marked. */
+  const unbroken = new Set<string>();
 
   function keep(id: string, kept: Kept): Kept {
     keptSessions.delete(id);
@@ -72,17 +74,25 @@ export function createSessionRows(db: Connection, marks: Marks) {
     return (db.value<number>(last, sessionId) ?? 0) + 1;
   }
 
+  /** Looked for once: a file that is open does not go back, it is another one that is opened. */
+  function isBehind(id: string): boolean {
+    if (unbroken.has(id)) return false;
+    const isMissing = (event: string) => db.value('SELECT 1 FROM events WHERE id = ?', event) === null;
+    if (marks.read(id).some(isMissing)) return true;
+    if (unbroken.size >= mostKept) unbroken.clear();
+    unbroken.add(id);
+    return false;
+  }
+
   function load(id: string, fresh: boolean): Loaded {
     const found = find(id, fresh) ?? (restore(id) ? find(id, fresh) : null);
     const outbox = 'outbox WHERE session_id = ? AND epoch = ?';
-    const isMissing = (event: string) => db.value('SELECT 1 FROM events WHERE id = ?', event) === null;
-    let isBehind: boolean | null = null;
     const tree = `SELECT 1 FROM evidence WHERE session_id = ? AND kind = 'workspace' AND fingerprint = ?`;
     return {
       state: found?.state ?? null,
       head: found?.head ?? null,
       inbox: db.bodies('events WHERE session_id = ? AND applied IS NULL ORDER BY arrival', id),
-      wentBack: () => (isBehind ??= marks.read(id).some(isMissing)),
+      wentBack: () => isBehind(id),
       isApplied: (event) => db.value('SELECT applied FROM events WHERE id = ?', event) !== null,
       wasSeen: (fingerprint) => db.value(tree, id, fingerprint) !== null,
       outboxRow: (epoch) => db.bodies<OutboxRow>(outbox, id, epoch)[0] ?? null,

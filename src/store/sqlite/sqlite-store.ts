@@ -75,6 +75,14 @@ PRAGMA synchronous = NORMAL;
 -- Notices a damaged page when it is read; and gives disk space back after bursts.
 PRAGMA cell_size_check = ON; PRAGMA journal_size_limit = 16777216`;
 
+/** Frequent, and no promise rests on them: not worth a write of their own. */
+const unmarked: ReadonlySet<string> = new Set([
+  'tool-started',
+  'tool-ended',
+  'activity-seen',
+  'usage-reported',
+]);
+
 /** Kept in the file. Where the file system cannot do it, SQLite stays with its rollback journal. */
 function useWriteAheadLog(db: Connection): void {
   if (db.value('PRAGMA journal_mode') !== 'wal') db.value('PRAGMA journal_mode = WAL');
@@ -230,7 +238,7 @@ export function createSqliteStore(
           return { saved, isLossOpen };
         }
       });
-      const newest = saved.applied?.at(-1);
+      const newest = saved.applied?.findLast(({ type }) => !unmarked.has(type));
       if (newest !== undefined && isLossOpen) marks.add([newest]);
       else if (newest !== undefined) marks.set(sessionId, newest.id);
       return saved.result;
