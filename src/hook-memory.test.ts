@@ -95,12 +95,15 @@ describe('the state directory', () => {
 describe('the log of the store', () => {
   const logBytes = () => statSync(join(state, 'untildone.db-wal')).size;
 
-  it('V5: a stop copies it into the store, other calls leave it', async () => {
+  it('V5: a stop that ends the turn copies it into the store, other calls leave it', async () => {
     await call(promptPayload('Please do it'));
     await call(createPayload('1', 'Write a.txt'));
     expect(logBytes()).toBeGreaterThan(0);
     const { hookSpecificOutput } = await call(stopPayload());
     expect(hookSpecificOutput.additionalContext).toContain('Write a.txt');
+    expect(logBytes()).toBeGreaterThan(0);
+    await call(updatePayload('1', 'completed', 'u1'));
+    expect((await call(stopPayload())).systemMessage).toContain('claimed');
     expect(logBytes()).toBe(0);
   });
 });

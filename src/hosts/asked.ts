@@ -23,7 +23,7 @@ export async function runHook(
   const option = (shape: RegExp) => options.map((one) => shape.exec(one)?.[1]).find(Boolean) ?? null;
   // Nothing else keeps the process alive while it waits.
   setInterval(() => {}, 60_000);
-  const { line, isStop } = await answerLine(name, {
+  const { line, isEnd } = await answerLine(name, {
     // Not `performance.timeOrigin`: its module takes longer to load than this file.
     at: Math.round(Date.now() - process.uptime() * 1000),
     since: steady() - process.uptime() * 1000,
@@ -35,7 +35,7 @@ export async function runHook(
     bindReceipt,
   });
   await print(`${line}\n`);
-  await keepLogShort(process.env, isStop ? 1 : mostLogBytes);
+  await keepLogShort(process.env, isEnd ? 1 : mostLogBytes);
   process.exit(0);
 }
 
@@ -73,7 +73,7 @@ async function answerLine(name: string, started: HookProcess) {
     sent = await readPayload();
     const translation = host.translate(parsePayload(sent), hook);
     if (!translation.ok) {
-      if (translation.sentence === null) return { line: '{}', isStop: false };
+      if (translation.sentence === null) return { line: '{}', isEnd: false };
       throw failure('payload', translation.sentence);
     }
     call = translation.call;
@@ -83,15 +83,15 @@ async function answerLine(name: string, started: HookProcess) {
     });
     if (spooled !== null) await log(spooled);
     const line = JSON.stringify(host.render(given, call.hook));
-    return { line, isStop: call.asks.type === 'stop' };
+    return { line, isEnd: call.asks.type === 'stop' && !given.text };
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
     const message = error instanceof Error ? error.message : String(error);
     await log(error);
     const stop = call === null ? host?.findStop(sent.bytes) : call.asks.type === 'stop' ? call.hook : null;
-    if (host === undefined || !stop) return { line: '{}', isStop: false };
+    if (host === undefined || !stop) return { line: '{}', isEnd: false };
     const told = { message: `could not decide, so the agent may stop. ${message}` };
-    return { line: JSON.stringify(host.render(told, stop)), isStop: true };
+    return { line: JSON.stringify(host.render(told, stop)), isEnd: true };
   }
 }
 
@@ -222,7 +222,8 @@ const mostLogBytes = 1_048_576;
 
 /**
  * Each call leaves the store as after a crash: nobody else copies SQLite's log. While others write, the next call does.
- * A stop copies all of it: from a damaged log SQLite drops quietly what comes behind the damage (V5).
+ * A stop that ends the turn copies all of it: from a damaged log SQLite drops quietly what comes behind the damage (V5). An
+ * agent that is continued does not wait for the disk: what a turn loses, the mark beside the store shows.
  */
 export async function keepLogShort(
   environment: HookProcess['environment'],
