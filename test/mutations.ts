@@ -1,6 +1,7 @@
 // The list of ways to break the product that the tests must notice: one entry per rule, counter and reset, and more.
 // It refuses to be clever: `find` must occur exactly once in `file`, or the run of that mutation is an error.
 import { agentMutations } from './mutations/agent-mutations.ts';
+import { bulkMutations } from './mutations/bulk-mutations.ts';
 import { countersMutations } from './mutations/counters-mutations.ts';
 import { deliveryMutations } from './mutations/delivery-mutations.ts';
 import { engineMutations } from './mutations/engine-mutations.ts';
@@ -24,6 +25,7 @@ export const mutations: readonly Mutation[] = [
   ...deliveryMutations,
   ...evidenceMutations,
   ...planMutations,
+  ...bulkMutations,
   ...textsMutations,
   ...engineMutations,
   ...agentMutations,

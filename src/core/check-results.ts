@@ -115,7 +115,7 @@ function todoChecked(state: State, event: Finished, todoId: string): State | Ste
       failureTail: event.tail,
       completedAt: null,
       attempts: todo.attempts + 1,
-      idleEnd: false,
+      endedIn: null,
     };
     draft.put(todo, reopened, 'check-failed', { check });
   }
@@ -128,7 +128,7 @@ function provedTodo(todo: Todo, state: State, event: Finished): Todo {
   const proved = { ...todo, evidence: [...todo.evidence.filter((known) => known.check !== check), proof] };
   if (checksOf(proved).length > 0) return proved;
   const passedAt = todo.passedAt ?? event.at;
-  return { ...proved, verification: 'passed', failureTail: null, passedAt, idleEnd: false };
+  return { ...proved, verification: 'passed', failureTail: null, passedAt };
 }
 
 /** Nothing wrote while the check ran (V2). If the agent was sent on meanwhile, only the counts of calls prove it. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   answerOf,
-  type CoreDriver,
   createCoreDriver,
   type DriverOptions,
   injectionOf,
@@ -133,73 +132,5 @@ describe('dropped todos', () => {
     driver.writes('easy', 'hard one');
     expect(countPlan(driver.state.plan)).toMatchObject({ dropped: 0, unnamedDrops: 0 });
     expect(driver.stops().decision?.textKind).toBe('standard');
-  });
-});
-
-describe('bulk claims', () => {
-  const completeAll = (driver: CoreDriver, ids: readonly string[]) => {
-    for (const id of ids) driver.completes(id);
-  };
-
-  it('P2: three claims without any work are challenged once per human message', () => {
-    const { driver, ids } = planned(['a', 'b', 'c']);
-    completeAll(driver, ids);
-    const challenged = driver.stops();
-    expect(challenged.decision?.textKind).toBe('bulk-claim');
-    expect(textOf(challenged)).toContain('3 todos were marked completed although no tool was called');
-    expect(driver.stops().decision).toMatchObject({ answer: 'let-go', outcome: 'claimed' });
-    driver.says('are you sure?');
-    driver.plans('d');
-    driver.works();
-    expect(driver.stops().decision?.textKind).toBe('bulk-claim');
-  });
-
-  it('P2: two are a coincidence, and an agent that worked and ticks at the end is not challenged', () => {
-    const two = planned(['a', 'b']);
-    completeAll(two.driver, two.ids);
-    expect(two.driver.stops().decision?.answer).toBe('let-go');
-    const worked = planned(['a', 'b', 'c']);
-    worked.driver.works('read');
-    completeAll(worked.driver, worked.ids);
-    expect(worked.driver.stops().decision?.answer).toBe('let-go');
-  });
-
-  it('P2: a claim that was taken back is no claim any more', () => {
-    const { driver, ids } = planned(['a', 'b', 'c']);
-    completeAll(driver, ids);
-    driver.updates(ids[0] ?? '', { status: 'in_progress' });
-    expect(countPlan(driver.state.plan)).toMatchObject({ idleClaims: 2, idleEnds: 0 });
-    expect(driver.stops().decision?.textKind).toBe('standard');
-  });
-
-  it('P2: a workspace that changed is work too, and a host that shows no tools is given the benefit', () => {
-    const changed = planned(['a', 'b', 'c']);
-    changed.driver.happens({ type: 'workspace-seen', fingerprint: 'tree-1' });
-    changed.driver.happens({ type: 'workspace-seen', fingerprint: 'tree-2' });
-    completeAll(changed.driver, changed.ids);
-    expect(changed.driver.stops().decision?.answer).toBe('let-go');
-    const blind = planned(['a', 'b', 'c'], { descriptor: { seesTools: false } });
-    completeAll(blind.driver, blind.ids);
-    expect(blind.driver.stops().decision?.answer).toBe('let-go');
-  });
-
-  it('V4: blocking in bulk is challenged on its own account', () => {
-    const { driver, ids } = planned(['a', 'b', 'c', 'd', 'e', 'f']);
-    completeAll(driver, ids.slice(0, 3));
-    for (const id of ids.slice(3)) driver.updates(id, { status: 'blocked', reason: 'too hard' });
-    expect(textOf(driver.stops())).toContain('3 todos were marked completed');
-    expect(driver.state.challenged).toEqual({ claims: true, ends: false });
-    expect(textOf(driver.stops())).toContain('3 todos were blocked or cancelled although nothing was tried');
-    expect(driver.state.challenged).toEqual({ claims: true, ends: true });
-    expect(driver.stops().decision).toMatchObject({ reason: 'all-blocked', outcome: 'blocked' });
-  });
-
-  it('V4: what a human ticks off is nobody to challenge', () => {
-    const { driver, ids } = planned(['a', 'b', 'c']);
-    for (const todoId of ids) {
-      const done = { type: 'todo-completed', todoId, status: 'completed', outcome: 'by hand' } as const;
-      driver.happens({ ...done, actor: 'human' });
-    }
-    expect(driver.stops().decision?.answer).toBe('let-go');
   });
 });

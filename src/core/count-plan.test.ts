@@ -33,14 +33,21 @@ describe('countPlan', () => {
     expect(tally(passed)).toMatchObject({ uncovered: 0, unverified: 0, passed: 1 });
   });
 
-  it('V4: unexplained cancellations and idle ends are counted apart', () => {
+  it('V4: unexplained cancellations and what an agent ended since the message are counted apart', () => {
     expect(tally(aTodo({ status: 'cancelled' })).unexplained).toBe(1);
     expect(tally(aTodo({ status: 'cancelled', reason: 'because' })).unexplained).toBe(0);
-    expect(tally(aTodo({ status: 'completed', idleEnd: true }))).toMatchObject({
-      idleClaims: 1,
-      idleEnds: 0,
+    const since = (todo: Partial<Todo>) => countPlan([aTodo(todo)], 4);
+    expect(since({ status: 'completed', endedIn: 4 })).toMatchObject({ claims: 1, ends: 0 });
+    expect(since({ status: 'blocked', endedIn: 5 })).toMatchObject({ claims: 0, ends: 1 });
+    expect(since({ status: 'cancelled', reason: 'because', endedIn: 5 })).toMatchObject({
+      claims: 0,
+      ends: 1,
     });
-    expect(tally(aTodo({ status: 'blocked', idleEnd: true }))).toMatchObject({ idleClaims: 0, idleEnds: 1 });
+    expect(since({ status: 'completed', endedIn: 3 }).claims, 'before the message').toBe(0);
+    expect(since({ status: 'completed', endedIn: null }).claims, 'by someone else').toBe(0);
+    expect(since({ status: 'completed', endedIn: 4, checks: ['unit'] }).claims, 'its check judges it').toBe(
+      0,
+    );
   });
 
   it('adds up over a plan', () => {

@@ -154,9 +154,9 @@ describe('createTodos', () => {
 
   it('G7: a todo added after a stop attempt is late, and remembers how much work was done before', () => {
     const turn = { ...newTurn('turn-1', 1), touchedPlan: true, stopSeen: true };
-    const work = { ...aSession().work, calls: 4, trees: 2 };
+    const work = { ...aSession().work, calls: 4 };
     const { reply } = create([], ['X'], defaultSettings, { turn, work });
-    expect(reply.created).toMatchObject([{ late: true, createdWork: 4, createdTrees: 2 }]);
+    expect(reply.created).toMatchObject([{ late: true, createdWork: 4 }]);
   });
 
   it('V4: every todo is written to the ledger with its title', () => {

@@ -76,7 +76,7 @@ const descriptor = object({
   immediate: flag,
   /** "unknown" is not read-only (G4). */
   everyAgentWrites: flag,
-  /** If not, an idle claim cannot be told from an honest one. */
+  /** If not, a bulk claim cannot be told from an honest one. */
   seesTools: flag,
   /**
    * A run that answers for its goal: checks on it are due in every turn, and words of the human join the turn while

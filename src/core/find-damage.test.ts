@@ -54,6 +54,20 @@ describe('a plan and its ledger', () => {
     expect(damageOf(aLedger([ended], sha256))).toBeNull();
   });
 
+  it('V4: a claim that was made to look as if it were of an earlier message is found', () => {
+    const claimed = { ...completed, endedIn: 7 };
+    const entries = ledgerOf(['created', pending], ['completed', claimed]);
+    expect(damageOf(entries, claimed)).toBeNull();
+    expect(damageOf(entries, { ...claimed, endedIn: null })).toBe('todo todo-1 is not as its ledger says');
+  });
+
+  it('V4: an idle claim of 0.1.0 agrees with the ledger that 0.1.0 wrote', () => {
+    const drafts = ['pending none', 'completed claimed idle'].map((state) =>
+      aLedgerDraft({ todoId: 'todo-1', detail: { state } }),
+    );
+    expect(damageOf(aLedger(drafts, sha256), { ...completed, idleEnd: true })).toBeNull();
+  });
+
   it('V4: a todo that the ledger knows and the plan no longer has was taken out', () => {
     const other = aTodo({ id: 'todo-2', status: 'pending' });
     const entries = ledgerOf(['created', pending], ['created', other]);

@@ -68,6 +68,7 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
     counters: { stagnant: 0, continuations: 0, total: 0 },
     progress: { weakInRow: 0, weakCounted: false, planMoved: false, workspaceMoved: false },
     challenged: { claims: false, ends: false },
+    spoken: spokenAt(placed, state.epoch + 1, event),
     latch: stops ? { how: 'told to stop', at: event.at } : null,
     pause: state.pause?.by === 'human' ? state.pause : null,
     questions: 0,
@@ -98,6 +99,11 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   // Progress starts from the workspace at the human's message.
   const { work } = fresh;
   return seeFingerprint({ ...fresh, work: { ...work, writesAtFingerprint: work.writes } }, event);
+}
+
+/** Where no look was taken the last one counts: a workspace that is still the same has not changed since (V4). */
+function spokenAt({ work }: State, epoch: number, { fingerprint }: Spoken) {
+  return { epoch, calls: work.calls, writes: work.writes, fingerprint: fingerprint ?? work.fingerprint };
 }
 
 /** A known id, or without ids a message right after an idle (E2). */

@@ -13,8 +13,6 @@ export type LedgerChange =
   | 'dropped'
   | 'restored'
   | 'cancelled-unexplained'
-  | 'claim-idle'
-  | 'end-idle'
   | 'toggled'
   | 'duplicate-write'
   | 'delegated'
@@ -86,6 +84,7 @@ export function todoState(todo: Todo): string {
   const words: string[] = [todo.status, verification];
   if (todo.status === 'cancelled' && todo.reason === null) words.push('unexplained');
   if (todo.idleEnd) words.push('idle');
+  if (todo.endedIn !== null) words.push(`in ${todo.endedIn}`);
   words.push(...todo.checks);
   for (const { check, fingerprint, flaky } of todo.evidence)
     words.push(`${check} on ${fingerprint ?? 'unknown files'}${flaky ? ', flaky' : ''}`);

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { driverStart } from '../../test/properties/core-driver.ts';
 import {
   all,
   type Patch,
@@ -20,7 +19,7 @@ const causes: readonly (readonly [TextKind, string, Patch])[] = [
   ['loop', 'P25', withSession({ loopAlarms: 1, loopTold: false })],
   ['tool-error', 'P12', withStop({ toolError: 'it broke' })],
   ['dropped-todos', 'P3', withCounts({ pending: 1, dropped: 1, unnamedDrops: 1 })],
-  ['bulk-claim', 'P2', withCounts({ pending: 1, completed: 3, idleClaims: 3 })],
+  ['bulk-claim', 'P2', withCounts({ pending: 1, completed: 3, claims: 3 })],
   ['failed-check', 'P31', withCounts({ inProgress: 1, failed: 1 })],
   ['checks-running', 'M8', all(withCounts({ completed: 1 }), withSession({ checksOverdue: true }))],
   ['text-question', 'P8', withStop({ question: true })],
@@ -62,7 +61,7 @@ describe('the choice of the text', () => {
       [
         'bulk-claim',
         all(
-          withCounts({ pending: 1, completed: 3, idleClaims: 3 }),
+          withCounts({ pending: 1, completed: 3, claims: 3 }),
           withSession({ challenged: { claims: true, ends: false } }),
         ),
       ],
@@ -76,15 +75,5 @@ describe('the choice of the text', () => {
 
   it('V1: a goal check that failed is told once nothing is open', () => {
     expect(pickText(stopContext(withCounts({ completed: 1 }), withGoal('failed'))).kind).toBe('failed-check');
-  });
-
-  it('V4: a bulk challenge belongs to a turn that touched the plan', () => {
-    const context = stopContext(withCounts({ pending: 1, completed: 3, idleEnds: 3 }));
-    expect(pickText(context).kind).toBe('bulk-claim');
-    const turn = {
-      ...(context.state.turn ?? { id: '', number: 1, startedAt: driverStart }),
-      touchedPlan: false,
-    };
-    expect(pickText({ ...context, state: { ...context.state, turn: turn as never } }).kind).toBe('standard');
   });
 });

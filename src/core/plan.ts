@@ -217,7 +217,6 @@ function newTodo(item: SeedTodo, order: number, settings: Settings, state: State
     createdAt: at,
     late: state.turn?.stopSeen ?? false,
     createdWork: state.work.calls,
-    createdTrees: state.work.trees,
   };
 }
 
@@ -238,23 +237,18 @@ export function setStatus(
   at: number,
 ): StatusChange | null {
   const why = reason ?? (status === 'cancelled' && actor === 'human' ? 'cancelled by the human' : null);
-  return transitions[status](todo, { outcome, reason: why, idleEnd: isIdle(todo, state, actor), at });
+  const endedIn = actor === 'agent' ? state.epoch : null;
+  return transitions[status](todo, { outcome, reason: why, endedIn, at });
 }
 
-/** No tool call, workspace change or passed check since the todo was created (V4). */
-function isIdle(todo: Todo, { descriptor, work }: State, actor: Actor): boolean {
-  if (actor !== 'agent' || !descriptor.seesTools || todo.verification === 'passed') return false;
-  return work.calls <= todo.createdWork && work.trees <= todo.createdTrees;
-}
-
-type Said = Pick<Todo, 'outcome' | 'reason' | 'idleEnd'>;
+type Said = Pick<Todo, 'outcome' | 'reason' | 'endedIn'>;
 type Transition = (todo: Todo, wish: Said & { readonly at: number }) => StatusChange | null;
 
 /** Completing is a claim; cancelling without a reason is dropping. */
 const transitions: Readonly<Record<TodoStatus, Transition>> = {
-  completed(todo, { outcome, idleEnd, at }) {
+  completed(todo, { outcome, endedIn, at }) {
     if (todo.status === 'completed') return null;
-    return become(todo, idleEnd ? 'claim-idle' : 'completed', {
+    return become(todo, 'completed', {
       status: 'completed',
       outcome,
       reason: null,
@@ -263,25 +257,24 @@ const transitions: Readonly<Record<TodoStatus, Transition>> = {
       failureTail: null,
       startedAt: todo.startedAt ?? at,
       completedAt: at,
-      idleEnd,
+      endedIn,
     });
   },
-  cancelled(todo, { outcome, reason, idleEnd, at }) {
+  cancelled(todo, { outcome, reason, endedIn, at }) {
     if (todo.status === 'cancelled')
       return reason !== null && todo.reason === null ? become(todo, 'cancelled', { outcome, reason }) : null;
-    if (reason !== null)
-      return ended(todo, idleEnd ? 'end-idle' : 'cancelled', { outcome, reason, idleEnd }, at);
+    if (reason !== null) return ended(todo, 'cancelled', { outcome, reason, endedIn }, at);
     if (todo.status === 'completed') return null;
     return isOpen(todo) ? drop(todo, at) : ended(todo, 'cancelled-unexplained', unexplained, at);
   },
-  blocked(todo, { reason, idleEnd }) {
+  blocked(todo, { reason, endedIn }) {
     if (todo.status === 'blocked' && (reason === null || reason === todo.reason)) return null;
-    return become(todo, idleEnd ? 'end-idle' : 'blocked', {
+    return become(todo, 'blocked', {
       status: 'blocked',
       reason: reason ?? 'no reason given',
       completedAt: null,
       verification: 'none',
-      idleEnd,
+      endedIn,
     });
   },
   in_progress: (todo, { at }) => reopenOrMove(todo, 'in_progress', todo.startedAt ?? at),
@@ -299,7 +292,7 @@ function drop(todo: Todo, at: number): StatusChange | null {
   return ended(todo, 'cancelled-unexplained', unexplained, at);
 }
 
-const unexplained = { outcome: null, reason: null, idleEnd: false };
+const unexplained = { outcome: null, reason: null, endedIn: null };
 
 function ended(todo: Todo, change: LedgerChange, said: typeof unexplained | Said, at: number) {
   const news = { status: 'cancelled', completedAt: at, verification: 'none', failureTail: null } as const;
@@ -315,7 +308,7 @@ function reopenOrMove(todo: Todo, status: TodoStatus, startedAt: number | null):
     startedAt,
     completedAt: null,
     reason: null,
-    idleEnd: false,
+    endedIn: null,
     verification: wasOpen ? todo.verification : 'none',
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { driverStart } from '../../test/properties/core-driver.ts';
+import { createCoreDriver, driverStart } from '../../test/properties/core-driver.ts';
 import { ruleCases } from '../../test/properties/rule-cases.ts';
 import { stopContext, withSession } from '../../test/properties/rule-context.ts';
 import type { Rule } from './rules.ts';
@@ -115,6 +115,42 @@ describe('the order of the rules', () => {
       }
     }
     expect(compared).toBeGreaterThan(300);
+  });
+});
+
+describe('a stop that two rules would answer', () => {
+  function looping() {
+    const driver = createCoreDriver();
+    driver.says();
+    driver.plans('a');
+    driver.happens({ type: 'loop-alarmed', pattern: 'A B' });
+    driver.stops();
+    driver.happens({ type: 'loop-alarmed', pattern: 'A B' });
+    return driver;
+  }
+
+  it('P15 P25: an agent that goes round in circles and then refuses has refused', () => {
+    expect(looping().stops({ end: 'refusal' }).decision).toMatchObject({
+      reason: 'refused',
+      outcome: 'failed',
+    });
+    expect(looping().stops().decision).toMatchObject({ reason: 'looping', outcome: 'stagnant' });
+  });
+
+  it('G4: an abort before anything was planned is an abort, not an answer', () => {
+    const driver = createCoreDriver({ descriptor: { judgesGoal: true } });
+    driver.says();
+    driver.happens({ type: 'human-aborted', how: 'Ctrl-C' });
+    expect(driver.stops().decision).toMatchObject({ reason: 'aborted', outcome: 'aborted' });
+  });
+
+  it('P18: an agent whose subagent works is waited for, whatever else could be said', () => {
+    const driver = looping();
+    const background = [{ id: 'job', kind: 'subagent', description: 'explore' } as const];
+    expect(driver.stops({ background }).decision).toMatchObject({
+      reason: 'subagent-at-work',
+      answer: 'wait',
+    });
   });
 });
 

@@ -124,19 +124,14 @@ describe('setStatus', () => {
   });
 
   it.each(['completed', 'blocked', 'cancelled'] as const)(
-    'V4: %s without any work since the todo was created is marked as idle, for agents only',
+    'V4: %s by an agent remembers the epoch, and open again it is forgotten',
     (status) => {
       const request = { status, reason: 'because' };
-      const idle = aSession();
-      const ledger = status === 'completed' ? 'claim-idle' : 'end-idle';
-      expect(set({}, request, 'agent', idle)).toMatchObject({ change: ledger, todo: { idleEnd: true } });
-      expect(set({}, request, 'human', idle)).toMatchObject({ change: status, todo: { idleEnd: false } });
-      expect(set({}, request, 'agent', withWork)).toMatchObject({ change: status, todo: { idleEnd: false } });
-      const treeSeen = { ...idle, work: { ...idle.work, trees: 1 } };
-      expect(set({}, request, 'agent', treeSeen)?.todo.idleEnd).toBe(false);
-      const blind = { ...idle, descriptor: { ...idle.descriptor, seesTools: false } };
-      expect(set({}, request, 'agent', blind)?.todo.idleEnd).toBe(false);
-      expect(set({ createdWork: 1 }, request, 'agent', withWork)?.todo.idleEnd).toBe(true);
+      const session = { ...aSession(), epoch: 7 };
+      const ended = set({}, request, 'agent', session);
+      expect(ended).toMatchObject({ change: status, todo: { endedIn: 7 } });
+      expect(set({}, request, 'human', session)).toMatchObject({ change: status, todo: { endedIn: null } });
+      expect(set(ended?.todo ?? {}, { status: 'pending' }, 'agent', session)?.todo.endedIn).toBeNull();
     },
   );
 

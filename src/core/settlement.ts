@@ -1,8 +1,9 @@
 // What is known when nothing is left to do: which checks are due, run or passed, and what the outcome rests on (V1, V2).
 import { protectedPathsId } from './check-specs.ts';
 import type { StopContext } from './rules.ts';
-import { openCount, type PlanCounts, planSize, type State } from './state.ts';
+import { fromTheStart, openCount, type PlanCounts, planSize, type State } from './state.ts';
 import { checksOf, isUnstartable } from './todo.ts';
+import { hasWorkspaceMoved } from './work.ts';
 
 /** Always in a run that answers for its goal; in hosts only in a turn that touched the plan or the workspace (V1). */
 export function goalChecksDue({ state: { turn, descriptor }, goalChecks }: StopContext): boolean {
@@ -21,11 +22,19 @@ export function goalFailed(context: StopContext): boolean {
 /** So many, in any number of writes, make a bulk claim (V4). Two can be an honest coincidence. */
 const bulkSize = 3;
 
+/** Once per human message. An agent whose calls nobody tells of may have worked for hours. */
 export function dueChallenge({ state, counts }: StopContext): 'claims' | 'ends' | null {
-  if (!state.turn?.touchedPlan) return null;
-  if (counts.idleClaims >= bulkSize && !state.challenged.claims) return 'claims';
-  if (counts.idleEnds >= bulkSize && !state.challenged.ends) return 'ends';
-  return null;
+  const { challenged, descriptor, work } = state;
+  if (!descriptor.seesTools || !work.heard || hasWorkspaceMoved(state)) return null;
+  const calls = callsSinceMessage(state);
+  const isBulk = (ended: number): boolean => ended >= bulkSize && calls < ended;
+  if (isBulk(counts.claims) && !challenged.claims) return 'claims';
+  return isBulk(counts.ends) && !challenged.ends ? 'ends' : null;
+}
+
+/** Of tools other than the todo tools. */
+export function callsSinceMessage({ work, spoken = fromTheStart }: State): number {
+  return work.calls - spoken.calls;
 }
 
 export function checksRunning(context: StopContext): boolean {

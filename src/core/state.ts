@@ -105,9 +105,13 @@ type Progress = Readonly<{
   continuationOpen?: boolean;
 }>;
 
+/** At the human's last message: claims and work are counted from there (V4). */
+export const fromTheStart = { epoch: 0, calls: 0, writes: 0, fingerprint: null as string | null };
+
 /** Absent until it happens. */
 type Later = Readonly<{
   closed?: boolean;
+  spoken?: Readonly<typeof fromTheStart>;
   permissions?: SessionPermissions;
   /** Said while the agent worked. */
   words?: readonly Readonly<{ messageId: string; text: string; at: number }>[];
@@ -191,8 +195,11 @@ function newSession(id: string, at: number) {
       /** Of those, begun; more than `writes`: one is running. */
       started: 0,
       writesAtFingerprint: 0,
-      trees: 0,
+      /** Those that the last look at the workspace came after. */
+      writesSeen: 0,
       fingerprint: null as string | null,
+      /** A call was told of, if only of a todo tool. */
+      heard: false,
     },
     challenged: { claims: false, ends: false },
     toolErrorTodo: null as string | null,
@@ -253,16 +260,20 @@ const noCounts = {
   unexplained: 0,
   /** Cancelled although it has checks. */
   unproved: 0,
-  idleClaims: 0,
-  idleEnds: 0,
+  /** Of the agent since the human's message; its own checks judge a todo that has any (V4). */
+  claims: 0,
+  /** Blocked or cancelled with a reason, likewise. */
+  ends: 0,
 };
 
 export type PlanCounts = Readonly<typeof noCounts>;
 
-export function countPlan(plan: readonly Todo[]): PlanCounts {
+/** @param since the epoch of the human's message */
+export function countPlan(plan: readonly Todo[], since = 0): PlanCounts {
   const counts = { ...noCounts };
   for (const todo of plan) {
     const { status, verification } = todo;
+    const isSaid = todo.endedIn !== null && todo.endedIn >= since;
     if (verification === 'running') counts.running += 1;
     if (status === 'pending' || status === 'in_progress') {
       if (status === 'pending') counts.pending += 1;
@@ -273,12 +284,13 @@ export function countPlan(plan: readonly Todo[]): PlanCounts {
       if (todo.droppedNamedAt === null) counts.unnamedDrops += 1;
     } else if (status === 'completed') {
       counts.completed += 1;
-      if (todo.checks.length === 0) counts.uncovered += 1;
-      else if (verification === 'passed') counts.passed += 1;
+      if (todo.checks.length === 0) {
+        counts.uncovered += 1;
+        if (isSaid) counts.claims += 1;
+      } else if (verification === 'passed') counts.passed += 1;
       else counts.unverified += 1;
       // The length first: thousands of calls would cost a third of a decision.
       if (todo.evidence.length > 0 && todo.evidence.some(({ flaky }) => flaky)) counts.flaky += 1;
-      if (todo.idleEnd) counts.idleClaims += 1;
     } else {
       if (status === 'blocked') counts.blocked += 1;
       else {
@@ -286,7 +298,7 @@ export function countPlan(plan: readonly Todo[]): PlanCounts {
         if (todo.reason === null) counts.unexplained += 1;
         if (todo.checks.length > 0) counts.unproved += 1;
       }
-      if (todo.idleEnd) counts.idleEnds += 1;
+      if (isSaid) counts.ends += 1;
     }
   }
   return counts;

@@ -119,7 +119,8 @@ function decideStop(
   undelivered: Undelivered | null = null,
 ): Step {
   const { settings, goalChecks } = policy;
-  const context = { state, counts: countPlan(state.plan), stop, settings, goalChecks, at, undelivered };
+  const counts = countPlan(state.plan, state.spoken?.epoch);
+  const context = { state, counts, stop, settings, goalChecks, at, undelivered };
   for (const { name, answer } of undelivered === null ? stopRules : deliveryRules) {
     const given = answer(context);
     if (given === null) continue;

@@ -37,7 +37,7 @@ function textFor(
   const todo = aTodo({ title, completionCriteria: 'npm test passes', ...failed, ...options.todo });
   const plan = [todo, aTodo({ title: 'write the docs' })];
   const base = all(
-    withCounts({ pending: 2, completed: 3, unnamedDrops: 1, idleClaims: 3 }),
+    withCounts({ pending: 2, completed: 3, unnamedDrops: 1, claims: 3 }),
     withSession({ jobs, plan }),
     withStop({ toolError: 'ENOENT' }),
     options.patch ?? ((context) => context),
@@ -53,7 +53,8 @@ const says: Readonly<Record<TextKind, string>> = {
   loop: 'repeating the same calls',
   'tool-error': 'The last tool call failed: “ENOENT”. Try once more, differently',
   'dropped-todos': 'left out or cancelled without a reason and are still open: “write the parser”.',
-  'bulk-claim': '3 todos were marked completed although no tool was called',
+  'bulk-claim':
+    "3 todos were marked completed without any other tool call, and no file changed since the human's message.",
   'failed-check':
     'The check of “write the parser” failed, so it is open again.\nIt printed:\n| AssertionError: 3 is not 4',
   'checks-running': 'Call todo_verify to wait for their results',
@@ -166,9 +167,11 @@ describe('single texts', () => {
   });
 
   it('P2: blocking in bulk is asked about in other words than claiming', () => {
-    const patch = withCounts({ blocked: 4, idleEnds: 4 });
+    const patch = withCounts({ blocked: 4, ends: 4 });
     const text = textFor('bulk-claim', { patch, next: [] });
-    expect(text).toContain('4 todos were blocked or cancelled although nothing was tried');
+    expect(text).toContain(
+      '4 todos were blocked or cancelled without any other tool call, and no file changed',
+    );
     expect(text, 'nothing is open, so nothing is next').not.toContain('next todo');
     expect(textFor('bulk-claim')).toContain('next todo');
   });

@@ -2,7 +2,7 @@
 // it can neither pose as an instruction nor close a tag.
 import type { StopContext } from './rules.ts';
 import { oneLine, quoteForModel } from './safe-text.ts';
-import { claimsWaitedFor, dueChallenge, goalFailed, unnamedJobs } from './settlement.ts';
+import { callsSinceMessage, claimsWaitedFor, dueChallenge, goalFailed, unnamedJobs } from './settlement.ts';
 import { openCount, planSize } from './state.ts';
 import { isOpen, isUnnamedDrop, type Todo } from './todo.ts';
 
@@ -63,19 +63,15 @@ export const texts = [
       'Put each one back and finish it, or cancel it with a reason. If it is left out again it is recorded as cancelled without explanation, and the work cannot count as done.',
     ],
   }),
-  text(
-    'bulk-claim',
-    'Several todos were ended without any work on them: the agent is asked to check each one.',
-    {
-      applies: (context) => dueChallenge(context) !== null,
-      lines: (context) => [
-        dueChallenge(context) === 'ends'
-          ? `${context.counts.idleEnds} todos were blocked or cancelled although nothing was tried since they were created.`
-          : `${context.counts.idleClaims} todos were marked completed although no tool was called and no file changed since they were created.`,
-        'Check each one now against the files or with a command. Set those that are not finished back to pending and do them; confirm the others with what proves them.',
-      ],
-    },
-  ),
+  text('bulk-claim', 'Several todos were ended with hardly any work: the agent is asked to check each one.', {
+    applies: (context) => dueChallenge(context) !== null,
+    lines: (context) => [
+      dueChallenge(context) === 'ends'
+        ? `${context.counts.ends} todos were blocked or cancelled ${afterLittle(context)}`
+        : `${context.counts.claims} todos were marked completed ${afterLittle(context)}`,
+      'Check each one now against the files or with a command. Set those that are not finished back to pending and do them; confirm the others with what proves them.',
+    ],
+  }),
   text('failed-check', 'A check failed: the agent is shown what it printed.', {
     // While todos are open, a failure is quoted only once its todo comes up.
     applies: (context) =>
@@ -207,6 +203,12 @@ export function namedTodos(todos: readonly Todo[]): string {
   const named = todos.slice(0, namedTitles).map((todo) => quoteForModel(todo.title, 120));
   const rest = todos.length - named.length;
   return rest > 0 ? `${named.join(', ')} and ${rest} more` : named.join(', ');
+}
+
+function afterLittle({ state }: StopContext): string {
+  const calls = callsSinceMessage(state);
+  const tried = calls === 0 ? 'without any' : `after ${calls}`;
+  return `${tried} other tool call${calls > 1 ? 's' : ''}, and no file changed since the human's message.`;
 }
 
 function jobLine({ state, counts }: StopContext): string {

@@ -45,11 +45,10 @@ export const plainTodo = {
   passedAt: null as number | null,
   /** Added after a stop attempt of the turn: counts only with work before its completion (G7). */
   late: false,
-  /** The session's calls then: a claim without any since is suspicious (V4). */
+  /** The session's calls then. */
   createdWork: 0,
-  createdTrees: 0,
-  /** By an agent, without any work since it was created (V4). */
-  idleEnd: false,
+  /** The epoch in which an agent ended it; null: nobody did, or it was someone else (V4). */
+  endedIn: null as number | null,
 };
 
 export type Todo = Readonly<typeof plainTodo> &
@@ -64,6 +63,8 @@ export type Todo = Readonly<typeof plainTodo> &
     /** Gapped rank: inserting touches one todo. Tools show 1-based positions. */
     order: number;
     workerFailures?: number;
+    /** Of 0.1.0, whose ledger names it. */
+    idleEnd?: boolean;
     createdAt: number;
   }>;
 

@@ -2,7 +2,7 @@
 // workspace; everything else counts at most twice in a row.
 import { byEvent } from './decision.ts';
 import type { EventOf, PermissionAnswer } from './events.ts';
-import { cancelParked, type State, unpark } from './state.ts';
+import { cancelParked, fromTheStart, type State, unpark } from './state.ts';
 
 /** If the provider names no reset: time for it to recover, while a human still watches. */
 const defaultRetryMs = 30_000;
@@ -27,9 +27,10 @@ export const workReducers = byEvent({
       circuit: state.circuit !== null && state.circuit.count >= circuitAfter ? state.circuit : null,
       rateLimitedUntil: limitAfter(state, event.at),
     };
-    if (event.access === 'todo') return active;
+    const { turn } = active;
+    const work = { ...active.work, heard: true };
+    if (event.access === 'todo') return { ...active, work };
     const writes = canWrite(event);
-    const { turn, work } = active;
     return {
       ...active,
       work: { ...work, calls: work.calls + 1, writes: writes ? work.writes + 1 : work.writes },
@@ -122,7 +123,7 @@ type Seen = Pick<EventOf<'stop-attempted'>, 'fingerprint' | 'known'>;
 
 /** A new one counts only after a call that could write: others' edits are no progress. The first is the baseline. */
 export function seeFingerprint(state: State, { fingerprint, known }: Seen): State {
-  const { work } = state;
+  const { work, spoken = fromTheStart } = state;
   if (fingerprint === null) {
     // Without fingerprints, calls of writing tools are weak evidence.
     if (work.fingerprint !== null || work.writes <= work.writesAtFingerprint) return state;
@@ -135,13 +136,29 @@ export function seeFingerprint(state: State, { fingerprint, known }: Seen): Stat
     work: {
       ...work,
       fingerprint,
-      trees: isKnown || isBaseline ? work.trees : work.trees + 1,
+      writesSeen: work.writes,
       writesAtFingerprint: isKnown ? work.writesAtFingerprint : work.writes,
     },
+    // Nothing can have written since: so it stood at the human's message.
+    ...(spoken.fingerprint === null && !mayHaveWritten(state) ? { spoken: { ...spoken, fingerprint } } : {}),
   };
   if (isKnown || isBaseline || work.writes <= work.writesAtFingerprint) return seen;
   const moved = countProgress(seen, 'workspace');
   return { ...moved, progress: { ...moved.progress, workspaceMoved: true } };
+}
+
+/** By calls alone: since the human's message one that can write ended or runs. */
+function mayHaveWritten({ work, spoken = fromTheStart }: State): boolean {
+  return work.writes > spoken.writes || work.started > work.writes;
+}
+
+/** Since the human's message. "Unchanged" is known, or nothing could write: a call after the last look counts (V4). */
+export function hasWorkspaceMoved(state: State): boolean {
+  const { work, spoken = fromTheStart } = state;
+  const isKnown = spoken.fingerprint !== null && work.fingerprint !== null;
+  if (isKnown && spoken.fingerprint !== work.fingerprint) return true;
+  const isSeen = isKnown && work.writesSeen === work.writes && work.started <= work.writes;
+  return !isSeen && mayHaveWritten(state);
 }
 
 // Causes of waiting (G3), and what our own agent asked to be allowed (S7).

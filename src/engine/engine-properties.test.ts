@@ -27,7 +27,7 @@ interface Recorded {
 }
 
 /** One sequence through the engine; every third number also decides how the event travels. */
-async function live({ descriptor, policy }: Setup, numbers: readonly number[]): Promise<Recorded> {
+async function live({ descriptor, policy, closing }: Setup, numbers: readonly number[]): Promise<Recorded> {
   const store = createMemoryStore();
   const injected: OutgoingText[] = [];
   const planIds = new Set<string>();
@@ -40,6 +40,7 @@ async function live({ descriptor, policy }: Setup, numbers: readonly number[]): 
     descriptor,
     agent,
     goalChecks: policy.goalChecks,
+    closing,
   };
   let travel = 0;
   const host: ToldHost = {

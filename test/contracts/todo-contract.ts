@@ -36,8 +36,7 @@ export function describeTodos({ store }: StoreUnderTest): void {
         passedAt: 6,
         late: true,
         createdWork: 7,
-        createdTrees: 8,
-        idleEnd: true,
+        endedIn: 8,
       });
       const plain = aTodo({ order: 0, createdAt: 0 });
       await savePlan(todo, plain);

@@ -9,6 +9,7 @@ import {
   parallel,
   plan,
   rewriteList,
+  runCommand,
   type Step,
   say,
   start,
@@ -78,12 +79,17 @@ function createGoal(random: Random, parts: readonly Part[]): CheckSetting {
 }
 
 function workOn(random: Random, parts: readonly Part[]): Step[] {
+  const all = parts.map(({ title }) => title);
+  const end = say('All of it is done.');
+  // Work first and the finished list afterwards, or one call for all of them: neither is a bulk claim (V4, P39).
+  if (random.chance(15)) return [...doParts(random, parts), written(all, 'completed'), end];
+  if (random.chance(15)) return [plan(...all), runCommand(inOneCommand(parts)), tick(parts, false), end];
   const whole = random.chance(40);
   const ticks = random.pick(['each', 'end', 'batch'] as const);
   const later = random.chance(20) && parts.length > 2 ? parts.slice(-1) : [];
   const first = parts.slice(0, parts.length - later.length);
   const titles = (some: readonly Part[]): string[] => some.map(({ title }) => title);
-  const steps: Step[] = [whole ? written(titles(first)) : plan(...titles(first))];
+  const steps: Step[] = [whole ? written(titles(first), 'pending') : plan(...titles(first))];
   const untold = new Set<Part>();
   const tell = (some: readonly Part[]): Step[] => {
     for (const part of some) untold.delete(part);
@@ -106,7 +112,14 @@ function workOn(random: Random, parts: readonly Part[]): Step[] {
   steps.push(...tell([...untold]));
   if (random.chance(10)) steps.push(writeFile('notes.md', 'what I did'));
   if (random.chance(10)) steps.push(duplicateWrite());
-  return [...steps, say('All of it is done.')];
+  return [...steps, end];
+}
+
+function inOneCommand(parts: readonly Part[]): string {
+  const lines = parts.map(
+    ({ file, name }) => `mkdir -p "$(dirname ${file})" && echo ${name} finished > ${file}`,
+  );
+  return lines.join(' && ');
 }
 
 function doParts(random: Random, parts: readonly Part[]): Step[] {
@@ -130,6 +143,6 @@ function tick(parts: readonly Part[], whole: boolean): Step {
   );
 }
 
-function written(titles: readonly string[]): Step {
-  return callTool('todo_write', { todos: titles.map((content) => ({ content, status: 'pending' })) });
+function written(titles: readonly string[], status: 'pending' | 'completed'): Step {
+  return callTool('todo_write', { todos: titles.map((content) => ({ content, status })) });
 }

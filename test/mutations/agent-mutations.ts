@@ -125,4 +125,11 @@ export const agentMutations = mutationsOf({
       why: '"always" for pytest runs any file',
     },
   },
+  'src/hosts/enforcer/index.ts': {
+    'enforcer-slip-blocks': {
+      find: "wake(access === 'todo' ? null : error);",
+      replace: 'wake(error);',
+      why: 'a wrong id in a todo tool blocks the todo',
+    },
+  },
 });

@@ -202,11 +202,6 @@ export const countersMutations = mutationsOf({
       replace: 'writesAtFingerprint: work.writesAtFingerprint,',
       why: 'one call is progress for ever',
     },
-    'progress-tree-not-counted': {
-      find: 'isKnown || isBaseline ? work.trees : work.trees + 1',
-      replace: 'work.trees',
-      why: 'an agent that changed files counts as idle',
-    },
     'progress-calls-ignored': {
       find: "return countProgress({ ...state, work: { ...work, writesAtFingerprint: work.writes } }, 'weak');",
       replace: 'return state;',

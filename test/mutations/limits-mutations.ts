@@ -96,11 +96,4 @@ export const limitsMutations = mutationsOf({
       why: 'the reason shown is not the one that counts',
     },
   },
-  'src/core/settlement.ts': {
-    'bulk-size-four': {
-      find: 'const bulkSize = 3;',
-      replace: 'const bulkSize = 4;',
-      why: 'three idle claims go unchallenged',
-    },
-  },
 });

@@ -1,4 +1,4 @@
-// The plan: drops, idle ends, reopening, checks of claims (V4, T2, P2, P3).
+// The plan: drops, reopening, checks of claims (V4, T2, P2, P3).
 import { mutationsOf } from './mutation.ts';
 
 export const planMutations = mutationsOf({
@@ -18,50 +18,15 @@ export const planMutations = mutationsOf({
       replace: 'return null;\n}\n\nconst unexplained',
       why: 'a dropped todo is named for ever',
     },
-    'claim-not-idle': {
-      find: "become(todo, idleEnd ? 'claim-idle' : 'completed', {",
-      replace: "become(todo, 'completed', {",
-      why: 'the ledger does not show an idle claim',
-    },
-    'idle-actor': {
-      find: "actor !== 'agent' || !descriptor.seesTools",
-      replace: '!descriptor.seesTools',
-      why: 'the human is challenged',
-    },
-    'idle-blind-host': {
-      find: "actor !== 'agent' || !descriptor.seesTools",
-      replace: "actor !== 'agent'",
-      why: 'every claim in a host without tool events is challenged',
-    },
-    'idle-calls': {
-      find: 'return work.calls <= todo.createdWork && work.trees <= todo.createdTrees;',
-      replace: 'return work.trees <= todo.createdTrees;',
-      why: 'honest claims are challenged',
-    },
-    'idle-trees': {
-      find: 'return work.calls <= todo.createdWork && work.trees <= todo.createdTrees;',
-      replace: 'return work.calls <= todo.createdWork;',
-      why: 'honest claims are challenged',
-    },
     'complete-no-claim': {
       find: "    verification: 'claimed',\n",
       replace: "    verification: 'passed',\n",
       why: 'the word of the agent counts as a pass',
     },
-    'block-not-idle': {
-      find: "      completedAt: null,\n      verification: 'none',\n      idleEnd,",
-      replace: "    completedAt: null,\n    verification: 'none',\n    idleEnd: false,",
-      why: 'blocking everything is a way out',
-    },
     'reopen-completed-at': {
       find: '    completedAt: null,\n    reason: null,\n',
       replace: '    reason: null,\n',
       why: 'a reopened todo looks completed',
-    },
-    'reopen-idle-kept': {
-      find: '    reason: null,\n    idleEnd: false,\n    verification: wasOpen',
-      replace: '    reason: null,\n    verification: wasOpen',
-      why: 'a reopened todo counts as an idle claim',
     },
     'ranks-tie': {
       find: 'isRising(sorted) ? sorted : sorted.map(ranked)',

@@ -34,7 +34,7 @@ export const workMutations = mutationsOf({
       why: 'an empty answer after work gets no retry of its own',
     },
     'todo-calls-count': {
-      find: "if (event.access === 'todo') return active;",
+      find: "if (event.access === 'todo') return { ...active, work };",
       replace: '',
       why: 'ticking off todos counts as work',
     },

@@ -35,7 +35,7 @@ export interface CoreDriver {
   readonly ledger: string[];
   /** One event through decide. */
   happens(happening: Happening, at?: number): Step;
-  says(text?: string, messageId?: string | null): Step;
+  says(text?: string, messageId?: string | null, fingerprint?: string | null): Step;
   /** Creates todos; strings are titles. Returns their ids. */
   plans(...items: (string | Partial<NewTodo>)[]): string[];
   works(access?: ToolAccess): Step;
@@ -76,6 +76,10 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
   const trees = createSeenTrees();
   let count = 0;
   const nextId = (): string => `id-${++count}`;
+  /** Hosts tell of the call that changed the plan, too; the first is enough to know that they do. */
+  const told = (tool: string) => {
+    if (!driver.state.work.heard) driver.happens({ type: 'tool-ended', tool, access: 'todo', error: null });
+  };
 
   const driver: CoreDriver = {
     state: createState('session-1', driverStart),
@@ -93,14 +97,14 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
       if (result.decision !== null) driver.decisions.push(result.decision);
       return result;
     },
-    says: (text = 'Please build it.', messageId = nextId()) =>
+    says: (text = 'Please build it.', messageId = nextId(), fingerprint = null) =>
       driver.happens({
         type: 'human-spoke',
         messageId,
         text,
         turnId: nextId(),
         agent: null,
-        fingerprint: null,
+        fingerprint,
         policyHash: null,
       }),
     plans(...items) {
@@ -109,6 +113,7 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
         title: 'a todo',
         ...(typeof item === 'string' ? { title: item } : item),
       }));
+      told('todo_create');
       driver.happens({ type: 'todos-created', actor: 'agent', items: full });
       return full.map(({ id }) => id);
     },
@@ -119,15 +124,17 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
     completes: (todoId, status = 'completed') =>
       driver.happens({ type: 'todo-completed', actor: 'agent', todoId, status, outcome: 'as it was asked' }),
     updates: (todoId, changes) => driver.happens({ type: 'todo-updated', actor: 'agent', todoId, changes }),
-    writes: (...items) =>
-      driver.happens({
+    writes(...items) {
+      told('todo_write');
+      return driver.happens({
         type: 'plan-written',
         actor: 'agent',
         items: items.map((item) => ({
           ...(typeof item === 'string' ? { content: item } : item),
           freshId: nextId(),
         })),
-      }),
+      });
+    },
     stops: (details = {}) =>
       driver.happens({
         type: 'stop-attempted',

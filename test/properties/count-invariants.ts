@@ -33,7 +33,7 @@ function countRows(todos: readonly Todo[]): PlanCounts {
     droppedAt,
     droppedNamedAt,
     reason,
-    idleEnd,
+    endedIn,
   } of todos) {
     if (status === 'pending') counts.pending += 1;
     else if (status === 'in_progress') counts.inProgress += 1;
@@ -52,8 +52,8 @@ function countRows(todos: readonly Todo[]): PlanCounts {
       if (reason === null) counts.unexplained += 1;
       if (checks.length > 0) counts.unproved += 1;
     }
-    if (idleEnd && status === 'completed') counts.idleClaims += 1;
-    else if (idleEnd) counts.idleEnds += 1;
+    const isEnded = endedIn !== null && (status !== 'completed' || checks.length === 0);
+    if (isEnded) counts[status === 'completed' ? 'claims' : 'ends'] += 1;
   }
   return counts;
 }

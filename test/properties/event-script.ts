@@ -23,6 +23,8 @@ export interface World {
   readonly descriptor: SessionDescriptor;
   readonly agent: AgentDescriptor;
   readonly goalChecks: readonly string[];
+  /** Most of what happens leads towards an outcome; else few sequences would ever see one that is good. */
+  readonly closing: boolean;
 }
 
 /** Takes small numbers out of one large one. */
@@ -341,18 +343,71 @@ const makers: readonly (readonly [number, Maker])[] = [
   [1, (_digits, { last }) => last ?? { type: 'activity-seen' }],
 ];
 
+/** The next thing on the way to an outcome; what it should not be is seldom. */
+function close(digits: Digits, world: World): Happening {
+  const { state, goalChecks } = world;
+  const { latch, pause, deleted, waits, finalRun, plan, baseline: first } = state;
+  const isHeld =
+    waits.recovering || waits.compacting || waits.permissions.length + waits.questions.length > 0;
+  if (latch !== null || pause !== null || deleted || isHeld || state.jobs.length > 0)
+    return moveOn(digits, world);
+  if (first === undefined && digits(8) !== 7) return baseline(digits, world);
+  if (finalRun?.ended === false) {
+    const goal = goalChecks.find((check) => state.goal[check]?.state === 'running');
+    const todo = plan.find(({ verification }) => verification === 'running');
+    if (goal === undefined && todo === undefined)
+      return { type: 'final-run-ended', stop: finalRun.stop, edited: [] };
+    const about =
+      goal === undefined ? { todoId: todo?.id ?? null, check: 'own' } : { todoId: null, check: goal };
+    const result = pick(digits, [...Array<'passed'>(10).fill('passed'), 'failed', 'cannot-start'] as const);
+    const details = {
+      flaky: result === 'passed' && digits(16) === 15,
+      tail: null,
+      fingerprint: null,
+      final: true,
+      writes: null,
+    };
+    return { type: 'check-finished', ...about, result, ...details };
+  }
+  const open = plan.find(({ status }) => status === 'pending' || status === 'in_progress');
+  if (plan.length < 3 && digits(4) === 3) return create(digits, world);
+  // So that the next turn may find something left over.
+  if (open !== undefined && digits(16) === 15) return { type: 'human-aborted', how: 'escape' };
+  if (open !== undefined && digits(8) !== 7)
+    return {
+      type: 'todo-completed',
+      actor: 'agent',
+      todoId: open.id,
+      status: 'completed',
+      outcome: 'it works',
+    };
+  if (!state.activeSinceAnswer || digits(3) === 2)
+    return { type: 'tool-ended', tool: 'edit', access: pick(digits, accesses), error: null };
+  const fingerprint = digits(8) === 7 ? null : someTree(digits, world);
+  const plain = { end: 'normal', question: false, toolError: null, background: null } as const;
+  return { type: 'stop-attempted', ...plain, fingerprint };
+}
+
 const table: readonly Maker[] = makers.flatMap(([weight, maker]) => Array<Maker>(weight).fill(maker));
 
 /** Milliseconds that pass before an event; a negative one is an event that arrives late. */
 const pauses = [
   ...[0, 0, 0, 0, 100, 100, 400, 1000, 1000, 2500, 2500, 5000, 30_000, 700_000],
-  // Clocks step: back by seconds, forward by hours (P42).
-  ...[-500, -3000, -10_000, 7_200_000],
+  ...[-500, -3000],
 ];
+
+/** Clocks are set, by -10 s to +2 h, and stay so (P42). */
+function setClock(digits: Digits, world: World): void {
+  const how = digits(18);
+  if (how === 17) world.now -= digits(10_001);
+  if (how === 16) world.now += digits(7_200_001);
+}
 
 export function eventOf(number: number, world: World): Event {
   const digits = digitsOf(number);
-  const maker = table[digits(table.length)] as Maker;
+  const anything = table[digits(table.length)] as Maker;
+  const maker = world.closing && digits(8) !== 7 ? close : anything;
+  setClock(digits, world);
   const pause = pick(digits, pauses);
   world.now += Math.max(0, pause);
   const made = maker(digits, world);

@@ -170,7 +170,7 @@ function isUnproved({
   if (reference.stopEnd === 'error' && todos.length === 0 && policy.goalChecks.length > 0) return true;
   if (policy.goalChecks.some((check) => reference.goal.get(check) === 'failed')) return true;
   if (reference.overdue && hasRunningCheck(reference, todos)) return true;
-  return dueChallenge(reference, todos) !== null;
+  return dueChallenge(reference, todos, descriptor.seesTools) !== null;
 }
 
 function hasRunningCheck(reference: Reference, todos: readonly Todo[]): boolean {
@@ -178,19 +178,31 @@ function hasRunningCheck(reference: Reference, todos: readonly Todo[]): boolean 
   return todos.some(({ verification }) => verification === 'running');
 }
 
-function dueChallenge(reference: Reference, todos: readonly Todo[]): 'claims' | 'ends' | null {
+/** V4: three or more, fewer other calls, nothing that can have changed the workspace since the human's message. */
+function dueChallenge(reference: Reference, todos: readonly Todo[], seesTools: boolean) {
+  const { tree, heard, message } = reference;
+  const { ended, challenged, calls, treeThen, unlooked } = message;
+  if (!seesTools || !heard) return null;
+  const isKnown = tree !== null && treeThen !== null;
+  const runs = message.running > 0;
+  const isUnchanged = isKnown
+    ? tree === treeThen && !((unlooked && message.wrote) || runs)
+    : !message.wrote && !runs;
+  if (!isUnchanged) return null;
   for (const kind of ['claims', 'ends'] as const) {
-    const idle = todos.filter(({ id }) => reference.idle.get(id) === kind).length;
-    if (idle >= 3 && !reference.challenges[kind]) return kind;
+    const said = todos.filter(
+      ({ id, checks }) => ended.get(id) === kind && (kind === 'ends' || !checks.length),
+    );
+    if (said.length >= 3 && calls < said.length && !challenged.has(kind)) return kind;
   }
   return null;
 }
 
 function afterContinuation({ reference, event, step }: Moment, epoch: number): void {
   if (step.decision?.textKind === 'bulk-claim') {
-    const due = dueChallenge(reference, step.state.plan);
+    const due = dueChallenge(reference, step.state.plan, step.state.descriptor.seesTools);
     must(due !== null, 'a bulk challenge is made once per human message, with reason', step.decision);
-    reference.challenges[due] = true;
+    reference.message.challenged.add(due);
   }
   if (step.decision?.textKind === 'loop') reference.loop.told = true;
   reference.injectedEpoch = epoch;
@@ -260,6 +272,8 @@ function checkSettled({ reference, step: { decision, state } }: Moment): void {
     (key) => key.startsWith('null:') || key === `end:${state.lastStop?.eventId}` || completed.has(key),
   );
   must(out.length === 0, 'a turn is not settled while its final checks are out', out);
+  const due = dueChallenge(reference, state.plan, state.descriptor.seesTools);
+  must(due === null, 'no bulk claim is settled before it was challenged', decision);
 }
 
 /** V1: what a run calls done was seen: nothing open, every check passed on the final state, something changed. */
@@ -275,8 +289,11 @@ function checkDone({ reference, policy, step: { decision, state } }: Moment): vo
   must(passed, 'done: every check on the goal passed on the final state', [...reference.goal]);
   const own = plan.filter(({ checks }) => checks.length > 0);
   must(
-    own.every(({ status, verification }) => status === 'completed' && verification === 'passed'),
-    'done: every todo with a check of its own passed it',
+    own.every(
+      ({ status, verification, evidence }) =>
+        status === 'completed' && verification === 'passed' && !evidence.some(({ flaky }) => flaky),
+    ),
+    'done: every todo with a check of its own passed it, and not by luck',
     own,
   );
   must(given.length > 0 || own.length > 0, 'done: without any check the best is claimed', decision);

@@ -6,7 +6,7 @@ import type { Event, EventOf, Job } from '../../src/core/events.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import type { State } from '../../src/core/state.ts';
 import { checks, rowsChanged, work } from './observe-work.ts';
-import type { Reference } from './reference.ts';
+import { type Reference, sinceMessage } from './reference.ts';
 
 /** What one event was, in the words of G6 and G7. */
 export interface Seen {
@@ -79,7 +79,7 @@ function speak(reference: Reference, event: EventOf<'human-spoke'>, before: Stat
   reference.weakResets = 0;
   reference.weakSinceContinuation = false;
   reference.continuationOpen = false;
-  reference.challenges = { claims: false, ends: false };
+  reference.message = sinceMessage(event.fingerprint ?? reference.tree);
   reference.loop = { alarms: 0, told: false };
   reference.sameErrors = 0;
   reference.signature = null;

@@ -13,11 +13,19 @@ const isOpen = (todo: Todo): boolean => todo.status === 'pending' || todo.status
 
 /** Tool calls and fingerprints; true: a tree that nobody saw before, after a call that can write. */
 export function work(reference: Reference, event: Event, human: boolean): boolean {
+  const { message } = reference;
+  if (event.type === 'tool-ended') reference.heard = true;
+  if (event.type === 'tool-started' && event.access !== 'todo' && event.access !== 'read')
+    message.running += 1;
   if (event.type === 'tool-ended' && event.access !== 'todo') {
     reference.calls += 1;
+    message.calls += 1;
     if (event.access !== 'read') {
       reference.writes = true;
       reference.writesEver += 1;
+      message.wrote = true;
+      message.unlooked = true;
+      message.running -= 1;
     }
   }
   const limitEnded = reference.limitedUntil !== null && event.at >= reference.limitedUntil;
@@ -33,14 +41,16 @@ export function work(reference: Reference, event: Event, human: boolean): boolea
     (event.type === 'human-spoke' && human);
   const tree = looks ? event.fingerprint : null;
   reference.tree = tree ?? reference.tree;
+  if (tree !== null) {
+    message.unlooked = false;
+    if (!message.wrote && message.running <= 0) message.treeThen ??= tree;
+  }
   if (tree === null || reference.trees.has(tree)) return false;
   const isBaseline = reference.trees.size === 0;
   reference.trees.add(tree);
   const byAgent = reference.writes;
   reference.writes = false;
-  if (isBaseline) return false;
-  reference.newTrees += 1;
-  return byAgent;
+  return !isBaseline && byAgent;
 }
 
 export function rowsChanged(
@@ -56,13 +66,12 @@ export function rowsChanged(
     reference.rows.set(row.id, row);
     if (before === undefined) {
       weak = true;
-      const { calls, newTrees: trees, stopSeen: late } = reference;
-      reference.births.set(row.id, { calls, trees, late });
+      const { calls, stopSeen: late } = reference;
+      reference.births.set(row.id, { calls, late });
     }
     // A check of something that is open again proves nothing any more.
     if (row.status !== 'completed') reference.unreported.delete(`${row.id}:own`);
     const birth = reference.births.get(row.id);
-    const idleSinceBirth = birth?.calls === reference.calls && birth.trees === reference.newTrees;
     if (isFinal(row) && !isFinal(before) && !reference.finals.has(row.id)) {
       if (!birth?.late || birth.calls < reference.calls) {
         reference.finals.add(row.id);
@@ -75,11 +84,13 @@ export function rowsChanged(
     }
     if (row.status === 'in_progress' && before?.status !== 'in_progress') weak = true;
     if (row.status === 'completed' && before?.status !== 'completed' && row.checks.length > 0) weak = true;
-    const isJudged = event.type === 'check-finished' && event.result !== 'cannot-start';
-    if (row.status === before?.status && !isJudged) continue;
+    const isBlockedAnew = row.status === 'blocked' && row.reason !== before?.reason;
+    if (row.status === before?.status && !isBlockedAnew) continue;
     const byAgent = 'actor' in event && event.actor === 'agent';
-    if (isOpen(row) || !byAgent || !idleSinceBirth) reference.idle.delete(row.id);
-    else reference.idle.set(row.id, row.status === 'completed' ? 'claims' : 'ends');
+    const isDropped = row.status === 'cancelled' && row.reason === null;
+    const { ended } = reference.message;
+    if (isOpen(row) || !byAgent || isDropped) ended.delete(row.id);
+    else ended.set(row.id, row.status === 'completed' ? 'claims' : 'ends');
   }
   return { strong, weak };
 }
@@ -97,7 +108,7 @@ export function checks(reference: Reference, event: Event): boolean {
   reference.unreported.delete(`${event.todoId}:${event.check}`);
   if (event.todoId !== null) return false;
   if (event.result === 'waiting') reference.goal.delete(event.check);
-  else reference.goal.set(event.check, event.result);
+  else reference.goal.set(event.check, event.result === 'passed' && event.flaky ? 'flaky' : event.result);
   const key = `goal:${event.check}`;
   const first = event.result === 'passed' && !reference.passes.has(key);
   if (first) reference.passes.add(key);

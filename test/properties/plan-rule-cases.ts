@@ -134,7 +134,7 @@ export const planCases: readonly RuleCase[] = [
     silent: [
       silent('another todo is open', withCounts({ pending: 1, blocked: 1 })),
       silent('nothing is blocked', withCounts({ completed: 1 })),
-      silent('they were blocked in bulk and not challenged yet', withCounts({ blocked: 3, idleEnds: 3 })),
+      silent('they were blocked in bulk and not challenged yet', withCounts({ blocked: 3, ends: 3 })),
     ],
   },
   {
@@ -258,10 +258,7 @@ export const planCases: readonly RuleCase[] = [
     ],
     silent: [
       silent('a todo is open', withCounts({ completed: 1, inProgress: 1 })),
-      silent(
-        'a bulk claim was not challenged yet',
-        withCounts({ completed: 3, uncovered: 3, idleClaims: 3 }),
-      ),
+      silent('a bulk claim was not challenged yet', withCounts({ completed: 3, uncovered: 3, claims: 3 })),
       silent(
         'the goal check failed',
         all(withCounts({ completed: 1 }), withGoal('failed'), withSession({ finalRun: endedRun })),

@@ -34,6 +34,8 @@ export interface Lives {
   readonly medianLength: number;
   readonly events: number;
   readonly continuations: number;
+  /** Outcomes `done` of runs that answer for their goal (V1). */
+  readonly proved: number;
 }
 
 /** Lives through `runs` random sequences; `look` sees each of them after its invariants held throughout. */
@@ -44,12 +46,15 @@ export function assertLives(
 ): Lives {
   const lengths: number[] = [];
   let continuations = 0;
+  let proved = 0;
   fc.assert(
     fc.property(setupNumber, numbers, (number, sequence) => {
       const chosen = setup(number);
       const life = live(chosen, sequence);
       lengths.push(life.events.length);
       continuations += life.continuations;
+      if (chosen.descriptor.judgesGoal)
+        proved += life.decisions.filter(({ outcome }) => outcome === 'done').length;
       look(life, chosen);
     }),
     // Without bias every length is as likely as any other; with it, half of the sequences would be short.
@@ -61,6 +66,7 @@ export function assertLives(
     medianLength: lengths[Math.floor(lengths.length / 2)] ?? 0,
     events: lengths.reduce((sum, length) => sum + length, 0),
     continuations,
+    proved,
   };
 }
 
@@ -71,9 +77,11 @@ export function assertInvariants(mode: HostMode, byDefault: number): void {
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(
     `properties (${mode}): ${lives.sequences} sequences, median length ${lives.medianLength} events, ` +
-      `${lives.events} events, ${lives.continuations} continuations, ${seconds} s`,
+      `${lives.events} events, ${lives.continuations} continuations, ${lives.proved} proved runs, ${seconds} s`,
   );
   expect(lives.medianLength).toBeGreaterThanOrEqual(wantedMedian);
   // A generator that never gets anything continued would prove nothing about continuations.
   expect(lives.continuations).toBeGreaterThan(lives.sequences);
+  // Nor would one that never gets to the end prove anything about `done`.
+  expect(lives.proved).toBeGreaterThan(lives.sequences / 4);
 }

@@ -5,8 +5,25 @@ import type { Todo } from '../../src/core/todo.ts';
 
 interface Birth {
   readonly calls: number;
-  readonly trees: number;
   readonly late: boolean;
+}
+
+/** What V4 counts from the human's last message on. */
+interface SinceMessage {
+  /** By the agent. */
+  readonly ended: Map<string, 'claims' | 'ends'>;
+  readonly challenged: Set<'claims' | 'ends'>;
+  calls: number;
+  /** Calls that can write: one ended, how many run, one ended since the last look at the workspace. */
+  wrote: boolean;
+  running: number;
+  unlooked: boolean;
+  treeThen: string | null;
+}
+
+export function sinceMessage(treeThen: string | null): SinceMessage {
+  const calls = { calls: 0, wrote: false, running: 0, unlooked: false };
+  return { ended: new Map(), challenged: new Set(), ...calls, treeThen };
 }
 
 export interface Reference {
@@ -39,21 +56,21 @@ export interface Reference {
   writesEver: number;
   writesSeen: number;
   readonly trees: Set<string>;
-  newTrees: number;
   stopSeen: boolean;
   readonly rows: Map<string, Todo>;
   readonly births: Map<string, Birth>;
   readonly finals: Set<string>;
   readonly passes: Set<string>;
-  readonly goal: Map<string, 'running' | 'passed' | 'failed' | 'cannot-start'>;
+  readonly goal: Map<string, 'running' | 'passed' | 'flaky' | 'failed' | 'cannot-start'>;
   /** How things stood first, and the last state of the workspace. */
   baseline: { readonly tree: string | null; readonly checks: Map<string, string> } | null;
   tree: string | null;
   /** Checks of the last final run that have not reported. */
   readonly unreported: Set<string>;
   overdue: boolean;
-  readonly idle: Map<string, 'claims' | 'ends'>;
-  challenges: { claims: boolean; ends: boolean };
+  /** A call of any tool was told of. */
+  heard: boolean;
+  message: SinceMessage;
   loop: { alarms: number; told: boolean };
   total: number;
   continuations: number;
@@ -96,7 +113,6 @@ export function createReference(): Reference {
     writesEver: 0,
     writesSeen: 0,
     trees: new Set(),
-    newTrees: 0,
     stopSeen: false,
     rows: new Map(),
     births: new Map(),
@@ -107,8 +123,8 @@ export function createReference(): Reference {
     tree: null,
     unreported: new Set(),
     overdue: false,
-    idle: new Map(),
-    challenges: { claims: false, ends: false },
+    heard: false,
+    message: sinceMessage(null),
     loop: { alarms: 0, told: false },
     total: 0,
     continuations: 0,

@@ -27,8 +27,10 @@ const noCounts = countPlan([]);
 
 /** One todo is open in a turn that took the plan up; an asked host with a human at the terminal. */
 export function stopContext(...patches: Patch[]): StopContext {
+  const fresh = createState('session-1', driverStart);
   const state: State = {
-    ...createState('session-1', driverStart),
+    ...fresh,
+    work: { ...fresh.work, heard: true },
     descriptor: driverDescriptor,
     agent: { name: 'build', canWrite: 'yes', model: null, variant: null },
     turn,

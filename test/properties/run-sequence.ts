@@ -17,6 +17,7 @@ import { createSeenTrees } from './seen-trees.ts';
 export interface Setup {
   readonly descriptor: SessionDescriptor;
   readonly policy: Policy;
+  readonly closing: boolean;
 }
 
 const goals: readonly (readonly string[])[] = [[], [], ['unit'], ['unit', 'lint']];
@@ -58,6 +59,7 @@ export function setupOf(number: number, mode: HostMode, settings: Partial<Settin
       seesTools: digit(6) !== 5,
       judgesGoal: digit(2) === 1,
     },
+    closing: digit(2) === 1,
   };
 }
 
@@ -70,7 +72,7 @@ export interface Life {
 
 /** `watch` sees each event with its time as it counts. */
 export function live(
-  { descriptor, policy }: Setup,
+  { descriptor, policy, closing }: Setup,
   numbers: readonly number[],
   watch: (before: State, event: Event, step: Step) => void = () => {},
 ): Life {
@@ -85,6 +87,7 @@ export function live(
     descriptor,
     agent,
     goalChecks: policy.goalChecks,
+    closing,
   };
   const events: Event[] = [];
   const decisions: Decision[] = [];

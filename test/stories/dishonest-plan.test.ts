@@ -2,14 +2,18 @@
 // be challenged.
 import { describe, expect, it } from 'vitest';
 import {
+  blockTodo,
   bulkClaim,
   callTool,
+  cancel,
   complete,
   drop,
   duplicateWrite,
   inOrder,
+  parallel,
   plan,
   reword,
+  runCommand,
   type Step,
   say,
   start,
@@ -17,7 +21,7 @@ import {
   whenNamed,
   writeFile,
 } from '../../src/scripted-model/index.ts';
-import { play } from './play.ts';
+import { play, setStage } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, continuationText, ending, eventsOf, lastResults, statuses } from './seen.ts';
 
@@ -38,7 +42,7 @@ describe.each(protocols)('$name', (protocol) => {
     expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
     expect(continuations(played)).toEqual(['bulk-claim']);
     expect(continuationText(played, 0)).toContain(
-      '3 todos were marked completed although no tool was called',
+      '3 todos were marked completed without any other tool call, and no file changed',
     );
     expect(played.requests).toHaveLength(4);
   });
@@ -139,8 +143,88 @@ describe.each(protocols)('$name', (protocol) => {
   });
 });
 
+describe('ended in bulk', () => {
+  const protocol = oneProtocol;
+  const ten = Array.from({ length: 10 }, (_, index) => `Part ${'abcdefghij'[index]}`);
+  const blockAll = parallel(...three.map((title) => blockTodo(title, 'too hard')));
+  const cancelAll = parallel(...three.map((title) => cancel(title, 'not needed')));
+
+  it('P38: one echo and ten claims are challenged once, and once again after the next message', async () => {
+    const again = ['Another k', 'Yet l', 'Still m'];
+    const stage = await setStage({
+      protocol,
+      steps: [
+        plan(...ten),
+        runCommand('echo done'),
+        bulkClaim(),
+        say('All ten are finished.'),
+        say('I looked: they are.'),
+        plan(...again),
+        bulkClaim(...again),
+        say('These too.'),
+        say('They are.'),
+      ],
+    });
+    const first = await stage.run();
+    expect(continuations(first)).toEqual(['bulk-claim']);
+    expect(continuationText(first, 0)).toContain(
+      '10 todos were marked completed after 1 other tool call, and no file changed',
+    );
+    expect(ending(first)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    const second = await stage.run({ goal: 'And three more.', resume: true });
+    expect(continuations(second)).toEqual(['bulk-claim']);
+    expect(continuationText(second, 0)).toContain(
+      '3 todos were marked completed without any other tool call',
+    );
+  });
+
+  it('V4: blocking everything is challenged once; an agent that insists ends blocked', async () => {
+    const played = await play({
+      protocol,
+      steps: [plan(...three), blockAll, say('No.'), say('Really not.')],
+    });
+    expect(continuations(played)).toEqual(['bulk-claim']);
+    expect(continuationText(played, 0)).toContain('3 todos were blocked or cancelled without any other tool');
+    expect(ending(played)).toMatchObject({ outcome: 'blocked', reason: 'all-blocked' });
+  });
+
+  it('V4: cancelling everything is challenged once, and is never done', async () => {
+    const played = await play({
+      protocol,
+      steps: [plan(...three), cancelAll, say('No.'), say('Really not.')],
+    });
+    expect(continuations(played)).toEqual(['bulk-claim']);
+    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(played.ended.sentence).toContain('every todo was cancelled');
+  });
+});
+
 describe('the honest agents beside them', () => {
   const protocol = oneProtocol;
+  const finished = callTool('todo_write', {
+    todos: three.map((content) => ({ content, status: 'completed' })),
+  });
+
+  it('P39, safety 13c: work first and the finished list afterwards is not challenged', async () => {
+    const played = await play({ protocol, steps: [files[0] ?? say(''), finished, say('Written.')] });
+    expect(played.todos).toHaveLength(3);
+    expect(continuations(played)).toEqual([]);
+    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+  });
+
+  it('P39: where the workspace cannot be measured, a call that can write counts as the change', async () => {
+    const steps = [runCommand('true'), finished, say('Written.')];
+    expect(continuations(await play({ protocol, steps, fingerprint: 'none' }))).toEqual([]);
+    const read = callTool('list_files', { path: '.' });
+    const lazy = await play({ protocol, steps: [read, finished, say('Done.')], fingerprint: 'none' });
+    expect(continuations(lazy)).toEqual(['bulk-claim']);
+  });
+
+  it('V4: research without a write is work if there are as many calls as claims', async () => {
+    const looks = three.map((title) => runCommand(`echo ${title}`));
+    const played = await play({ protocol, steps: [...looks, plan(...three), bulkClaim(), say('Found.')] });
+    expect(continuations(played)).toEqual([]);
+  });
 
   it('P2: an agent that worked and ticks everything at the end is not challenged', async () => {
     const played = await play({ protocol, steps: [plan(...three), ...files, bulkClaim(), say('Written.')] });

@@ -114,8 +114,12 @@ describe('a call that cannot be read', () => {
     expect(ending(played)).toMatchObject({ outcome: 'stagnant', reason: 'looping' });
   });
 
-  it('S6: a slip with a todo tool blocks no todo', async () => {
-    const slip = callTool('complete_todo', { todoId: 'none' });
+  it.each([
+    ['a wrong id', { todoId: 'none', outcome: 'x' }],
+    ['a missing outcome', { todoId: 'none' }],
+    ['an input that is no JSON', '{"todoId'],
+  ])('S6, safety 13d: a slip with a todo tool blocks no todo: %s', async (_, input) => {
+    const slip = callTool('complete_todo', input);
     const played = await play({
       protocol: oneProtocol,
       steps: [

@@ -52,8 +52,7 @@ export function aTodo(overrides: Partial<Todo> = {}): Todo {
     passedAt: null,
     late: false,
     createdWork: 0,
-    createdTrees: 0,
-    idleEnd: false,
+    endedIn: null,
     ...overrides,
   };
 }

@@ -120,7 +120,10 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
   const refuseCall = ({ toolCallId: callId, toolName: name, input }: ToolCallPart) => {
     const sentence = unreadableCall(agent.tools, name);
     unreadable.set(callId, sentence);
-    toolError = sentence;
+    toolError = blamedOnTodo(
+      agent.tools.find((tool) => tool.name === name),
+      sentence,
+    );
     agent.tell({ type: 'tool-started', callId, tool: name, input });
     agent.tell({ type: 'tool-ended', callId, tool: name, ok: false, output: sentence, milliseconds: 0 });
     watchCall({ name, input }, sentence);
@@ -132,8 +135,7 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
       if (signal.aborted) return failedCall('This call was not made: the step was interrupted.');
       const result = await callTool(agent, tool, { callId, stepId, input });
       hasCalled = true;
-      // A slip with the list says nothing about the todo, and a worker's failure is counted there (S6).
-      toolError = result.ok || tool.family !== 'workspace' ? null : result.output.slice(0, 500);
+      toolError = result.ok ? null : blamedOnTodo(tool, result.output.slice(0, 500));
       watchCall({ name, input }, result.output, tool.waits?.(input));
       return result;
     };
@@ -343,4 +345,9 @@ export async function* modelParts<Part extends PartLike>(
     Promise.resolve(stream?.return?.()).catch(() => undefined);
   }
   if (end !== null && !isTold) yield end;
+}
+
+/** A slip with the list says nothing about the todo, and a worker's failure is counted there (S6). */
+function blamedOnTodo(tool: AgentTool | undefined, error: string): string | null {
+  return tool === undefined || tool.family === 'workspace' ? error : null;
 }

@@ -22,8 +22,6 @@ const words: Readonly<Record<LedgerChange, string>> = {
   dropped: 'dropped from the list',
   restored: 'put back on the list',
   'cancelled-unexplained': 'cancelled without a reason',
-  'claim-idle': 'completed without any work since it was added',
-  'end-idle': 'ended without any work since it was added',
   toggled: 'set back and forth',
   'duplicate-write': 'wrote the same list again',
   'checks-edited': 'the files that say what is checked were edited',

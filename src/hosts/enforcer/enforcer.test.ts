@@ -40,6 +40,44 @@ describe('an idle session with open todos', () => {
     expect(String(stage.errors)).toMatch(/"waiting", taken as pending.*"critical", taken as medium/u);
   });
 
+  it('S6, safety 13d: a slip in a todo tool is not the error that blocks a todo; two of another tool are', async () => {
+    const fails = async (tool: string) => {
+      const stage = await stopped();
+      for (let stop = 0; stop < 2; stop++) {
+        await stage.clock.advance(2000);
+        await stage.emits({ type: 'tool.after', sessionId, tool, error: 'no todo has this id' });
+        await stage.idles();
+      }
+      await stage.clock.advance(2000);
+      return stage.injected.map(
+        ({ text }) => /The last tool call failed|next todo: “[^”]*”/u.exec(text)?.[0],
+      );
+    };
+    const parser = 'next todo: “write the parser”';
+    expect(await fails('todo_write')).toEqual([parser, parser, parser]);
+    expect(await fails('edit')).toEqual([
+      parser,
+      'The last tool call failed',
+      'next todo: “write the tests”',
+    ]);
+  });
+
+  it('V4: a program that tells of no tool is never told that its agent did nothing', async () => {
+    const finished = ['a', 'b', 'c', 'd'].map((content) => ({ content, status: 'completed' }));
+    const ends = async (tellsOfTools: boolean) => {
+      const stage = createProgramStage();
+      await stage.says('Look these up.');
+      stage.todos = finished;
+      if (tellsOfTools) await stage.works('todo_write');
+      await stage.answers();
+      await stage.idles();
+      await stage.clock.advance(2000);
+      return stage.injected.length;
+    };
+    expect(await ends(false)).toBe(0);
+    expect(await ends(true)).toBe(1);
+  });
+
   it("V9 P26: keeps agent, model and variant of the human's last message", async () => {
     const stage = await stopped();
     await stage.clock.advance(2000);

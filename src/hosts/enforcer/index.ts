@@ -141,7 +141,8 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     async 'tool.after'({ tool, error: said }) {
       const access = program.toolAccess(tool);
       const error = said == null ? null : oneLine(said, 500);
-      wake(error);
+      // A slip with the list says nothing about the todo (S6).
+      wake(access === 'todo' ? null : error);
       await tell({ type: 'tool-ended', tool, access, error });
       // So that work between two changes is seen as such (V4).
       if (access === 'todo') await takeList();

@@ -66,7 +66,7 @@ describe('an agent that is not honest about its list', () => {
     ]);
     const played = await play({ prompt: 'Do it.', scripts: [claimer] });
     expect(played.continuations).toHaveLength(1);
-    expect(played.continuations[0]).toContain('4 todos were marked completed although no tool was called');
+    expect(played.continuations[0]).toContain('4 todos were marked completed without any other tool call');
     expect(played.session.decisions[0]).toMatchObject({ answer: 'continue', textKind: 'bulk-claim' });
     expect(played.session.outcome).toBe('claimed');
   });

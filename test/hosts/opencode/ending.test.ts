@@ -200,7 +200,7 @@ describe('an agent that is not honest about its list', () => {
   it('P2: claims everything at once without work: challenged once, then at best claimed', async () => {
     const ended = await playToEnd('claimer');
     expect(ended.continuations).toHaveLength(1);
-    expect(ended.continuations[0]).toContain('4 todos were marked completed although no tool was called');
+    expect(ended.continuations[0]).toContain('4 todos were marked completed without any other tool call');
     expect(ended.session.settled?.outcome).toBe('claimed');
   });
 
