@@ -112,7 +112,7 @@ describe('status', () => {
     const { code, out } = await bench.run('status');
     expect(code).toBe(0);
     expect(linesOf(out)).toEqual([
-      'alpha-00  scripted · build · 5 s ago',
+      'alpha-0001  “Build the parser” · scripted · build · 5 s ago',
       '  plan     2/4 completed, 1 blocked, 1 open, 2 without a check of its own',
       '  state    settled: stagnant (stagnant)',
       '  limits   3/3 without progress, 3/10 since a todo was finished, 4/500 since the human spoke',
@@ -165,9 +165,13 @@ describe('status', () => {
     await addStagnantSession(bench, 'alpha-0002');
     const elsewhere = await bench.host({ sessionId: 'other-0001', descriptor: { directory: '/elsewhere' } });
     await elsewhere.open();
-    const heads = (out: string) => out.match(/^\S+(?= {2}scripted)/gm);
+    const heads = (out: string) => out.match(/^\S+(?= {2}(?:“.*” · )?scripted)/gm);
     expect(heads((await bench.run('status')).out)).toEqual(['alpha-0002', 'alpha-0001']);
-    expect(heads((await bench.run('status', '--all')).out)).toEqual(['other-00', 'alpha-0002', 'alpha-0001']);
+    expect(heads((await bench.run('status', '--all')).out)).toEqual([
+      'other-0001',
+      'alpha-0002',
+      'alpha-0001',
+    ]);
     expect((await bench.run('status', '--limit', '1')).out).toContain(
       'There are more: --limit 2 shows them.',
     );
@@ -202,11 +206,13 @@ describe('naming a session', () => {
     const unclear = await bench.run('why', 'alpha');
     expect(unclear).toMatchObject({ code: 1, out: '' });
     expect(unclear.err).toBe(
-      'untildone: "alpha" is the start of more than one session: alpha-0002 (scripted, 5 s ago), alpha-0001 (scripted, 35 s ago). Write more letters.\n',
+      'untildone: "alpha" is the start or the end of more than one session: alpha-0002 (“Build the parser”, scripted, 5 s ago), alpha-0001 (“Build the parser”, scripted, 35 s ago). Write more letters.\n',
     );
     const unknown = await bench.run('stop', 'omega');
     expect(unknown).toMatchObject({ code: 1, out: '' });
-    expect(unknown.err).toContain('No session starts with "omega". The most recent ones are alpha-0002');
+    expect(unknown.err).toContain(
+      'No session has an id that starts or ends with "omega". The most recent ones are alpha-0002',
+    );
   });
 
   it('without a name it is the most recent one of this directory that a human sees', async () => {
@@ -224,7 +230,7 @@ describe('why', () => {
     await addStagnantSession(bench);
     const { out } = await bench.run('why');
     expect(linesOf(out).slice(0, 9)).toEqual([
-      'Decision 6 of 6 in session alpha-0001 (scripted, build)',
+      'Decision 6 of 6 in session alpha-0001 “Build the parser” (scripted, build)',
       '  answer   let-go',
       '  reason   stagnant',
       '  because  No progress after 3 continuations.',
@@ -303,12 +309,12 @@ describe('pause, stop and resume', () => {
     expect((await host.stops()).decision?.answer).toBe('continue');
     expect(await bench.run('stop')).toEqual({
       code: 0,
-      out: 'Session alpha-0001 is latched. A message from you or `untildone resume` lifts that.\n',
+      out: 'Session alpha-0001 “Build the parser” is latched. A message from you or `untildone resume` lifts that.\n',
       err: '',
     });
     expect((await host.stops()).decision).toMatchObject({ answer: 'let-go', reason: 'aborted' });
     const resumed = await bench.run('resume');
-    expect(resumed.out).toContain('Session alpha-0001 is resumed. Now: ');
+    expect(resumed.out).toContain('Session alpha-0001 “Build the parser” is resumed. Now: ');
     const next = await host.stops();
     expect(next.decision?.answer).toBe('continue');
     expect(next.state.counters.total).toBe(2);

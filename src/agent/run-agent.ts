@@ -2,7 +2,6 @@
 import { endMarkedProcesses, sessionVariable } from '../checks/process.ts';
 import { type Decision, exitCodes } from '../core/decision.ts';
 import { isBudgetSpent, isContextFull } from '../core/rules.ts';
-import { quoteForModel } from '../core/safe-text.ts';
 import type { State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { Handled } from '../engine/engine.ts';
@@ -34,7 +33,6 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   await begin(run);
 
   control.watch();
-  run.onControl?.(createHumanControl(run));
   const tools = openTools(run);
   const delegate = createDelegation(run, tools);
   if (delegate !== null) tools.push(delegate);
@@ -83,6 +81,8 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   run.turnId = (await run.state()).turn?.id ?? null;
   if (goal !== null) agent.hint = planningHint(goal, await complexTurnsBefore(run));
 
+  // Not earlier: the words above would lift a stop that was asked for meanwhile.
+  run.onControl?.(createHumanControl(run));
   // The clock's wake-ups do not hold the process.
   const alive = setInterval(() => {}, 2 ** 30);
   let endBaseline = async () => {};
@@ -156,7 +156,9 @@ async function runLoop(agent: Agent) {
   let isRetry = false;
   for (;;) {
     let step: StepResult = { kind: 'aborted' };
-    const isReady = !run.control.signal.aborted && (await takeUp(agent));
+    // A stop may have come before any step: during the baseline, or in a wait.
+    const isStopped = run.control.signal.aborted || (await run.isNow(({ state }) => state.latch !== null));
+    const isReady = !isStopped && (await takeUp(agent));
     if (isReady) {
       if (!isRetry) {
         run.steps += 1;
@@ -272,28 +274,12 @@ async function carryOut(agent: Agent, first: Handled) {
     }
     const { reason, sentence } = decision;
     run.tell({ type: 'waiting', reason, sentence, until: answer.dueAt });
-    const news = await waitForNews(run, reason, answer.dueAt);
-    if (news) await agent.note(news);
-    if (news !== null) return false;
+    const dueAt = answer.dueAt ?? run.clock.now() + longestWaitMs;
+    const hasHeard = await run.control.wait(dueAt, ({ words }) => (words?.length ? true : null));
+    if (hasHeard) return false;
     await run.control.whilePaused();
     asked = await attemptStop(agent, state.lastStop?.end ?? 'normal');
   }
-}
-
-/** A note for the next step, empty where the human's words are the news; null: the stop is decided again. */
-async function waitForNews({ control, clock, workspace }: Run, reason: string, dueAt: number | null) {
-  let note: string | null = null;
-  const stop = workspace.jobs.onEnd(({ id, description, end: { exitCode, signal, startError } }) => {
-    if (reason !== 'subagent-at-work') return;
-    const ended = exitCode === null ? `ended by ${signal ?? 'a signal'}` : `exit status ${exitCode}`;
-    const result = startError === null ? ended : `could not be started: ${startError}`;
-    const about = `${id} ${quoteForModel(description, 120)}: ${quoteForModel(result, 200)}`;
-    note ??= `[background job ended] ${about}. read_job shows its output.`;
-    // Safe: else the next tick looks.
-    control.look().catch(() => {});
-  });
-  const find = ({ words }: State) => note ?? (words?.length ? '' : null);
-  return control.wait(dueAt ?? clock.now() + longestWaitMs, find).finally(stop);
 }
 
 /** The one place that sends the agent on. */

@@ -11,9 +11,9 @@ import { createIdentifiers } from '../engine/system.ts';
 import type { Io } from './io.ts';
 import { openRunOutput } from './open-run-output.ts';
 import { openPlanFileSync } from './plan-file-session.ts';
-import { shown } from './print.ts';
 import { prepareChecks } from './run-checks.ts';
 import { planFileOf } from './run-plan.ts';
+import { shortId } from './session-name.ts';
 import { createHumanActs } from './view/human-acts.ts';
 
 // Remarks of the provider packages are for programmers; they would stand between the lines that people read.
@@ -36,6 +36,8 @@ type OfRun =
 export interface AgentSession extends Pick<AgentRunOptions, OfRun | 'acceptClaims'> {
   /** How the human is asked; whether somebody is here is known only when the output is open. */
   readonly asking?: Omit<Asking, 'here'>;
+  /** The human names the plan file in this command. */
+  readonly namesPlan?: boolean;
   readonly json: boolean;
   /** Lines, although a live view could be drawn. */
   readonly plain: boolean;
@@ -62,12 +64,12 @@ export async function runSession(
   // First: beneath a living owner nothing of its work may be touched (P41).
   const owned = await ownSession({ store, clock: io.clock }, sessionId);
   if (!owned.ok) {
-    const id = shown(sessionId, 60);
+    const id = shortId(sessionId);
     const helps = `\`untildone attach ${id}\` shows it, \`untildone say --session ${id} "…"\` speaks to it, \`untildone stop ${id}\` ends it`;
     throw new UntildoneError('usage', `Session ${id} runs in ${owned.process}: ${helps}.`);
   }
   try {
-    return await runOwned(io, store, session, watch);
+    return await runOwned(io, owned.store, session, watch);
   } finally {
     await owned.release();
   }
@@ -91,11 +93,13 @@ async function runOwned(
       control?.stopNow();
       return;
     }
-    // The latch is written by the run itself; if that fails, the second Ctrl-C still ends the step. With the latch on
-    // the record nobody waits for a check any more.
-    const isWritten = control?.stopAfterStep().catch(() => control?.stopNow());
-    void Promise.resolve(isWritten).then(() => ending.abort());
+    if (control !== null) stop(control);
   };
+  /** The run itself writes the latch; if that fails, the step is ended. After that nobody waits for a check any more. */
+  const stop = ({ stopAfterStep, stopNow }: HumanControl): void =>
+    void stopAfterStep()
+      .catch(stopNow)
+      .then(() => ending.abort());
   const { sessionId } = session;
   // What is complained about meanwhile must not be written into the middle of a drawn screen.
   const quiet: Io = { ...io, stderr: { write: (text) => output.complaints.write(text) } };
@@ -145,11 +149,17 @@ async function runOwned(
         checker.lookAtStop({ ...session, exclude: policy.exclude }, { timeoutMs: fingerprintMs }),
       onControl: (given) => {
         control = given;
+        // A Ctrl-C that came before there was anything to stop.
+        if (interrupts > 0) stop(given);
       },
       ...(realPath === null
         ? {}
         : {
-            planFile: (engine) => openPlanFileSync(quiet, store, engine, { realPath, sessionId, isAllowed }),
+            planFile: (engine) =>
+              openPlanFileSync(quiet, store, engine, {
+                ...{ realPath, sessionId, isAllowed },
+                isNamed: session.namesPlan ?? false,
+              }),
           }),
     });
   } finally {

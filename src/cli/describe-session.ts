@@ -6,6 +6,7 @@ import { visibleLine } from '../core/safe-text.ts';
 import type { Settings } from '../core/settings.ts';
 import { openCount, type PlanCounts, planSize, type Session } from '../core/state.ts';
 import { formatAge } from './describe-time.ts';
+import { shortId } from './session-name.ts';
 
 export type StateName =
   | 'deleted'
@@ -107,7 +108,7 @@ export function describeWaits(session: Session, now: number): string[] {
     ...pending(waits.permissions.length - asked.length, 'permission request'),
     ...pending(waits.questions.length, 'question'),
     ...(delegation?.ended === null
-      ? [`the worker ${delegation.agentType}, session ${delegation.workerId}`]
+      ? [`the worker ${delegation.agentType}, session ${shortId(delegation.workerId)}`]
       : []),
     ...jobs.map(({ kind, description }) => `background ${kind}: ${description}`),
     ...(rateLimitedUntil !== null && rateLimitedUntil > now
@@ -180,22 +181,4 @@ export function describeLimits({ counters, usage }: Session, settings: Settings,
     { name: 'ceiling', used: counters.total, limit: settings.ceiling, words: 'since the human spoke' },
     ...budgets.flatMap((budget) => (budget.limit === null ? [] : [{ ...budget, limit: budget.limit }])),
   ];
-}
-
-/** The shortest start of each id, of at least eight letters, that no other of these ids has. */
-export function shortIds(ids: readonly string[]): Map<string, string> {
-  const sorted = [...new Set(ids)].sort();
-  return new Map(
-    sorted.map((id, index) => {
-      const shared = Math.max(sharedLength(id, sorted[index - 1]), sharedLength(id, sorted[index + 1]));
-      return [id, id.slice(0, Math.max(8, shared + 1))];
-    }),
-  );
-}
-
-function sharedLength(id: string, other: string | undefined): number {
-  if (other === undefined) return 0;
-  let length = 0;
-  while (length < id.length && id[length] === other[length]) length += 1;
-  return length;
 }

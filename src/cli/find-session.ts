@@ -1,4 +1,4 @@
-// Which session a command means: the one whose id starts like the word given, else the most recent one of this
+// Which session a command means: the one whose id ends or starts like the word given, else the most recent one of this
 // directory. It never guesses between two: an unclear word gets a sentence with the candidates.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,6 +9,7 @@ import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
 import type { Io } from './io.ts';
 import { shown } from './print.ts';
+import { nameSession, shortId } from './session-name.ts';
 
 /** How many recent sessions are looked at for one that a human would mean. */
 const recentSessions = 50;
@@ -32,15 +33,15 @@ export async function findOwnSession(store: Store, word: string | null, io: Io):
   if (descriptor.host === 'untildone') return found;
   const title = hostOf(descriptor.host)?.title ?? shown(descriptor.host, 20);
   const helps =
-    `\`untildone plan export ${shown(id, 60)} --file PLAN.md\` writes its plan, and ` +
+    `\`untildone plan export ${shortId(id)} --file PLAN.md\` writes its plan, and ` +
     '`untildone run --plan PLAN.md` works through it.';
   if (word !== null)
     throw new UntildoneError(
       'usage',
-      `Session ${shown(id, 60)} belongs to ${title}; go on with it there. ${helps}`,
+      `Session ${nameSession(found)} belongs to ${title}; go on with it there. ${helps}`,
     );
   const none = 'There is no session of `untildone run` in this directory.';
-  throw new UntildoneError('unknown-session', `${none} ${shown(id, 60)} belongs to ${title}: ${helps}`);
+  throw new UntildoneError('unknown-session', `${none} ${nameSession(found)} belongs to ${title}: ${helps}`);
 }
 
 function isOwnMain({ deleted, descriptor: { host, kind } }: Session): boolean {
@@ -64,7 +65,11 @@ async function mostRecent(store: Store, io: Io): Promise<Session> {
 async function byWord(store: Store, word: string, io: Io): Promise<Session> {
   const exact = await store.state(word);
   if (exact !== null) return exact;
-  const candidates = word === '' ? [] : await store.sessions({ idPrefix: word, limit: namedCandidates + 1 });
+  const limit = namedCandidates + 1;
+  const ending = word === '' ? [] : await store.sessions({ idSuffix: word, limit });
+  const starting = word === '' ? [] : await store.sessions({ idPrefix: word, limit });
+  const known = new Set(ending.map(({ id }) => id));
+  const candidates = [...ending, ...starting.filter(({ id }) => !known.has(id))];
   const [only] = candidates;
   if (only === undefined) throw new UntildoneError('unknown-session', await unknown(store, word, io));
   if (candidates.length === 1) return only;
@@ -75,19 +80,22 @@ async function byWord(store: Store, word: string, io: Io): Promise<Session> {
   if (here[0] !== undefined && here.length === 1) return here[0];
   throw new UntildoneError(
     'unknown-session',
-    `"${shown(word, 60)}" is the start of more than one session: ${list(candidates, io)}. Write more letters.`,
+    `"${shown(word, 60)}" is the start or the end of more than one session: ${list(candidates, io)}. Write more letters.`,
   );
 }
 
 async function unknown(store: Store, word: string, io: Io): Promise<string> {
   const recent = await store.sessions({ limit: namedCandidates + 1 });
   const known = recent.length === 0 ? noSessionsYet : `The most recent ones are ${list(recent, io)}.`;
-  return `No session starts with "${shown(word, 60)}". ${known}`;
+  return `No session has an id that starts or ends with "${shown(word, 60)}". ${known}`;
 }
 
 function list(sessions: readonly Session[], { clock }: Io): string {
-  const named = sessions.slice(0, namedCandidates).map(({ id, descriptor, updatedAt }) => {
-    return `${shown(id, 60)} (${shown(descriptor.host, 20)}, ${formatAge(updatedAt, clock.now())})`;
+  const ids = sessions.map(({ id }) => id);
+  const named = sessions.slice(0, namedCandidates).map((session) => {
+    const { id, title, descriptor, updatedAt } = session;
+    const about = [title === undefined ? [] : `“${shown(title, 40)}”`, shown(descriptor.host, 20)].flat();
+    return `${shortId(id, ids)} (${[...about, formatAge(updatedAt, clock.now())].join(', ')})`;
   });
   return sessions.length > namedCandidates ? `${named.join(', ')} and others` : named.join(', ');
 }

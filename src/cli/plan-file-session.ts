@@ -59,18 +59,17 @@ export function openPlanFileSync(
   io: Io,
   store: Store,
   runtime: Runtime,
-  place: Pick<PlanFileSyncOptions, 'sessionId' | 'isAllowed'> & { readonly realPath: string },
+  place: Pick<PlanFileSyncOptions, 'sessionId' | 'isAllowed' | 'isNamed'> & { readonly realPath: string },
 ): PlanFileSync {
-  const { realPath, sessionId, isAllowed } = place;
+  const { realPath, ...given } = place;
   return createPlanFileSync({
     path: realPath,
     pinned: true,
     engine: runtime,
     store,
-    sessionId,
+    ...given,
     clock: io.clock,
     identifiers: createIdentifiers(io.clock),
-    isAllowed,
-    memory: createFileMemory(stateDirectory(io.env), realPath, sessionId),
+    memory: createFileMemory(stateDirectory(io.env), realPath, place.sessionId),
   });
 }

@@ -28,12 +28,17 @@ export interface TakenPlan {
   readonly replacedChecks?: readonly string[];
 }
 
-/** @param file as the human wrote it, from `directory`, which must be real: the workspace */
-export async function takePlanFile(policy: Policy, file: string, directory: string): Promise<TakenPlan> {
+/** @param file as the human wrote it, from `cwd`; `directory`, the workspace, must be real */
+export async function takePlanFile(
+  policy: Policy,
+  file: string,
+  directory: string,
+  cwd: string,
+): Promise<TakenPlan> {
   const fail = (reason: string): never => {
     throw new UntildoneError('usage', `The plan file ${shown(file, 200)} ${reason}`);
   };
-  const path = await realpath(resolve(directory, file)).catch((error: unknown) =>
+  const path = await realpath(resolve(cwd, file)).catch((error: unknown) =>
     fail(`cannot be found (${errorCode(error)}).`),
   );
   const names = relative(directory, path).split(sep);

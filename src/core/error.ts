@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'invalid-event'
   | 'invalid-config'
   | 'unknown-session'
+  | 'session-taken'
   | 'usage';
 
 export class UntildoneError extends Error {

@@ -134,6 +134,8 @@ const changes = object({
   completionCriteria: optional(text),
   priority: optional(choice(...priorities)),
   agentType: optional(text),
+  /** Of a file that the human names; what an agent says here is ignored (V3). */
+  checks: optional(list(identifier)),
 });
 
 const job = object({ id: identifier, kind: choice('shell', 'subagent'), description: text });

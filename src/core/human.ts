@@ -3,6 +3,7 @@
 import { byEvent } from './decision.ts';
 import type { EventOf } from './events.ts';
 import type { Policy } from './policy.ts';
+import { oneLine } from './safe-text.ts';
 import { afterAnswer, cancelParked, endTurn, isOnItsWay, newTurn, type State, unpark } from './state.ts';
 import { bareWords, isFinal, isOpen } from './todo.ts';
 import { dropUnanswered, forgetRefusals, isApprovalRequest, limitAfter, seeFingerprint } from './work.ts';
@@ -59,6 +60,7 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   const placed = placeInTurn(state, event, policy);
   const fresh: State = {
     ...(stops ? placed : queueWords(forgetRefusals(placed), event)),
+    ...titleFrom(state, event),
     // The question of a check is asked anew at the next stop.
     waits: { ...placed.waits, questions: placed.waits.questions.filter((id) => !isApprovalRequest(id)) },
     closed: false,
@@ -106,6 +108,12 @@ function spokenAt({ work }: State, epoch: number, { fingerprint }: Spoken) {
   return { epoch, calls: work.calls, writes: work.writes, fingerprint: fingerprint ?? work.fingerprint };
 }
 
+function titleFrom({ title }: State, { text }: Spoken): Pick<State, 'title'> {
+  const words =
+    title === undefined && text !== null ? oneLine(text.slice(0, longestMessage), longestTitle) : '';
+  return words === '' ? {} : { title: words };
+}
+
 /** A known id, or without ids a message right after an idle (E2). */
 function isEcho(state: State, event: Spoken, policy: Policy): boolean {
   if (event.messageId !== null) return state.humanMessageIds.includes(event.messageId);
@@ -116,6 +124,7 @@ function isEcho(state: State, event: Spoken, policy: Policy): boolean {
 
 /** A phrase has at most 400 code units; the rest is room for "!!!". */
 const longestMessage = 1000;
+const longestTitle = 80;
 
 /** It counts only when it is the entire message (G4, T3); letter case, spacing and end punctuation do not matter. */
 export function isPhrase(message: string, phrases: readonly string[]): boolean {

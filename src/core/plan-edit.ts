@@ -1,4 +1,5 @@
 // Adds todos, changes one by its id, hands one to a worker (M1, M3, M4, S4, S6). What is wrong is refused one by one.
+import { checksForTitle } from './check-specs.ts';
 import { byEvent, type Command, type Step, step } from './decision.ts';
 import type { EventBase, EventOf, NewTodo, TodoChanges } from './events.ts';
 import { findTodo, firstRepeatedId, PlanDraft, setStatus, wantedStatus } from './plan.ts';
@@ -164,16 +165,23 @@ function updateTodo(draft: PlanDraft, todoId: string, changes: TodoChanges, sett
   }
   const title = changes.title?.trim() ?? todo.title;
   if (draft.refuseItem({ title, priority, agentType }, null, settings)) return;
-  const edited = editFields(draft, todo, changes, title);
+  const edited = editFields(draft, todo, changes, title, settings);
   if (status === undefined) return;
   const detail = reason ? { reason: oneLine(reason, 200) } : {};
   const changed = draft.setStatus(edited, { status, reason: reason ?? null }, detail);
   if (changed !== null && status === 'in_progress' && settings.singleInProgress) noticeActive(draft, todo);
 }
 
-function editFields(draft: PlanDraft, todo: Todo, changes: TodoChanges, title: string): Todo {
+function editFields(
+  draft: PlanDraft,
+  todo: Todo,
+  changes: TodoChanges,
+  title: string,
+  settings: Settings,
+): Todo {
+  const checks = draft.actor === 'agent' ? undefined : changes.checks;
   const edited: Todo = {
-    ...todo,
+    ...(checks === undefined ? todo : withChecks(todo, [...checks, ...checksForTitle(settings, title)])),
     title,
     titleKey: normaliseTitle(title),
     context: changes.context ?? todo.context,
@@ -185,6 +193,23 @@ function editFields(draft: PlanDraft, todo: Todo, changes: TodoChanges, title: s
   if (isSame) return todo;
   if (edited.titleKey === todo.titleKey) return draft.put(todo, edited, 'edited');
   return draft.put(todo, edited, 'reworded', { from: todo.title, to: title });
+}
+
+/** What was proved stays proved; a claim that another check must prove is open to it again. */
+function withChecks(todo: Todo, wanted: readonly string[]): Todo {
+  const checks = [...new Set(wanted)];
+  if (checks.length === todo.checks.length && checks.every((check) => todo.checks.includes(check)))
+    return todo;
+  const evidence = todo.evidence.filter(({ check }) => checks.includes(check));
+  const isProved = checks.length > 0 && evidence.length === checks.length;
+  const unproved = todo.status === 'completed' ? 'claimed' : 'none';
+  return {
+    ...todo,
+    checks,
+    evidence,
+    verification: isProved ? todo.verification : unproved,
+    failureTail: null,
+  };
 }
 
 function lookFor(draft: PlanDraft, todoId: string): Todo | null {

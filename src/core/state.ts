@@ -112,6 +112,8 @@ export const fromTheStart = { epoch: 0, calls: 0, writes: 0, fingerprint: null a
 type Later = Readonly<{
   closed?: boolean;
   spoken?: Readonly<typeof fromTheStart>;
+  /** The first words that the human said (V11). */
+  title?: string;
   permissions?: SessionPermissions;
   /** Said while the agent worked. */
   words?: readonly Readonly<{ messageId: string; text: string; at: number }>[];

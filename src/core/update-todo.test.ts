@@ -174,3 +174,45 @@ describe('updateTodo', () => {
     }
   });
 });
+
+describe('V10: checks of a file that the human names anew', () => {
+  const passed = { check: 'unit', fingerprint: 'tree-1', flaky: false };
+  const proved = {
+    status: 'completed',
+    verification: 'passed',
+    checks: ['unit'],
+    evidence: [passed],
+    failureTail: 'It failed.',
+  } as const;
+  const name = (row: Partial<Todo>, checks: readonly string[], actor: 'file' | 'agent' = 'file') => {
+    const plan = [aTodo({ id: 't1', title: 'Build', ...row })];
+    const change = { type: 'todo-updated', actor, todoId: 't1', changes: { checks } } as const;
+    return shown(edit(plan, change, defaultSettings, { work }));
+  };
+
+  it.each([
+    ['a claim is open to a check that came', ['unit', 'lint'], 'claimed', [passed]],
+    ['it stays proved by a check that stays', ['unit'], undefined, undefined],
+    ['it is a claim again without any', [], 'claimed', []],
+  ] as const)('V10: %s', (_what, checks, verification, evidence) => {
+    const { todo } = name(proved, checks);
+    if (verification === undefined) expect(todo).toBeUndefined();
+    else expect(todo).toMatchObject({ checks, verification, evidence, failureTail: null });
+  });
+
+  it('V10: of two checks that passed one is taken, and the other still proves it', () => {
+    const two = [passed, { ...passed, check: 'lint' }];
+    const { todo, ledger } = name({ ...proved, checks: ['unit', 'lint'], evidence: two }, ['lint']);
+    expect(todo).toMatchObject({ checks: ['lint'], verification: 'passed', evidence: [{ check: 'lint' }] });
+    expect(ledger).toEqual(['edited']);
+  });
+
+  it('V10: an open todo forgets the failure of a check that is gone', () => {
+    const failed = { ...proved, status: 'in_progress', verification: 'failed', evidence: [] } as const;
+    expect(name(failed, ['lint']).todo).toMatchObject({ verification: 'none', failureTail: null });
+  });
+
+  it('V3: what an agent says about checks is ignored', () => {
+    expect(name(proved, [], 'agent').todo).toBeUndefined();
+  });
+});

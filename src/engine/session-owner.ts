@@ -2,6 +2,7 @@
 // a suspended owner keeps its session, and a dead one's is taken at once, also where its number was given out again.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { UntildoneError } from '../core/error.ts';
 import type { Clock } from './host.ts';
 import type { Store } from './store.ts';
 import { isProcessAlive } from './system.ts';
@@ -9,7 +10,8 @@ import { isProcessAlive } from './system.ts';
 /** Only machines that cannot look at each other's processes go by time: long enough for a busy machine. */
 const leaseMs = 60_000;
 
-export type Owned = { readonly ok: true; release(): Promise<void> };
+/** Through `store` nothing is written any more once another process has taken the session. */
+export type Owned = { readonly ok: true; readonly store: Store; release(): Promise<void> };
 export type OwnedElsewhere = { readonly ok: false; readonly process: string };
 
 export async function ownSession(
@@ -21,19 +23,38 @@ export async function ownSession(
   const take = () => store.lease(name, owner, clock.now(), clock.now() + leaseMs);
   const giveBack = (whose: string) => store.lease(name, whose, clock.now(), null);
   // Gives back nothing: it tells who took it last, run out or not.
-  const last = await giveBack(`${owner}/nobody`);
+  const look = () => giveBack(`${owner}/nobody`);
+  const last = await look();
   if (last !== null && isOwnerAlive(last) === true) return { ok: false, process: processOf(last) };
   if (last !== null && isOwnerAlive(last) === false) await giveBack(last);
   const held = await take();
   if (held !== null && held !== owner) return { ok: false, process: processOf(held) };
+  /** Looks before it takes: whoever had it meanwhile may have given it back, and the work went on without us. */
+  const confirm = async () => {
+    const holder = await look();
+    if (holder === owner) return;
+    const taker = holder === null ? 'another process, which has ended' : processOf(holder);
+    const sentence = `This session was taken up by ${taker}, so this run ends here and leaves it alone.`;
+    throw new UntildoneError('session-taken', sentence);
+  };
   let cancel = () => {};
   const renew = (): void => {
     // Safe: a busy store is asked again, and on this machine the process itself is looked at.
-    cancel = clock.wake(clock.now() + leaseMs / 3, () => void take().then(renew, renew));
+    cancel = clock.wake(clock.now() + leaseMs / 3, () => void confirm().then(take).then(renew, renew));
   };
   renew();
+  const ifOwned = async <Result>(write: () => Promise<Result>) => {
+    await confirm();
+    return write();
+  };
   return {
     ok: true,
+    store: {
+      ...store,
+      step: (id, apply) => ifOwned(() => store.step(id, apply)),
+      append: (events) => ifOwned(() => store.append(events)),
+      record: (additions) => ifOwned(() => store.record(additions)),
+    },
     async release() {
       cancel();
       await giveBack(owner);

@@ -39,6 +39,7 @@ export type SessionFilter = Readonly<{
   directory?: string;
   id?: string;
   idPrefix?: string;
+  idSuffix?: string;
   limit: number;
 }>;
 

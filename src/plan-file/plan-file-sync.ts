@@ -12,7 +12,7 @@ import type { Clock, Identifiers } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
 import { createQueue, errorCode, makeFolder, sha256 } from '../engine/system.ts';
 import { becameLink, replaceFile } from '../engine/text-file.ts';
-import { inLine } from './line-text.ts';
+import { inLine, shellCheck } from './line-text.ts';
 import type { ParsedPlanFile, PlanItem, PlanReading, WrongPlanFile } from './plan-file.ts';
 import { lineFields, readPlanFile, readPlanText, writeBoxes } from './plan-file.ts';
 
@@ -27,6 +27,8 @@ export type PlanFileSyncOptions = Readonly<{
   memory?: ReturnType<typeof createFileMemory>;
   /** For new todos: at a human's import all, else the checks of the human's last message (V3). */
   isAllowed: (check: string) => boolean;
+  /** The human names the file just now: its checks count for todos that are in the plan already, too (V10). */
+  isNamed?: boolean;
   /** Tests edit the file here, before it is looked at again. */
   beforeReplace?: () => void;
 }>;
@@ -105,6 +107,7 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
   const queue = createQueue();
   let known: KnownFile | null | undefined;
   let parsed: PlanReading | null = null;
+  let { isNamed = false } = options;
 
   /** One of another plan, from before a new turn began, says nothing about this one. */
   function lastReading(hash: string, { planId }: State): KnownFile | null {
@@ -141,9 +144,18 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
       const { plan, text, hash } = reading;
       let state = await readState();
       let base = lastReading(hash, state);
-      const hasNews = base?.hash !== hash || (direction === 'settle' && isLeftOutAgain(base.removed, state));
+      const hasNews =
+        isNamed || base?.hash !== hash || (direction === 'settle' && isLeftOutAgain(base.removed, state));
       if (direction !== 'push' && hasNews) {
-        const { changes, notices: said, ...seen } = compareItems(plan.items, base, state.plan, options);
+        const {
+          changes,
+          notices: said,
+          ...seen
+        } = compareItems(plan.items, base, state.plan, {
+          ...options,
+          isNamed,
+        });
+        isNamed = false;
         notices.push(...plan.warnings, ...said);
         for (const change of changes) await send(change);
         known = { planId: state.planId, hash, ...seen };
@@ -234,7 +246,8 @@ function linkItems(items: readonly PlanItem[], known: KnownFile | null, plan: re
   return { links, gone: unmatched.map(({ id }) => id) };
 }
 
-const keptChecks = 'the checks of a todo that is in the plan already are not changed by the file';
+const keptChecks =
+  'the checks of a todo that is in the plan already are not changed by the file, unless `--plan` or `plan import` names it anew';
 const unknownCheck = 'a check that no human allowed was left out; it counts from the human’s next import';
 
 /** A tick is a claim, a tick taken out reopens, a line that is gone drops its todo. */
@@ -242,7 +255,7 @@ function compareItems(
   items: readonly PlanItem[],
   known: KnownFile | null,
   plan: readonly Todo[],
-  { path, identifiers, isAllowed }: PlanFileSyncOptions,
+  { path, identifiers, isAllowed, isNamed = false }: PlanFileSyncOptions,
 ) {
   const { links, gone } = linkItems(items, known, plan);
   const positions = newPositions(links, plan);
@@ -252,11 +265,16 @@ function compareItems(
   const next = items.map(({ boxOffset: _, line, ...item }, index): KnownItem => {
     const link = links[index] ?? null;
     const todoId = link?.todo.id ?? identifiers.next();
-    const checks = link ? (link.known?.checks ?? link.todo.checks) : item.checks.filter(isAllowed);
-    if (checks.length !== item.checks.length || item.checks.some((check) => !checks.includes(check)))
-      notices.push(inLine(line, link ? keptChecks : unknownCheck));
-    if (link !== null) changes.push(...fieldChanges(item, link), ...boxChanges(item, link, basename(path)));
-    else {
+    const isKept = link !== null && !isNamed;
+    const checks = isKept ? (link.known?.checks ?? link.todo.checks) : item.checks.filter(isAllowed);
+    if (!hasSame(checks, item.checks)) notices.push(inLine(line, isKept ? keptChecks : unknownCheck));
+    if (link !== null) {
+      if (isNamed && !hasSame(checks, link.todo.checks)) changes.push(update(todoId, { checks }));
+      // Names may come from untildone.json, by the todo's title, and stay.
+      const lost = link.todo.checks.filter((check) => !checks.includes(check) && shellCheck(check) !== null);
+      if (isNamed && lost.length > 0) notices.push(inLine(line, `no longer checked by ${lost.join(', ')}`));
+      changes.push(...fieldChanges(item, link), ...boxChanges(item, link, basename(path)));
+    } else {
       created.push({
         id: todoId,
         title: item.title,
@@ -284,6 +302,9 @@ function compareItems(
     notices,
   };
 }
+
+const hasSame = (some: readonly string[], others: readonly string[]) =>
+  some.length === others.length && some.every((check) => others.includes(check));
 
 const update = (todoId: string, changes: TodoChanges) => ({ type: 'todo-updated', todoId, changes }) as const;
 

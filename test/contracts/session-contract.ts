@@ -59,6 +59,9 @@ export function describeSessions({ store }: StoreUnderTest): void {
       expect(await list({ directory: '/workspace' })).toEqual(['a-1', 'a-2', 'b-2']);
       expect(await list({ idPrefix: 'b-' })).toEqual(['b-1', 'b-2']);
       expect(await list({ idPrefix: 'b-', directory: '/workspace' })).toEqual(['b-2']);
+      expect(await list({ idSuffix: '-1' })).toEqual(['a-1', 'b-1']);
+      expect(await list({ idSuffix: 'x-b-1' })).toEqual([]);
+      expect(await list({ idSuffix: '%1' })).toEqual([]);
       expect(await list({ idPrefix: 'b-%' })).toEqual([]);
       expect(await list({ idPrefix: '' })).toEqual(['a-1', 'a-2', 'b-1', 'b-2']);
     });

@@ -196,4 +196,16 @@ export const engineMutations = mutationsOf({
       why: 'a void timer makes the process spin',
     },
   },
+  'src/engine/session-owner.ts': {
+    'taken-session-written': {
+      find: '    await confirm();\n    return write();',
+      replace: '    return write();',
+      why: 'a machine that slept goes on with what another one took up',
+    },
+    'taken-session-taken-back': {
+      find: 'if (holder === owner) return;',
+      replace: 'if (holder === owner || holder === null) return;',
+      why: 'a machine that slept does again what another one finished meanwhile',
+    },
+  },
 });

@@ -190,6 +190,16 @@ export const evidenceMutations = mutationsOf({
       replace: 'if (false as boolean && twin !== undefined) {',
       why: 'two families of todo tools make two plans',
     },
+    'agent-changes-checks': {
+      find: "draft.actor === 'agent' ? undefined : changes.checks",
+      replace: 'changes.checks',
+      why: 'an agent takes the check from its own todo',
+    },
+    'new-check-proved-by-old': {
+      find: 'evidence.length === checks.length;',
+      replace: 'evidence.length > 0;',
+      why: 'a check that the human added is never run on what is finished',
+    },
   },
   'src/core/settlement.ts': {
     'protected-paths-prove-work': {

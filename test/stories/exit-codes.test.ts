@@ -10,6 +10,7 @@ import {
   cancel,
   complete,
   cutOff,
+  drop,
   empty,
   listTodos,
   plan,
@@ -21,6 +22,9 @@ import {
   verify,
   writeFile,
 } from '../../src/scripted-model/index.ts';
+import { storePath } from '../../src/store/state-directory.ts';
+import { editStore } from '../evidence/edit-store.ts';
+import { acceptProject } from '../support/accept-project.ts';
 import { type PlanRun, type PlanStage, setPlanStage } from './plan-file-stage.ts';
 
 const good = writeFile('a.txt', 'good');
@@ -150,6 +154,50 @@ describe('V1: --accept-claims', () => {
       for (const given of runs) expect((await stage.run(given)).code).toBe(code);
     },
   );
+
+  // But for one thing each of these is accepted.
+  it.each([
+    ['edited', 5, 'edited'],
+    ['left alone', 0, 'kept'],
+  ] as const)('V1, P27: with a protected path %s it exits with %i', async (_how, code, text) => {
+    const files = { 'kept.txt': 'kept', 'untildone.json': '{"protect":["kept.txt"]}' };
+    const steps = [good, writeFile('kept.txt', text)];
+    const stage = await setPlanStage({ steps, afterwards: say('It is done.'), files });
+    acceptProject(stage.state, stage.root);
+    expect((await stage.run(accepted())).code).toBe(code);
+  });
+
+  it.each([
+    ['edited', 3, true],
+    ['whole', 0, false],
+  ] as const)('V1, V4: with a record that is %s it exits with %i', async (_how, code, isEdited) => {
+    const stage = await setPlanStage({ steps: one, afterwards: say('It is done.') });
+    const last = await stage.run(accepted(), (event) => {
+      if (!isEdited || event.type !== 'step-started' || event.step !== 4) return;
+      const editor = editStore(storePath({ UNTILDONE_HOME: stage.state }));
+      editor.change(
+        'todos',
+        () => true,
+        (body) => ({ ...body, checks: ['never-given'], verification: 'passed' }),
+      );
+      editor.close();
+    });
+    expect(last.code).toBe(code);
+    expect(last.ended?.outcome).toBe('claimed');
+  });
+
+  it.each([
+    ['left out of the list', 3, drop('Write b')],
+    ['cancelled with a reason', 0, cancel('Write b', 'There is no b.')],
+  ] as const)('V1, V4: with a todo %s it exits with %i', async (_how, code, step) => {
+    const stage = await setPlanStage({
+      steps: [...half, step, say('Done.'), step],
+      afterwards: say('It is done.'),
+    });
+    const last = await stage.run(accepted());
+    expect(last.code, JSON.stringify(last.ended)).toBe(code);
+    expect(last.ended?.outcome).toBe('claimed');
+  });
 });
 
 function expectProved(

@@ -59,6 +59,23 @@ describe('Ctrl-C', () => {
     expect(line.model.requests).toHaveLength(5);
   });
 
+  const isSlowBaseline = (event: AgentEvent) =>
+    event.type === 'notice' && event.sentence.startsWith('Before the agent begins, each check is run once');
+  for (const [when, fits] of [
+    ['while the checks are looked at before the work, which is told', isSlowBaseline],
+    ['before anything can be stopped', ({ type }: AgentEvent) => type === 'run-started'],
+  ] as const)
+    it(`C3: ${when}: no model is called`, async () => {
+      const line = await openCommandLine({ steps: alpha });
+      const running = line.start(...run, '--check', 'sleep 100');
+      await running.sees(fits);
+      running.child.kill('SIGINT');
+      expect(await running.ended).toBe(130);
+      expect(lastEvent(running)).toMatchObject({ type: 'run-ended', outcome: 'aborted', steps: 0 });
+      expect(line.model.requests).toHaveLength(0);
+      expect((await line.session()).latch).toMatchObject({ how: 'Ctrl-C' });
+    });
+
   it('C3: twice stops at once and ends the command that runs', async () => {
     const line = await openCommandLine({
       steps: [plan('Write alpha'), runCommand('sleep 20; echo late > late.txt'), ...alpha],

@@ -68,6 +68,40 @@ describe('P41: one owner', () => {
   });
 });
 
+describe('V5: an owner whose session was taken', () => {
+  const slowThenMore = [...slow.slice(0, 2), runCommand('echo two >> log.txt'), ...slow.slice(2)];
+
+  for (const [how, isGivenBack] of [
+    ['holds it', false],
+    ['has ended since', true],
+  ] as const)
+    it(`V5: ends at its next write with a sentence, and calls no tool and no model, where the taker ${how}`, async () => {
+      const line = await openCommandLine({ steps: slowThenMore });
+      const first = line.start(...run);
+      await first.sees(startsShell);
+      const { id } = await line.session();
+      const store = await openSqliteStore({ path: line.storePath, clock: systemClock });
+      await outlive(line);
+      const taker = 'elsewhere/12/34';
+      // As if the machine had slept past its lease, and another one shared the store.
+      expect(await store.lease(`run ${id}`, taker, Date.now(), Date.now() + 60_000)).toBe(taker);
+      if (isGivenBack) await store.lease(`run ${id}`, taker, Date.now(), null);
+      const { messages } = await store.transcript(id, 0);
+      const events = await store.events({ sessionId: id, after: 0, limit: 1000 });
+      writeFileSync(join(line.project, 'go'), '');
+      expect(await first.ended, first.err()).toBe(1);
+      expect(first.err()).toContain(
+        `taken up by ${isGivenBack ? 'another process, which has ended' : 'process 12 on elsewhere'}`,
+      );
+      expect(line.model.requests).toHaveLength(2);
+      expect(readFileSync(join(line.project, 'log.txt'), 'utf8')).toBe('one\n');
+      expect((await store.transcript(id, 0)).messages).toEqual(messages);
+      expect(await store.events({ sessionId: id, after: 0, limit: 1000 })).toEqual(events);
+      expect(await store.lease(`run ${id}`, 'nobody', 0, null)).toBe(isGivenBack ? null : taker);
+      await store.close();
+    });
+});
+
 describe('P41: sessions of hosts', () => {
   it('P41: run --resume takes only sessions of our own and leaves a host its session', async () => {
     const line = await openCommandLine({ steps: [say('Nothing to do.')] });

@@ -41,8 +41,8 @@ export interface PlanStage {
   requests(): readonly LoggedRequest[];
   write(path: string, text: string): void;
   read(path: string): string;
-  /** `run` with these arguments; `watch` sees every event as it is printed. */
-  run(argv: readonly string[], watch?: (event: AgentEvent) => void): Promise<PlanRun>;
+  /** `run` with these arguments; `watch` sees every event as it is printed. `cwd`: where the human stands. */
+  run(argv: readonly string[], watch?: (event: AgentEvent) => void, cwd?: string): Promise<PlanRun>;
 }
 
 export interface PlanStory {
@@ -125,7 +125,11 @@ export async function setPlanStage({
   const write = (path: string, text: string): void => writeFileSync(join(root, path), text);
   for (const [path, text] of Object.entries(files)) write(path, text);
 
-  async function run(argv: readonly string[], watch?: (event: AgentEvent) => void): Promise<PlanRun> {
+  async function run(
+    argv: readonly string[],
+    watch?: (event: AgentEvent) => void,
+    cwd = root,
+  ): Promise<PlanRun> {
     const events: AgentEvent[] = [];
     let err = '';
     const io: Io = {
@@ -140,7 +144,7 @@ export async function setPlanStage({
       },
       stderr: { write: (text) => (err += text) },
       env,
-      cwd: root,
+      cwd,
       isTTY: false,
       clock: systemClock,
       // The runner of the checks then works in this process.

@@ -1,11 +1,11 @@
 // What a session is taken up with (V1, V2, P40): the checks that the human gave stay, whatever is said or written
 // meanwhile, until the human names others.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { complete, plan, say, writeFile } from '../../src/scripted-model/index.ts';
 import { acceptProject } from '../support/accept-project.ts';
-import { checkResults, type PlanStage, runPlan, setPlanStage } from './plan-file-stage.ts';
+import { checkResults, notices, type PlanStage, runPlan, setPlanStage } from './plan-file-stage.ts';
 
 const finished = say('It is done.');
 /** The first run ends after one continuation; the second one begins with a file. */
@@ -86,5 +86,107 @@ describe('P40: a check that appears in the plan file later', () => {
     expect(second.todos[1]?.checks).toEqual([]);
     await stage.run(['--resume']);
     expect(isPlanted(stage)).toBe(false);
+  });
+
+  it('P40, V10, safety 13e: counts, also for a todo that is in the plan, once --plan names the file anew', async () => {
+    const unproved = '- [ ] Write alpha\n- [ ] Write beta\n';
+    const check = '$ grep -q good alpha.txt';
+    const stage = await setPlanStage({
+      steps: [
+        ...[writeFile('alpha.txt', 'bad'), complete('Write alpha'), finished, finished],
+        // The second run, then the third.
+        finished,
+        ...[finished, writeFile('alpha.txt', 'good'), complete('Write alpha'), complete('Write beta')],
+      ],
+      afterwards: finished,
+      files: { 'PLAN.md': unproved },
+    });
+    expect((await stage.run(runPlan)).code).toBe(5);
+    stage.write('PLAN.md', `- [x] Write alpha\n  check: ${check.slice(2)}\n- [ ] Write beta\n`);
+    const kept = await stage.run(['--resume']);
+    expect(kept.todos.map(({ checks }) => checks)).toEqual([[], []]);
+    expect(kept.err).toContain(`they are not run: \`${check}\``);
+    expect(checkResults(kept)).toEqual([]);
+
+    const second = await stage.run(['--resume', ...runPlan]);
+    expect(checkResults(second)[0]).toBe(`${check}: failed`);
+    expect(checkResults(second).at(-1)).toBe(`${check}: passed`);
+    const proved = { title: 'Write alpha', status: 'completed', verification: 'passed', checks: [check] };
+    expect(second.todos).toMatchObject([proved, { title: 'Write beta', status: 'completed' }]);
+    expect(second.ended?.leftOver).toEqual([]);
+    expect(second.ended?.outcome).toBe('claimed');
+    expect(stage.read('PLAN.md')).toContain('- [x] Write alpha');
+    // The next resume has it from the record, and one with the file finds nothing new in it.
+    for (const words of [['--resume'], ['--resume', ...runPlan]])
+      expect((await stage.run(words)).todos.map(({ title, checks }) => [title, checks])).toEqual([
+        ['Write alpha', [check]],
+        ['Write beta', []],
+      ]);
+  });
+
+  it('P40, V10: a line that the named file has lost is lost, and told', async () => {
+    const stage = await setPlanStage({
+      steps: [finished, finished],
+      afterwards: finished,
+      files: { 'PLAN.md': planned },
+    });
+    await stage.run(runPlan);
+    stage.write('PLAN.md', '- [ ] Write alpha\n');
+    const kept = await stage.run(['--resume']);
+    expect(kept.todos).toMatchObject([{ checks: ['$ grep -q good alpha.txt'] }]);
+    expect(notices(kept)).toContain('unless `--plan` or `plan import` names it anew');
+    const named = await stage.run(['--resume', ...runPlan]);
+    expect(named.todos).toMatchObject([{ title: 'Write alpha', checks: [] }]);
+    expect(notices(named)).toContain('line 1: no longer checked by $ grep -q good alpha.txt');
+  });
+});
+
+describe('--resume from another folder (safety B)', () => {
+  const steps = [writeFile('alpha.txt', 'bad'), finished, finished, writeFile('alpha.txt', 'good')];
+  const begin = async () => {
+    const stage = await setPlanStage({ steps, afterwards: finished });
+    const first = await stage.run(['Write it.', ...wants]);
+    expect(first.ended?.outcome).toBe('stagnant');
+    const other = join(stage.root, '..', 'other');
+    mkdirSync(join(other, '.git'), { recursive: true });
+    return { stage, other, id: first.ended?.sessionId ?? '' };
+  };
+
+  it('safety B: works, checks and is configured in the folder of the session, and says so', async () => {
+    const { stage, other, id } = await begin();
+    // What would pass, or stand in the way, in the other folder.
+    writeFileSync(join(other, 'alpha.txt'), 'good');
+    writeFileSync(join(other, 'untildone.json'), '{broken');
+    const before = readdirSync(other);
+    const { code, err, events } = await stage.run(['--resume', id.slice(0, 13)], undefined, other);
+    expect(err).toContain(`goes on in its own folder: ${stage.root}`);
+    expect(events[0]).toMatchObject({ type: 'run-started', directory: stage.root });
+    expect(events).toContainEqual(expect.objectContaining({ type: 'check-ended', result: 'passed' }));
+    expect(stage.read('alpha.txt')).toBe('good');
+    expect(readdirSync(other)).toEqual(before);
+    expect(code).toBe(0);
+  });
+
+  it('safety B: from a folder below it names a plan file from where the human stands', async () => {
+    const { stage } = await begin();
+    stage.write('PLAN.md', '- [ ] Write beta\n');
+    mkdirSync(join(stage.root, 'below'));
+    const { events, todos } = await stage.run(
+      ['--resume', ...runPlan.slice(0, 1), '../PLAN.md'],
+      undefined,
+      join(stage.root, 'below'),
+    );
+    expect(events[0]).toMatchObject({ type: 'run-started', directory: stage.root });
+    expect(todos.map(({ title }) => title)).toEqual(['Write beta']);
+  });
+
+  it('safety B: a folder that is gone is told, with what carries the plan elsewhere', async () => {
+    const { stage, other, id } = await begin();
+    renameSync(stage.root, `${stage.root}-moved`);
+    const { code, err, events } = await stage.run(['--resume', id], undefined, other);
+    expect(code).toBe(2);
+    expect(err).toContain(`works in ${stage.root}, which cannot be opened (ENOENT)`);
+    expect(err).toContain(`untildone plan export ${id.slice(-6)} --file PLAN.md`);
+    expect(events).toEqual([]);
   });
 });

@@ -2,6 +2,9 @@
 // What proves nothing new later is seen by it. It decides nothing.
 import type { Looked, Run } from './run.ts';
 
+/** Whoever waits longer wants to know what for. */
+const slowMs = 1500;
+
 /** Takes what is not known yet. The checks have `baselineSeconds` together; what is left goes on beside the agent. */
 export async function takeBaseline(run: Run): Promise<() => Promise<void>> {
   const { baseline, plan, work } = await run.state();
@@ -17,6 +20,9 @@ export async function takeBaseline(run: Run): Promise<() => Promise<void>> {
   const record = async (checks: typeof seen, fingerprint: string | null) => {
     await run.record({ type: 'baseline-seen', fingerprint, checks });
   };
+  // Without a word a slow check looks like an agent that thinks.
+  const sentence = `Before the agent begins, each check is run once; at most ${seconds} s are waited for that.`;
+  const tellSlow = run.clock.wake(run.clock.now() + slowMs, () => run.tell({ type: 'notice', sentence }));
   const looking = (async () => {
     // One after the other: they may use the same files.
     for (const check of unknown) {
@@ -31,6 +37,7 @@ export async function takeBaseline(run: Run): Promise<() => Promise<void>> {
   // Safe: a check that could not be looked at is not in the baseline, and then only the files can show a change.
   const looked = looking.catch(() => {});
   await Promise.race([looked, timeUp]);
+  tellSlow();
   isBeside = true;
   // Files that the checks wrote are no work of the agent.
   const fingerprint = seen.length === 0 ? work.fingerprint : await run.fingerprint();

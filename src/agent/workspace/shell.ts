@@ -134,7 +134,6 @@ type Job = ReturnType<typeof startBounded> & {
   isStopped: boolean;
   end: CommandEnd | null;
 };
-export type EndedJob = Job & { end: CommandEnd };
 
 /** Ended ones whose output can still be read. */
 const rememberedJobs = 50;
@@ -143,7 +142,7 @@ export type Jobs = ReturnType<typeof openJobs>;
 
 export function openJobs(place: CommandPlace) {
   const jobs = new Map<string, Job>();
-  /** A job's id: it printed or ended. `end`: one ended. */
+  /** A job's id: it printed or ended. */
   const news = new EventEmitter().setMaxListeners(0);
   let [count, isClosed] = [0, false];
   const list = (): Job[] => [...jobs.values()];
@@ -175,7 +174,6 @@ export function openJobs(place: CommandPlace) {
       void command.running.ended.then((end) => {
         started.end = end;
         news.emit(id);
-        news.emit('end', started);
       });
       const ended = list().filter(({ end }) => end !== null);
       for (const old of ended.slice(0, -rememberedJobs)) jobs.delete(old.id);
@@ -189,11 +187,6 @@ export function openJobs(place: CommandPlace) {
         await once(news, id, { signal: over }).catch(() => {});
       }
       return output.take();
-    },
-    /** The listener must not throw. */
-    onEnd(listener: (job: EndedJob) => void): () => void {
-      news.on('end', listener);
-      return () => news.off('end', listener);
     },
     /** None is left then, and none can be started. */
     async close() {

@@ -11,6 +11,7 @@ import { formatAge } from '../describe-time.ts';
 import type { Io } from '../io.ts';
 import { fields, printJson, printLines, refuse, shown } from '../print.ts';
 import { describeCover, describePattern, hiddenNote } from '../run-output/permission-lines.ts';
+import { nameSession, sessionFields, shortId } from '../session-name.ts';
 import { answerPermission } from './answer-permission.ts';
 
 export const permissionOptions = {
@@ -62,7 +63,8 @@ export async function askPermission(
   const words = said === null ? ((await askAtTerminal(permissionPrompt, flags)) ?? '') : '';
   const choice = said ?? readPermission(words);
   if (choice === null) {
-    if (given.has('json')) printJson(io, { session: session.id, answered: false, ...viewRequest(request) });
+    if (given.has('json'))
+      printJson(io, { ...sessionFields(session), answered: false, ...viewRequest(request) });
     else printLines(io, [describeLeftOpen(words)]);
     return 3;
   }
@@ -73,7 +75,7 @@ export async function askPermission(
   if (given.has('json')) {
     const granted = choice !== 'no';
     const answer = { answered: true, ...viewRequest(request), granted, remembered: choice, state };
-    printJson(io, { session: session.id, ...answer });
+    printJson(io, { ...sessionFields(session), ...answer });
     return 0;
   }
   printLines(io, [describeChoice(request, choice), howItGoesOn(after)]);
@@ -96,7 +98,7 @@ function requestLines(session: Session, request: PermissionRequest, now: number)
   const { tool, subject, pattern, askedAt } = request;
   const [first = '', ...more] = visibleLines(subject).map((line) => shown(line, longestLine));
   return [
-    `Session ${shown(session.id, 60)} (${shown(session.descriptor.host, 30)}) asks to be allowed:`,
+    `Session ${nameSession(session)} (${shown(session.descriptor.host, 30)}) asks to be allowed:`,
     ...fields([
       ['directory', shown(visibleLine(session.descriptor.directory ?? 'unknown'), 200)],
       ['asked', formatAge(askedAt, now)],
@@ -121,6 +123,6 @@ function describeChoice({ tool, subject, pattern }: PermissionRequest, choice: P
 
 function howItGoesOn({ id, turn }: Session): string {
   return turn?.ended
-    ? `\`untildone run --resume ${shown(id, 60)}\` goes on.`
+    ? `\`untildone run --resume ${shortId(id)}\` goes on.`
     : 'The run that waits for it goes on; one that was ended does so with `untildone run --resume`.';
 }

@@ -5,6 +5,7 @@ import { visibleLines } from '../../core/safe-text.ts';
 import { countPlan, type State } from '../../core/state.ts';
 import { describePlan, describeState } from '../describe-session.ts';
 import { fields, shown } from '../print.ts';
+import { nameSession, shortId } from '../session-name.ts';
 import { describePurpose } from '../verify/describe-results.ts';
 import type { HumanQuestion } from './human-questions.ts';
 
@@ -14,11 +15,11 @@ export function questionText({ spec }: HumanQuestion): string {
 
 /** What a human has to know before the answer. */
 export function questionLines(session: State, question: HumanQuestion, now: number): string[] {
-  const { id, descriptor } = session;
+  const { descriptor } = session;
   const counts = countPlan(session.plan);
   const purpose = describePurpose(question);
   return [
-    `Session ${shown(id, 60)} (${shown(descriptor.host, 30)})`,
+    `Session ${nameSession(session)} (${shown(descriptor.host, 30)})`,
     ...fields([
       ['directory', shown(descriptor.directory ?? 'unknown', 200)],
       ['state', shown(describeState(session, now).words)],
@@ -48,7 +49,7 @@ function describeFiles(spec: HumanCheck | null): string {
 /** Our own agent ends when a question waits; hosts ask again at the next stop attempt. */
 export function howItGoesOn({ id, descriptor }: State): string {
   return descriptor.host === 'untildone'
-    ? `\`untildone run --resume ${shown(id, 60)}\` goes on.`
+    ? `\`untildone run --resume ${shortId(id)}\` goes on.`
     : 'The next stop attempt of the agent takes it into account.';
 }
 

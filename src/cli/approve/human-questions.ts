@@ -9,7 +9,7 @@ import { approvalRequest } from '../../core/work.ts';
 import type { Store } from '../../engine/store.ts';
 import { findSession, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { shown } from '../print.ts';
+import { nameSession } from '../session-name.ts';
 import { snapshotOf } from '../verify/session-target.ts';
 import { waitingRequests } from './answer-permission.ts';
 
@@ -77,7 +77,7 @@ export async function findAskingSession(store: Store, word: string | null, io: I
   const [only] = asking;
   if (only === undefined) return findSession(store, null, io);
   if (asking.length === 1) return findSession(store, only.id, io);
-  const names = asking.slice(0, namedSessions).map(({ id }) => shown(id, 60));
+  const names = asking.slice(0, namedSessions).map(nameSession);
   throw new UntildoneError(
     'usage',
     `Questions wait in ${asking.length} sessions here; name one: ${names.join(', ')}${asking.length > namedSessions ? ' …' : ''}.`,

@@ -3,7 +3,7 @@
 import type { Store } from '../../engine/store.ts';
 import { findSession } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { shown } from '../print.ts';
+import { shortId } from '../session-name.ts';
 import type { SessionEvent } from '../view/view-event.ts';
 
 export function createNewerSessionLook(
@@ -17,7 +17,7 @@ export function createNewerSessionLook(
     const newest = await findSession(store, null, io);
     if (watched === null || newest.id === told || newest.createdAt <= watched.createdAt) return [];
     told = newest.id;
-    const sentence = `A newer session has begun here: q leaves, \`untildone attach ${shown(newest.id, 60)}\` shows it.`;
+    const sentence = `A newer session has begun here: q leaves, \`untildone attach ${shortId(newest.id)}\` shows it.`;
     return [{ type: 'notice', at: io.clock.now(), sessionId, sentence }];
   };
 }

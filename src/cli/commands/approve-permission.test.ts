@@ -165,7 +165,7 @@ describe('say', () => {
     const { code, out } = await bench.run('say', 'use tabs');
     expect({ code, out }).toEqual({
       code: 0,
-      out: 'Said to session alpha-0001. The agent reads it after its running step.\n',
+      out: 'Said to session alpha-0001 “Work”. The agent reads it after its running step.\n',
     });
     const after = await session();
     expect(after.words?.map(({ text }) => text)).toEqual(['use tabs']);

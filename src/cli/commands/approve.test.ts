@@ -170,7 +170,7 @@ describe('approve', () => {
     expect(code).toBe(2);
     expect(out).toBe(
       [
-        '2 questions wait in session alpha-0001. Say which one you answer: --check NAME.',
+        '2 questions wait in session alpha-0001 “Work”. Say which one you answer: --check NAME.',
         '  look   Is look right?',
         '  sound  Is sound right?',
         '',
@@ -188,7 +188,9 @@ describe('approve', () => {
     await addSession({ goal: ['look'] });
     const { code, out } = await bench.run('approve');
     expect(code).toBe(0);
-    expect(out).toBe('No question waits in session alpha-0001. --check NAME answers one ahead: look.\n');
+    expect(out).toBe(
+      'No question waits in session alpha-0001 “Work”. --check NAME answers one ahead: look.\n',
+    );
   });
 
   it('C3: without a name it means the session here in which a question waits', async () => {
@@ -201,7 +203,9 @@ describe('approve', () => {
     await stop(await addSession({ sessionId: 'delta-0004', goal: ['look'] }));
     const both = await bench.run('approve');
     expect(both.code).toBe(2);
-    expect(both.err).toContain('Questions wait in 2 sessions here; name one: delta-0004, gamma-0003.');
+    expect(both.err).toContain(
+      'Questions wait in 2 sessions here; name one: delta-0004 “Work”, gamma-0003 “Work”.',
+    );
   });
 
   it('V1: the question of a check that was taken away holds nobody up', async () => {
@@ -298,7 +302,7 @@ describe('approve: at a terminal', () => {
     expect(await atTerminal('\\r')).toMatch(/Left open; nothing was recorded\.\s+exit 3\n$/);
     expect(await evidence()).toEqual([]);
     const shown = await atTerminal('y\\r');
-    expect(shown).toContain('Session alpha-0001 (scripted)');
+    expect(shown).toContain('Session alpha-0001 “Work” (scripted)');
     expect(shown).toContain("waiting for the human's answer to a question");
     expect(shown).toContain('look for goal and “Draw it”');
     expect(shown).toContain('Is look right?');

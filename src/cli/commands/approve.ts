@@ -34,6 +34,7 @@ import { noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { count, fields, printJson, printLines, refuse, shown } from '../print.ts';
+import { nameSession, sessionFields } from '../session-name.ts';
 
 /** The question is as open as before. */
 const leftOpen = 3;
@@ -110,7 +111,7 @@ function choose({ questions, session }: SessionQuestions, name: string | null): 
   const known = questions.map(({ check }) => shown(check, 40)).join(', ');
   throw new UntildoneError(
     'usage',
-    `Session ${shown(session.id, 60)} has no check for a human named "${shown(name, 40)}"; ${known === '' ? 'it has none at all' : `it has ${known}`}.`,
+    `Session ${nameSession(session)} has no check for a human named "${shown(name, 40)}"; ${known === '' ? 'it has none at all' : `it has ${known}`}.`,
   );
 }
 
@@ -121,10 +122,10 @@ function tellWhatWaits(given: Arguments, io: Io, { session, questions }: Session
   const code = number === 0 ? 0 : 2;
   if (given.has('json')) {
     const all = { questions: questions.map(viewQuestion), permissions: requests.map(viewRequest) };
-    printJson(io, { session: session.id, answered: false, ...all });
+    printJson(io, { ...sessionFields(session), answered: false, ...all });
     return code;
   }
-  const id = shown(session.id, 60);
+  const id = nameSession(session);
   if (number > 0) {
     const how = requests.length === 0 ? '--check NAME' : '--check NAME or --request ID';
     printLines(io, [
@@ -170,7 +171,7 @@ async function answer(
   const human = said ?? readApproval((await askAtTerminal(approvalPrompt, answerFlags)) ?? '');
   if (human === null) {
     if (given.has('json'))
-      printJson(io, { session: asked.session.id, answered: false, check: question.check });
+      printJson(io, { ...sessionFields(asked.session), answered: false, check: question.check });
     else printLines(io, ['Left open; nothing was recorded.']);
     return leftOpen;
   }
@@ -200,7 +201,15 @@ function tell(
   if (given.has('json')) {
     const said = { approved: human?.approved ?? null, reason: human?.reason ?? null };
     const { check, waits } = question;
-    printJson(io, { session: session.id, answered: true, check, ...said, waited: waits, state, decision });
+    printJson(io, {
+      ...sessionFields(session),
+      answered: true,
+      check,
+      ...said,
+      waited: waits,
+      state,
+      decision,
+    });
     return 0;
   }
   const now = decision === null ? state.words : describeAnswer(decision);

@@ -11,7 +11,8 @@ import { type Command, jsonOption } from '../command.ts';
 import { findSession } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
-import { count, createPaint, printJson, printLines, shown } from '../print.ts';
+import { count, createPaint, printJson, printLines } from '../print.ts';
+import { nameSession, sessionFields, shortId } from '../session-name.ts';
 
 /** Events read at a time while the plans of a session are looked up. */
 const pageSize = 1000;
@@ -50,6 +51,7 @@ export const ledgerVerify: Command = {
 
 interface PlanReport {
   readonly session: string;
+  readonly title: string | null;
   readonly plan: string;
   readonly report: LedgerReport;
 }
@@ -59,7 +61,7 @@ async function verifySession(store: Store, session: State, seen: Set<string>): P
   for (const plan of await plansOf(store, session)) {
     if (seen.has(plan)) continue;
     seen.add(plan);
-    reports.push({ session: session.id, plan, report: await verifyPlan(store, plan, session) });
+    reports.push({ ...sessionFields(session), plan, report: await verifyPlan(store, plan, session) });
   }
   return reports;
 }
@@ -109,8 +111,9 @@ async function plansOf(store: Store, session: State): Promise<Set<string>> {
 function lines(reports: readonly PlanReport[], io: Io): string[] {
   const paint = createPaint(io);
   const intact = reports.filter(({ report }) => report.intact).length;
-  const each = reports.map(({ session, plan, report }) => {
-    const name = session === plan ? shown(session, 60) : `${shown(session, 60)}, plan ${shown(plan, 60)}`;
+  const each = reports.map(({ session, title, plan, report }) => {
+    const named = nameSession({ id: session, ...(title === null ? {} : { title }) });
+    const name = session === plan ? named : `${named}, plan ${shortId(plan)}`;
     if (!report.intact) return `  ${paint('red', 'BROKEN')}  ${name}: ${report.sentence}`;
     return `  ${paint('green', 'intact')}  ${name}: ${count(report.length, 'change')}, head ${report.head.slice(0, 16)}`;
   });

@@ -1,7 +1,8 @@
 // `untildone pause`: no continuation for a session until the human resumes it (C3).
 import { type Command, jsonOption } from '../command.ts';
-import { printJson, printWrapped, shown } from '../print.ts';
+import { printJson, printWrapped } from '../print.ts';
 import { sendHumanEvent } from '../send-human-event.ts';
+import { nameSession, sessionFields } from '../session-name.ts';
 
 export const pause: Command = {
   usage: 'pause [session] [--reason TEXT] [--json]',
@@ -17,8 +18,8 @@ export const pause: Command = {
       type: 'human-paused',
       reason: reason.filter((part) => part !== null).join('; ') || null,
     }));
-    if (given.has('json')) printJson(io, { session: session.id, pause: session.pause });
-    else printWrapped(io, [`Session ${shown(session.id, 60)} is paused. \`untildone resume\` lifts that.`]);
+    if (given.has('json')) printJson(io, { ...sessionFields(session), pause: session.pause });
+    else printWrapped(io, [`Session ${nameSession(session)} is paused. \`untildone resume\` lifts that.`]);
     return 0;
   },
 };

@@ -61,9 +61,20 @@ describe('plan import', () => {
     const { out, code } = await bench.run('plan', 'import', 'PLAN.md', '--session', 'alpha');
     expect([code, out]).toEqual([
       0,
-      'Imported 2 todos of PLAN.md into session alpha-0001: 1 added, 0 changed, 0 dropped.\n',
+      'Imported 2 todos of PLAN.md into session alpha-0001 “Build the parser”: 1 added, 0 changed, 0 dropped.\n',
     ]);
     expect(readFileSync(path, 'utf8')).toBe(text);
+  });
+
+  it('V10: an import anew takes the checks of todos that are in the plan, but not beneath an agent', async () => {
+    writeFileSync(path, '- [ ] Write it\n');
+    await bench.run('plan', 'import', 'PLAN.md');
+    writeFileSync(path, '- [ ] Write it\n  check: npm test\n');
+    const above = { agentAbove: async () => 'Codex' };
+    expect((await bench.runWith(above, 'plan', 'import', 'PLAN.md')).out).toContain('unless `--plan`');
+    expect((await bench.run('plan', 'export', 'plan-')).out).not.toContain('check:');
+    await bench.run('plan', 'import', 'PLAN.md');
+    expect((await bench.run('plan', 'export', 'plan-')).out).toContain('check: `npm test`');
   });
 
   it('V3: beneath an agent it takes no checks from the file, and says so', async () => {

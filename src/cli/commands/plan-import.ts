@@ -15,6 +15,7 @@ import type { Io } from '../io.ts';
 import { openRuntime, withStore } from '../open-runtime.ts';
 import { openOwnSession, openPlanFileSync } from '../plan-file-session.ts';
 import { complain, count, printJson, printLines, shown } from '../print.ts';
+import { nameSession } from '../session-name.ts';
 
 export const planImport: Command = {
   usage: 'plan import FILE [--session SESSION] [--json]',
@@ -39,7 +40,8 @@ export const planImport: Command = {
     const parsed = readPlanFile(realPath);
     if (!parsed.ok) return tellProblems(io, file, parsed.problems);
     // What the human has looked at by now; a check that is slipped into the file meanwhile is not theirs.
-    const allowed = (await io.agentAbove()) === null ? planChecks(parsed.plan).ids : [];
+    const isNamed = (await io.agentAbove()) === null;
+    const allowed = isNamed ? planChecks(parsed.plan).ids : [];
     const word = given.text('session');
     const imported = await withPlanStore(io, word, async (store) => {
       const specs = planChecks(parsed.plan).specs.filter(({ id }) => allowed.includes(id));
@@ -52,7 +54,8 @@ export const planImport: Command = {
           ? await openOwnSession(io, store, runtime, realPath)
           : await findSession(store, word, io);
       const isAllowed = (check: string): boolean => allowed.includes(check);
-      const sync = openPlanFileSync(io, store, runtime, { realPath, sessionId: session.id, isAllowed });
+      const place = { realPath, sessionId: session.id, isAllowed, isNamed };
+      const sync = openPlanFileSync(io, store, runtime, place);
       const report = await sync.pull();
       // What the import set going must be on the record before the store is closed.
       if (report.ok) await report.checks;
@@ -99,7 +102,7 @@ function tell(
   }
   const done = `${created} added, ${changed} changed, ${dropped} dropped`;
   printLines(io, [
-    `Imported ${count(plan.items.length, 'todo')} of ${shown(file, 200)} into session ${shown(session.id, 80)}: ${done}.`,
+    `Imported ${count(plan.items.length, 'todo')} of ${shown(file, 200)} into session ${nameSession(session)}: ${done}.`,
     ...notices.map((notice) => `  note: ${shown(notice, 300)}`),
     ...(plan.goalChecks.length === 0
       ? []

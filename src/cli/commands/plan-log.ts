@@ -9,6 +9,7 @@ import { formatTime } from '../describe-time.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import { withStore } from '../open-runtime.ts';
 import { count, printJson, printLines, shown } from '../print.ts';
+import { nameSession, sessionFields } from '../session-name.ts';
 
 const words: Readonly<Record<LedgerChange, string>> = {
   created: 'added',
@@ -46,11 +47,11 @@ export const planLog: Command = {
     if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
     const { session, todos, entries } = found;
     if (given.has('json')) {
-      printJson(io, { session: session.id, plan: session.planId, entries });
+      printJson(io, { ...sessionFields(session), plan: session.planId, entries });
       return 0;
     }
     const byId = new Map(todos.map((todo) => [todo.id, todo]));
-    const head = `Ledger of session ${shown(session.id, 60)}: ${count(entries.length, 'change')}`;
+    const head = `Ledger of session ${nameSession(session)}: ${count(entries.length, 'change')}`;
     printLines(io, [head, ...entries.map((entry) => line(entry, byId))]);
     return 0;
   },

@@ -9,6 +9,7 @@ import { findSession, noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { createPaint, printJson, printLines, type Style, shown } from '../print.ts';
+import { nameSession, sessionFields } from '../session-name.ts';
 
 const marks: Readonly<Record<Todo['status'], readonly [mark: string, style: Style]>> = {
   pending: ['[ ]', 'bold'],
@@ -31,14 +32,19 @@ export const planShow: Command = {
     if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
     const { session, todos } = found;
     if (given.has('json'))
-      printJson(io, { session: session.id, plan: session.planId, counts: countPlan(session.plan), todos });
+      printJson(io, {
+        ...sessionFields(session),
+        plan: session.planId,
+        counts: countPlan(session.plan),
+        todos,
+      });
     else printLines(io, lines(session, todos, io));
     return 0;
   },
 };
 
 function lines(session: State, todos: readonly Todo[], io: Io): string[] {
-  const head = `Plan of session ${shown(session.id, 60)}: ${describePlan(countPlan(session.plan))}`;
+  const head = `Plan of session ${nameSession(session)}: ${describePlan(countPlan(session.plan))}`;
   const width = String(todos.length).length;
   return [head, ...todos.flatMap((todo, index) => todoLines(todo, String(index + 1).padStart(width), io))];
 }

@@ -24,7 +24,7 @@ describe('plan and ledger', () => {
   it('T1: plan show lists the todos with marks, claims and reasons', async () => {
     await addStagnantSession(bench);
     expect(linesOf((await bench.run('plan', 'show')).out)).toEqual([
-      'Plan of session alpha-0001: 2/4 completed, 1 blocked, 1 open, 2 without a check of its own',
+      'Plan of session alpha-0001 “Build the parser”: 2/4 completed, 1 blocked, 1 open, 2 without a check of its own',
       '  1 [x] Write it  (claimed, has no check)',
       '         outcome: works',
       '  2 [x] Test it  (claimed, has no check)',
@@ -74,7 +74,7 @@ describe('plan and ledger', () => {
   it('V4: plan log tells who did what when', async () => {
     await addStagnantSession(bench);
     expect(linesOf((await bench.run('plan', 'log')).out)).toEqual([
-      'Ledger of session alpha-0001: 7 changes',
+      'Ledger of session alpha-0001 “Build the parser”: 7 changes',
       '     1  2027-01-15 08:00:00  agent (scripted) added “Write it”',
       '     2  2027-01-15 08:00:00  agent (scripted) added “Test it”',
       '     3  2027-01-15 08:00:00  agent (scripted) added “Document it”',
@@ -91,12 +91,12 @@ describe('plan and ledger', () => {
     const intact = await bench.run('ledger', 'verify', '--all');
     expect(intact).toMatchObject({
       code: 0,
-      out: expect.stringContaining('  intact  alpha-0001: 7 changes, head '),
+      out: expect.stringContaining('  intact  alpha-0001 “Build the parser”: 7 changes, head '),
     });
     tamper("UPDATE ledger SET body = replace(body, 'Test it', 'Skip it') WHERE sequence = 2");
     expect(await bench.run('ledger', 'verify')).toEqual({
       code: 1,
-      out: '0 of 1 plan intact\n  BROKEN  alpha-0001: entry 2 was changed after it was written\n',
+      out: '0 of 1 plan intact\n  BROKEN  alpha-0001 “Build the parser”: entry 2 was changed after it was written\n',
       err: '',
     });
     tamper("UPDATE ledger SET body = 'not json' WHERE sequence = 2");
@@ -121,8 +121,8 @@ describe('plan and ledger', () => {
     tamper("UPDATE ledger SET body = replace(body, 'Do one', 'Do 1')");
     const { code, out } = await bench.run('ledger', 'verify');
     expect(code).toBe(1);
-    expect(out).toMatch(/BROKEN {2}alpha-0001, plan id-\d+: entry 1 was changed/);
-    expect(out).toMatch(/intact {2}alpha-0001, plan id-\d+: 2 changes/);
+    expect(out).toMatch(/BROKEN {2}alpha-0001 “one”, plan id-\d+: entry 1 was changed/);
+    expect(out).toMatch(/intact {2}alpha-0001 “one”, plan id-\d+: 2 changes/);
   });
 });
 

@@ -9,6 +9,7 @@ import { withStore } from '../open-runtime.ts';
 import { count, printJson, printLines, shown } from '../print.ts';
 import { readPolicyFile } from '../read-policy-file.ts';
 import { type Difference, type Replay, replaySession } from '../replay-session.ts';
+import { nameSession, sessionFields } from '../session-name.ts';
 
 /** More are in the JSON; nobody reads more on a screen. */
 const shownDifferences = 100;
@@ -33,19 +34,19 @@ export const replay: Command = {
       return { session, replay: await replaySession(store, session, settings) };
     });
     if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
-    if (given.has('json')) printJson(io, { session: found.session.id, ...found.replay });
-    else printLines(io, lines(found.session.id, found.replay));
+    if (given.has('json')) printJson(io, { ...sessionFields(found.session), ...found.replay });
+    else printLines(io, lines(nameSession(found.session), found.replay));
     return 0;
   },
 };
 
-function lines(id: string, { events, decisions, redecided, differences, notReproduced }: Replay): string[] {
+function lines(name: string, { events, decisions, redecided, differences, notReproduced }: Replay): string[] {
   const totals = `${count(events, 'event')}, ${count(decisions, 'decision')}; under the other settings ${redecided}`;
   const outcome =
     differences.length === 0 ? 'No answer differs.' : `${count(differences.length, 'answer')} would differ:`;
   const hidden = differences.length - shownDifferences;
   return [
-    `Session ${shown(id, 60)}: ${totals}. ${outcome}`,
+    `Session ${name}: ${totals}. ${outcome}`,
     ...differences.slice(0, shownDifferences).flatMap(differenceLines),
     ...(hidden > 0 ? [`  … and ${hidden} more; --json has them all.`] : []),
     ...(differences.length > 0

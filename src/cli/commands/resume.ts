@@ -5,6 +5,7 @@ import { describeAnswer } from '../describe-decision.ts';
 import { describeState } from '../describe-session.ts';
 import { printJson, printWrapped, refuse, shown } from '../print.ts';
 import { sendHumanEvent } from '../send-human-event.ts';
+import { nameSession, sessionFields } from '../session-name.ts';
 
 export const resume: Command = {
   usage: 'resume [session] [--json]',
@@ -23,10 +24,10 @@ export const resume: Command = {
     const state = describeState(session, io.clock.now());
     const decision = handled?.decision ?? null;
     if (given.has('json')) {
-      printJson(io, { session: session.id, resumed: handled !== null, state, decision });
+      printJson(io, { ...sessionFields(session), resumed: handled !== null, state, decision });
       return 0;
     }
-    const id = shown(session.id, 60);
+    const id = nameSession(session);
     const done = handled === null ? 'is neither paused nor latched; nothing was changed' : 'is resumed';
     const next = decision === null ? state.words : describeAnswer(decision);
     printWrapped(io, [`Session ${id} ${done}. Now: ${shown(next)}.`]);

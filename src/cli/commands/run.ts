@@ -1,6 +1,7 @@
 // `untildone run`: our own agent in the current directory, with any model. Everything that can be wrong with keys,
 // models and configuration is told before anything is started.
 import { realpathSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { ownAgentName } from '../../agent/loop/run.ts';
 import { type ResolvedModel, resolveModel } from '../../agent/models/resolve-model.ts';
 import { createCommandCheck } from '../../core/check-specs.ts';
@@ -9,18 +10,21 @@ import type { Policy } from '../../core/policy.ts';
 import { problemSentence } from '../../core/problem.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { settingsForAgent } from '../../core/settings.ts';
+import type { State } from '../../core/state.ts';
 import { policyProblemSentence } from '../../engine/policy.ts';
-import { createIdentifiers, sha256 } from '../../engine/system.ts';
+import { createIdentifiers, errorCode, sha256 } from '../../engine/system.ts';
 import { ownAgentSettings, refuseUnpriced } from '../agent-policy.ts';
 import { runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
-import { findOwnSession } from '../find-session.ts';
-import { openOrCreateStore, readPolicyFor } from '../open-runtime.ts';
-import { complain, refuse } from '../print.ts';
+import { findOwnSession, noSessionsYet } from '../find-session.ts';
+import type { Io } from '../io.ts';
+import { openOrCreateStore, readPolicyFor, withStore } from '../open-runtime.ts';
+import { complain, refuse, shown } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
 import { askingOf, keepAsking, modeOptions, permissionsOf } from '../run-permissions.ts';
 import { lastPolicy, takePlanFile, takeUp } from '../run-plan.ts';
 import { prepareWorkers } from '../run-workers.ts';
+import { nameSession, shortId } from '../session-name.ts';
 
 export const run: Command = {
   usage:
@@ -46,7 +50,7 @@ export const run: Command = {
     resume: {
       value: 'SESSION',
       optional: true,
-      summary: 'Take up a session again; default: the last one of this directory.',
+      summary: 'Take up a session again, in its own folder; default: the last one of this directory.',
     },
     ...modeOptions,
     trust: {
@@ -59,8 +63,17 @@ export const run: Command = {
   },
   positionals: [0, 1],
   takesSettings: true,
-  async run(given, io) {
-    const directory = realpathSync(io.cwd);
+  async run(given, here) {
+    const resumes = given.has('resume');
+    const above = resumes ? await here.agentAbove() : null;
+    // Taking a session up lifts its human's stop, and words to it are the human's: an agent must say neither.
+    if (above !== null)
+      return refuse(here, `Only a human may take a session up again, and this was said beneath ${above}.`);
+    const { word, goal } = readResume(given);
+    const resumed = resumes ? await findResumed(here, word) : null;
+    const directory = resumed === null ? realpathSync(here.cwd) : await ownFolder(here, resumed);
+    // Its configuration is that of its own folder too.
+    const io: Io = { ...here, cwd: directory };
     await settleTrust(io, given.has('trust'));
     const policy = readPolicyFor(io, directory, given.settings);
     if (!policy.ok) {
@@ -70,12 +83,6 @@ export const run: Command = {
     const { origins } = policy;
     const whole = ownAgentSettings(policy.policy.settings, origins);
     const settings = settingsForAgent(whole, ownAgentName);
-    const resumes = given.has('resume');
-    const above = resumes ? await io.agentAbove() : null;
-    // Taking a session up lifts its human's stop, and words to it are the human's: an agent must say neither.
-    if (above !== null)
-      return refuse(io, `Only a human may take a session up again, and this was said beneath ${above}.`);
-    const { word, goal } = readResume(given);
     const chooseModel = async (last: string | null): Promise<ResolvedModel> => {
       // The flag is a setting too, and read as one.
       const named = origins['model'] === 'flag' ? settings.model : given.text('model');
@@ -103,10 +110,9 @@ export const run: Command = {
     const taken =
       planFile === null
         ? { policy: present, message: null }
-        : await takePlanFile(present, planFile, directory);
+        : await takePlanFile(present, planFile, directory, here.cwd);
     const store = await openOrCreateStore(io);
     try {
-      const resumed = resumes ? await findOwnSession(store, word, io) : null;
       // A session goes on with the model that it was begun with, unless another one is named.
       const model = chosen ?? (await chooseModel(resumed?.agent.model ?? null));
       const frozen = resumed === null ? null : await lastPolicy(store, resumed);
@@ -121,6 +127,7 @@ export const run: Command = {
         model,
         policy: said.policy,
         replacedChecks: said.replacedChecks,
+        namesPlan: planFile !== null,
         directory,
         permissions: keepAsking(permissions, given, resumed),
         asking: await askingOf(io, store, directory, settings),
@@ -135,6 +142,27 @@ export const run: Command = {
     }
   },
 };
+
+async function findResumed(io: Io, word: string | null): Promise<State> {
+  const found = await withStore(io, (store) => findOwnSession(store, word, io));
+  if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
+  return found;
+}
+
+/** Where the session began: it goes on there, wherever the human stands. */
+async function ownFolder(io: Io, session: State): Promise<string> {
+  const id = shortId(session.id);
+  const name = nameSession(session);
+  const folder = session.descriptor.directory ?? io.cwd;
+  const directory = await realpath(folder).catch((error: unknown) => {
+    const gone = `Session ${name} works in ${shown(folder, 300)}, which cannot be opened (${errorCode(error)}).`;
+    const carry = `\`untildone plan export ${id} --file PLAN.md\` and \`untildone run --plan PLAN.md\``;
+    throw new UntildoneError('usage', `${gone} ${carry} carry its plan elsewhere.`);
+  });
+  if (directory !== realpathSync(io.cwd))
+    complain(io, `Session ${name} goes on in its own folder: ${shown(directory, 300)}`);
+  return directory;
+}
 
 /** `--resume "and update the docs"`: no id of a session has a space in it, so these are words for the last one. */
 function readResume(given: Arguments): { readonly word: string | null; readonly goal: string | null } {

@@ -8,6 +8,7 @@ import { describeState } from '../describe-session.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import { openRuntime, withStore } from '../open-runtime.ts';
 import { printJson, printWrapped, refuse, shown } from '../print.ts';
+import { nameSession, sessionFields, shortId } from '../session-name.ts';
 
 export const say: Command = {
   usage: 'say TEXT [--session SESSION] [--json]',
@@ -34,16 +35,17 @@ export const say: Command = {
       return { ...handled.state, heard: true };
     });
     if (session === null) throw new UntildoneError('unknown-session', noSessionsYet);
-    const id = shown(session.id, 60);
+    const id = nameSession(session);
     if (!('heard' in session)) {
       const how =
         session.descriptor.host === 'untildone'
-          ? `It is not at work; \`untildone run --resume ${id} "…"\` says it and goes on.`
+          ? `It is not at work; \`untildone run --resume ${shortId(session.id)} "…"\` says it and goes on.`
           : `It belongs to ${shown(session.descriptor.host, 30)}: say it there.`;
       return refuse(io, `Session ${id} cannot be spoken to from here. ${how}`);
     }
     const state = describeState(session, io.clock.now());
-    if (given.has('json')) printJson(io, { session: session.id, queued: session.latch === null, state });
+    if (given.has('json'))
+      printJson(io, { ...sessionFields(session), queued: session.latch === null, state });
     else {
       const next = session.latch === null ? 'The agent reads it after its running step' : shown(state.words);
       printWrapped(io, [`Said to session ${id}. ${next}.`]);

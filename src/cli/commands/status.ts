@@ -13,13 +13,13 @@ import {
   describePlan,
   describeState,
   describeWaits,
-  shortIds,
 } from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
 import { findSession, noSessionsYet, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
 import { count, createPaint, fields, printJson, printWrapped, shown } from '../print.ts';
+import { shortId } from '../session-name.ts';
 import { readWorkers, type WorkerView, withoutWorkers } from '../worker-sessions.ts';
 
 const defaultLimit = 20;
@@ -109,10 +109,8 @@ function show(
     printWrapped(io, [`no sessions yet${elsewhere}`]);
     return;
   }
-  const short = shortIds(listed.map(({ session }) => session.id));
-  const blocks = listed.map((view) =>
-    block(view, short.get(view.session.id) ?? view.session.id, detailed, io),
-  );
+  const ids = listed.map(({ session }) => session.id);
+  const blocks = listed.map((view) => block(view, shortId(view.session.id, ids), detailed, io));
   const more = views.length > limit ? ['', `There are more: --limit ${limit * 2} shows them.`] : [];
   printWrapped(io, [...blocks.flatMap((lines, index) => (index === 0 ? lines : ['', ...lines])), ...more]);
 }
@@ -126,7 +124,7 @@ function block(
   const paint = createPaint(io);
   const now = io.clock.now();
   const { descriptor, agent, leftOver, turn } = session;
-  const title = [
+  const who = [
     shown(descriptor.host, 30),
     shown(agent.name ?? 'unknown agent', 30),
     formatAge(session.updatedAt, now),
@@ -151,7 +149,7 @@ function block(
     ...describeWaits(session, now).map((wait): [string, string] => ['waits for', shown(wait)]),
   ];
   return [
-    `${paint('bold', shown(short, 60))}  ${title.join(' · ')}`,
+    `${paint('bold', short)}  ${[session.title === undefined ? [] : `“${shown(session.title, 60)}”`, who].flat(2).join(' · ')}`,
     ...fields([
       ['plan', describePlan(countPlan(session.plan))],
       ['state', paint('yellow', shown(describeState(session, now).words))],
@@ -169,7 +167,7 @@ function block(
 
 function describeWorker({ id, agentType, title, result }: WorkerView): string {
   const todo = title === null ? '' : ` “${shown(title, 80)}”`;
-  return `${shown(id, 60)} ${shown(agentType, 40)}: ${result ?? 'not ended'}${todo}`;
+  return `${shortId(id)} ${shown(agentType, 40)}: ${result ?? 'not ended'}${todo}`;
 }
 
 function toJson({ session, settings, last, inbox, next, workers }: View, io: Io) {
@@ -178,6 +176,7 @@ function toJson({ session, settings, last, inbox, next, workers }: View, io: Io)
   return {
     ...{
       id,
+      title: session.title ?? null,
       host: descriptor.host,
       hostMode: descriptor.mode,
       kind: descriptor.kind,

@@ -1,8 +1,9 @@
 // `untildone stop`: the human's latch (G4). It is never refused: whoever wants an agent to end may say so, and the
 // record says where it was asked from.
 import { type Command, jsonOption } from '../command.ts';
-import { printJson, printWrapped, shown } from '../print.ts';
+import { printJson, printWrapped } from '../print.ts';
 import { sendHumanEvent } from '../send-human-event.ts';
+import { nameSession, sessionFields } from '../session-name.ts';
 
 export const stop: Command = {
   usage: 'stop [session] [--json]',
@@ -15,9 +16,9 @@ export const stop: Command = {
     const above = await io.agentAbove();
     const how = above === null ? 'untildone stop' : `untildone stop, beneath ${above}`;
     const { session } = await sendHumanEvent(io, given.positional(0), () => ({ type: 'human-aborted', how }));
-    if (given.has('json')) printJson(io, { session: session.id, latch: session.latch });
+    if (given.has('json')) printJson(io, { ...sessionFields(session), latch: session.latch });
     else {
-      const id = shown(session.id, 60);
+      const id = nameSession(session);
       printWrapped(io, [`Session ${id} is latched. A message from you or \`untildone resume\` lifts that.`]);
     }
     return 0;

@@ -11,6 +11,7 @@ import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { createPaint, printJson, printWrapped, shown } from '../print.ts';
 import { tellingArgument } from '../run-output/telling-argument.ts';
+import { nameSession, shortId } from '../session-name.ts';
 import { type TranscriptEntry, transcriptEntries } from '../transcript-entries.ts';
 import { readWorkers, type WorkerView } from '../worker-sessions.ts';
 
@@ -52,15 +53,15 @@ function lines(
   io: Io,
 ): string[] {
   const { agent, descriptor } = session;
-  const of = descriptor.parentId === null ? '' : `, worker of ${shown(descriptor.parentId, 60)}`;
-  const head = `Session ${shown(session.id, 60)}: ${shown(agent.name ?? 'unknown agent', 40)}${of}, ${shown(agent.model ?? 'unknown model', 80)}`;
+  const of = descriptor.parentId === null ? '' : `, worker of ${shortId(descriptor.parentId)}`;
+  const head = `Session ${nameSession(session)}: ${shown(agent.name ?? 'unknown agent', 40)}${of}, ${shown(agent.model ?? 'unknown model', 80)}`;
   if (entries.length === 0) return [head, nothingKept(descriptor.host)];
   return [
     head,
     ...entries.flatMap((entry) => entryLines(entry, session, io)),
     ...(workers.length === 0 ? [] : ['', 'Workers: untildone transcript ID']),
     ...workers.map(({ id, agentType, title, result }) =>
-      `  ${shown(id, 60)} ${shown(agentType, 40)}: ${result ?? 'not ended'} ${shown(title ?? '', 80)}`.trimEnd(),
+      `  ${shortId(id)} ${shown(agentType, 40)}: ${result ?? 'not ended'} ${shown(title ?? '', 80)}`.trimEnd(),
     ),
   ];
 }

@@ -11,6 +11,7 @@ import { findSession, noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { createPaint, fields, printJson, printWrapped, shown } from '../print.ts';
+import { nameSession } from '../session-name.ts';
 
 export const why: Command = {
   usage: 'why [session] [--decision N] [--json]',
@@ -52,7 +53,7 @@ async function findDecision(
   wanted: number | null,
 ): Promise<{ stored: StoredDecision; latest: number }> {
   const [newest] = await store.decisions(session.id, 1);
-  const id = shown(session.id, 60);
+  const id = nameSession(session);
   if (newest === undefined) {
     throw new UntildoneError(
       'unknown-session',
@@ -82,7 +83,7 @@ function explain(
 ): string[] {
   const paint = createPaint(io);
   const { descriptor, agent } = session;
-  const who = `${shown(session.id, 60)} (${shown(descriptor.host, 30)}, ${shown(agent.name ?? 'unknown agent', 30)})`;
+  const who = `${nameSession(session)} (${shown(descriptor.host, 30)}, ${shown(agent.name ?? 'unknown agent', 30)})`;
   const answer = decision.observed ? `${decision.answer} (only observed: nothing was done)` : decision.answer;
   return [
     `Decision ${sequence} of ${latest} in session ${who}`,

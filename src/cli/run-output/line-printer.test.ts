@@ -237,7 +237,9 @@ describe('what the system does', () => {
       resumed: true,
       permissions: 'auto',
     });
-    expect(printed([start])).toBe('» resumed: session 0198c7e4\n  model m, permissions auto\n  folder /\n');
+    expect(printed([start])).toBe(
+      '» resumed: session 0198c7e4\n  session 0198c7e4, model m, permissions auto\n  folder /\n',
+    );
   });
 });
 

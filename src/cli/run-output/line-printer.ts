@@ -2,6 +2,7 @@
 // What the agent says stands behind a margin on every line, so that it cannot pass for a line of ours.
 import type { AgentEvent, EventOf } from '../../agent/agent-event.ts';
 import { formatAge } from '../describe-time.ts';
+import { shortId } from '../session-name.ts';
 import { createTextCleaner } from './clean-text.ts';
 import { lastLevel, nameContinuation } from './continuation-names.ts';
 import { describeCost, describeTokens, formatClock, formatShort } from './describe-amounts.ts';
@@ -219,10 +220,11 @@ function startLines(
   { goal, resumed, model, directory, permissions, sessionId }: EventOf<'run-started'>,
 ): string[] {
   const start = resumed ? 'resumed' : 'goal';
-  const what = goal ?? (resumed ? `session ${sessionId}` : 'the plan as given');
+  const session = `session ${shortId(sessionId)}`;
+  const what = goal ?? (resumed ? session : 'the plan as given');
   return [
     ...page.entry({ mark: page.signs.start, markStyle: 'green', text: `${start}: ${what}`, style: 'bold' }),
-    ...page.entry({ mark: '', indent: 2, text: `model ${model}, permissions ${permissions}` }),
+    ...page.entry({ mark: '', indent: 2, text: `${session}, model ${model}, permissions ${permissions}` }),
     ...page.entry({ mark: '', indent: 2, text: `folder ${directory}` }),
   ];
 }

@@ -3,6 +3,7 @@
 import type { RunEnded, TodoView } from '../../agent/agent-event.ts';
 import type { Outcome } from '../../core/decision.ts';
 import { count, type Style } from '../print.ts';
+import { shortId } from '../session-name.ts';
 import { continuationNames } from './continuation-names.ts';
 import { describeCost, describeTokens, formatElapsed } from './describe-amounts.ts';
 import type { Page } from './page.ts';
@@ -46,7 +47,9 @@ export function summaryLines(page: Page, event: RunEnded): string[] {
     // In one piece, however narrow the terminal is: it is there to be copied. Finished work needs none.
     ...(event.outcome === 'done' || event.resumeCommand === ''
       ? []
-      : [`resume with: ${page.clip(event.resumeCommand, 500)}`]),
+      : [
+          `resume with: ${page.clip(event.resumeCommand.replace(event.sessionId, shortId(event.sessionId)), 500)}`,
+        ]),
   ];
 }
 

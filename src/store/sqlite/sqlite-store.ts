@@ -271,14 +271,14 @@ export function createSqliteStore(
       );
     },
     state: reading(rows.find),
-    sessions: reading(({ id, host = null, directory = null, idPrefix = '', limit }) => {
+    sessions: reading(({ id, host = null, directory = null, idPrefix = '', idSuffix = '', limit }) => {
       if (id !== undefined) return db.bodies('sessions WHERE id = ? LIMIT ?', id, limit);
       // No text sorts behind the last code point. Without a prefix the index by age is walked.
       const within = idPrefix === '' ? '? = ?' : 'id BETWEEN ? AND ? || char(1114111)';
       return db.bodies(
-        `sessions WHERE ${within} AND (? IS NULL OR host = ?) AND (? IS NULL OR directory = ?)
+        `sessions WHERE ${within} AND substr(id, length(id) + 1 - length(?)) = ? AND (? IS NULL OR host = ?) AND (? IS NULL OR directory = ?)
           ORDER BY updated_at DESC, id LIMIT ?`,
-        ...[idPrefix, idPrefix, host, host, directory, directory, limit],
+        ...[idPrefix, idPrefix, idSuffix, idSuffix, host, host, directory, directory, limit],
       );
     }),
     todos: reading((filter) => {

@@ -54,7 +54,8 @@ async function useAll(store: Store): Promise<void> {
     calls: [{ ...call, startedAt: 1, result: null, endedAt: null }],
     settled: { sessionId: 'session-1', stepId: 's' },
   });
-  for (const filter of [{}, { idPrefix: 'a' }]) await store.sessions({ ...filter, limit: 1 });
+  for (const filter of [{}, { idPrefix: 'a' }, { idSuffix: 'a' }])
+    await store.sessions({ ...filter, limit: 1 });
   for (const filter of [{ ids: ['a'] }, { planId: 'a' }, { turnId: 'a' }]) await store.todos(filter);
   await store.events({ ids: ['a'] });
   await store.events({ sessionId: 'a', waiting: true });
