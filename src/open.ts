@@ -2,6 +2,7 @@
 // throws: it switches us off, and the caller tells it (C1).
 import { isAbsolute } from 'node:path';
 import { type CheckerOptions, createChecker, runQueue, startRunner } from './checks/checker.ts';
+import { withIgnoreRules } from './checks/ignore-rules.ts';
 import { protectPolicy } from './checks/protected-paths.ts';
 import type { ConfigResult } from './core/config.ts';
 import type { Policy } from './core/policy.ts';
@@ -118,7 +119,9 @@ export function createConfiguration(options: OpenOptions) {
     /** At a genuine human message, before the snapshot: read anew, with what stands at protected paths (V2). */
     async renew(): Promise<void> {
       const fresh = read(own);
-      const prepared = own === null ? fresh : await protectPolicy(options.store, fresh.policy, own);
+      if (own === null) return void known.set(own, fresh);
+      const policy = await withIgnoreRules(fresh.policy, own, environment);
+      const prepared = await protectPolicy(options.store, policy, own);
       known.set(own, 'error' in prepared ? unusable([prepared.error]) : { ...fresh, ...prepared });
     },
   };

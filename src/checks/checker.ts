@@ -12,7 +12,14 @@ import type { EngineOptions } from '../engine/engine.ts';
 import type { CheckAsker, Checker, CheckFinding, CheckRun, EvidenceRow } from '../engine/host.ts';
 import { digestFile, type Environment, readSnapshot } from '../engine/policy.ts';
 import { sha256 } from '../engine/system.ts';
-import { fingerprintsIn, type Listed, listWorkspace, lookAtFiles } from './fingerprint.ts';
+import {
+  fingerprintsIn,
+  type Listed,
+  type ListingOptions,
+  listWorkspace,
+  lookAtFiles,
+} from './fingerprint.ts';
+import { type Frozen, frozenBy } from './ignore-rules.ts';
 import { couldNotStart, runCheckTwice } from './run-check.ts';
 
 type Services = Pick<EngineOptions, 'store' | 'clock' | 'identifiers'>;
@@ -30,24 +37,26 @@ export interface CheckerOptions extends Services {
   readonly onEdited?: (paths: readonly string[]) => void;
 }
 
-type Session = Readonly<{ sessionId: string; directory: string; exclude?: Policy['exclude'] }>;
+type Session = Readonly<{ sessionId: string; directory: string }>;
 
 const shortestPollMs = 20;
 const longestPollMs = 250;
 /** Later somebody may have written, and the checks of a stop look again. */
 const freshMs = 2000;
+/** Of the files that are ignored by now: the outcome names a few. */
+const mostTold = 100;
 
 export function createChecker(options: CheckerOptions) {
   const { store, clock, identifiers, onResult } = options;
   const base = () => ({ id: identifiers.next(), at: clock.now() });
   let kept: (Session & { readonly listed: Listed; readonly at: number }) | null = null;
 
-  async function listingFor(isStop: boolean, { sessionId, directory }: Session) {
+  async function listingFor(isStop: boolean, { sessionId, directory }: Session, { rules }: Frozen) {
     const last = kept;
     kept = null;
     const isSame = last?.sessionId === sessionId && last.directory === directory;
     const isFresh = isStop && isSame && clock.now() - last.at <= freshMs;
-    return isFresh && last.listed.ok ? last.listed : listWorkspace(directory);
+    return isFresh && last.listed.ok ? last.listed : listWorkspace(directory, { rules });
   }
 
   async function ask(directory: string, questions: readonly CheckQuestion[]) {
@@ -74,13 +83,15 @@ export function createChecker(options: CheckerOptions) {
   }
 
   const run: Checker['run'] = async (session, { checks, stop }, report) => {
-    const { id: sessionId, work, policyHash, descriptor } = session;
+    const { id: sessionId, work, policyHash, descriptor, usage } = session;
     const final = stop !== null;
     // A snapshot edited in the store counts for nothing: all checks fail.
     const policy: Partial<Policy> =
       (policyHash && readSnapshot(policyHash, await store.policy(policyHash))) || {};
     const place = { sessionId, directory: descriptor.directory ?? process.cwd() };
-    const fingerprintOf = fingerprintsIn(await listingFor(final, place), policy.exclude);
+    const frozen = frozenBy(policy, usage.since);
+    const listed = await listingFor(final, place, frozen);
+    const fingerprintOf = fingerprintsIn(listed, frozen.exclude);
     // At a stop, a call that never ended (a refused one) does not run any more.
     const writes = final || work.started === work.writes ? work.writes : null;
     const asked = new Map<string, CheckAsker[]>();
@@ -95,7 +106,7 @@ export function createChecker(options: CheckerOptions) {
       const spec = policy.checks?.[check];
       const fingerprint = spec === undefined ? null : fingerprintOf(spec);
       if (spec !== undefined && spec.kind !== 'human') {
-        questions.push({ spec, askers, fingerprint, exclude: policy.exclude ?? [] });
+        questions.push({ spec, askers, fingerprint, ...frozen });
         continue;
       }
       const sentence = `There is no check with the name "${check}" in the configuration.`;
@@ -116,16 +127,17 @@ export function createChecker(options: CheckerOptions) {
     if (!final || options.signal().aborted) return;
     const edited = editedSources(policy);
     if (edited.length > 0) options.onEdited?.(edited);
-    await report({ ...base(), sessionId, type: 'final-run-ended', stop, edited });
+    const hidden = listed.ok ? listed.hidden.slice(0, mostTold) : [];
+    await report({ ...base(), sessionId, type: 'final-run-ended', stop, edited, hidden });
   };
 
   return {
     run,
     /** The fingerprint for a stop attempt, or null. The checks of that attempt use the same listing. */
-    async lookAtStop(stop: Session, limits?: Parameters<typeof listWorkspace>[1]) {
-      const listed = await listWorkspace(stop.directory, limits);
+    async lookAtStop(stop: Session, { rules, exclude }: Partial<Frozen> = {}, limits?: ListingOptions) {
+      const listed = await listWorkspace(stop.directory, { ...limits, rules });
       kept = { ...stop, listed, at: clock.now() };
-      return fingerprintsIn(listed, stop.exclude)({ files: [] });
+      return fingerprintsIn(listed, exclude)({ files: [] });
     },
   };
 }
@@ -190,7 +202,8 @@ function unrun(check: string, at: number) {
 }
 
 /** A fingerprint of null is unknown: nobody can share the run. */
-export type CheckQuestion = Pick<CheckRun, 'spec' | 'askers' | 'exclude'> & Pick<EvidenceRow, 'fingerprint'>;
+export type CheckQuestion = Pick<CheckRun, 'spec' | 'askers' | 'exclude' | 'rules'> &
+  Pick<EvidenceRow, 'fingerprint'>;
 export type QueuePlace = Services & Pick<Session, 'directory'>;
 type QueueRunner = Omit<QueuePlace, 'identifiers'> & Readonly<{ holder: string; environment: Environment }>;
 
@@ -207,14 +220,14 @@ export function askForChecks(place: QueuePlace, questions: readonly CheckQuestio
   const { store, clock, identifiers, directory } = place;
   const holder = identifiers.next();
   return store.changeChecks(directory, leaseOf({ ...place, holder }), ({ active, holds }) => {
-    const runs = questions.map(({ spec, askers, fingerprint: before, exclude }): CheckRun => {
+    const runs = questions.map(({ spec, askers, fingerprint: before, exclude, rules }): CheckRun => {
       const state = before ?? identifiers.next();
       const keyOf = (final: boolean) => sha256(JSON.stringify([directory, spec, exclude, state, final]));
       const finalKey = keyOf(true);
       const key = askers.some(({ final }) => final) ? finalKey : keyOf(false);
       const shared = active.find((run) => run.key === key || run.key === finalKey);
       if (shared !== undefined) return { ...shared, askers: joined(shared.askers, askers) };
-      const asked = { id: identifiers.next(), key, directory, spec, exclude, before, askers };
+      const asked = { id: identifiers.next(), key, directory, spec, exclude, rules, before, askers };
       const open = { startedAt: null, endedAt: null, finding: null };
       return { ...asked, state: 'asked', askedAt: clock.now(), ...open };
     });
@@ -313,7 +326,7 @@ async function performRun(runner: QueueRunner, run: CheckRun) {
   const context = { directory, signal, environment, now: clock.now, session, readBaseline };
   try {
     const seen = await runCheckTwice(run.spec, context);
-    const after = signal.aborted ? null : (await lookAtFiles(directory, run.exclude))(run.spec);
+    const after = signal.aborted ? null : (await lookAtFiles(directory, run))(run.spec);
     if (!signal.aborted) await finish(runner, run.id, { ...seen, after });
   } finally {
     clearInterval(watch);

@@ -224,6 +224,24 @@ describe('V2: the fingerprint in a repository', () => {
     expect(await take(root)).not.toBe(third);
   });
 
+  it('walks repositories that lie very deep in others without asking git, and sees what changes there', async () => {
+    const { root, put } = createTemporaryRepository();
+    const folders = Array.from({ length: 8 }, (_, depth) => 'in/'.repeat(depth));
+    for (const folder of folders) {
+      put(`${folder}a.txt`, 'one');
+      execFileSync('git', ['init', '-q'], { cwd: join(root, folder) });
+    }
+    const digits = async () => {
+      const listed = await listWorkspace(root);
+      const values = folders.map((folder) => listed.ok && listed.listing.get(`${folder}a.txt`));
+      return values.map((value) => /[0-9a-f]*$/u.exec(String(value))?.[0].length);
+    };
+    const first = await take(root);
+    expect(await digits()).toEqual([40, 40, 40, 40, 40, 40, 64, 64]);
+    put(`${folders.at(-1)}a.txt`, 'two');
+    expect(await take(root)).not.toBe(first);
+  });
+
   it('takes what was never checked out as it is in git, and what stands there all the same as it is', async () => {
     const { root, put, git } = createTemporaryRepository();
     const library = createTemporaryRepository();

@@ -1,6 +1,7 @@
 // The fingerprint of a workspace (G7, V2): equal content, equal fingerprint, committed or not. Takes no lock, writes
-// nothing, runs nothing that the workspace names. Ignored files, empty folders, times and owners do not count. Who
-// writes git's index by hand, or sets a file's time back at once, hides a change until git next reads that file.
+// nothing, runs nothing that the workspace names. Files that were ignored at the human's message, empty folders, times
+// and owners do not count. Who writes git's index by hand, or sets a file's time back at once, hides a change until git
+// next reads that file.
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
@@ -11,8 +12,11 @@ import { createPathSet } from '../core/glob.ts';
 import type { Environment } from '../engine/policy.ts';
 import { errorCode } from '../engine/system.ts';
 import { explainFileError, isMissing, withRegularFile } from './files.ts';
-import { openRepository, type Repository } from './git.ts';
+import { findExcludesFile, openRepository, type Repository } from './git.ts';
+import { excludesThen, type Frozen, hasChanged, type IgnoreRules, textThen } from './ignore-rules.ts';
 import { type WalkWays, walk } from './walk.ts';
+
+type Algorithm = Repository['algorithm'];
 
 /** Path → mode and id (`100644 0123…`). One character a byte, since names need not be UTF-8. */
 export type Listing = ReadonlyMap<string, string>;
@@ -24,19 +28,30 @@ export type ListingOptions = Readonly<{
   signal?: AbortSignal;
   timeoutMs?: number;
   environment?: Environment;
+  /** Absent: those of now. */
+  rules?: IgnoreRules | undefined;
 }>;
 
 export type Listed = Awaited<ReturnType<typeof listWorkspace>>;
 
-export function listWorkspace(directory: string, options: ListingOptions = {}) {
-  const { environment = process.env } = options;
-  return lookThrough('workspace', directory, options, (root, signal) =>
-    listFolder(root, { signal, environment, depth: 0 }),
-  );
+/** `hidden`: files that are ignored by now and were not at the human's message. They are listed all the same. */
+export async function listWorkspace(directory: string, options: ListingOptions = {}) {
+  const { environment = process.env, rules } = options;
+  const hidden: string[] = [];
+  let prefix = '';
+  const listed = await lookThrough('workspace', directory, options, (root, signal) => {
+    prefix = `${root}/`;
+    return listFolder(root, { signal, environment, depth: 0, rules, hidden });
+  });
+  if (!listed.ok) return listed;
+  return { ...listed, hidden: hidden.map((key) => pathOfKey(key).slice(prefix.length)) };
 }
 
 /** null: unknown (V2). */
-export function fingerprintsIn(listed: Listed, exclude: readonly string[] = []) {
+export function fingerprintsIn(
+  listed: Awaited<ReturnType<typeof lookThrough>>,
+  exclude: readonly string[] = [],
+) {
   const known = new Map<string, string | null>();
   return ({ files }: Pick<CheckSpec, 'files'>) => {
     const key = JSON.stringify(files);
@@ -49,8 +64,8 @@ export function fingerprintsIn(listed: Listed, exclude: readonly string[] = []) 
   };
 }
 
-export async function lookAtFiles(directory: string, exclude?: readonly string[]) {
-  return fingerprintsIn(await listWorkspace(directory), exclude);
+export async function lookAtFiles(directory: string, { exclude, rules }: Partial<Frozen> = {}) {
+  return fingerprintsIn(await listWorkspace(directory, { rules }), exclude);
 }
 
 /** `files`: patterns of what counts, none: all. `exclude`: paths that do not, with all below them. */
@@ -97,38 +112,47 @@ export async function lookThrough(
   return refuse(`The look through the ${what} ${reason}.`);
 }
 
-/** `depth`: how many repositories lie around this one. */
-type Look = Readonly<{ signal: AbortSignal; environment: Environment; depth: number }>;
+/** `depth`: how many repositories lie around this one. `hidden` is added to: whole paths. */
+type Look = Pick<ListingOptions, 'rules'> &
+  Readonly<{ signal: AbortSignal; environment: Environment; depth: number; hidden: string[] }>;
 
 async function listFolder(real: string, look: Look): Promise<Listing | null> {
   const byGit = await listByGit(real, look);
-  return byGit === null && !look.signal.aborted ? listByWalk(real, look.signal) : byGit;
+  return byGit === null && !look.signal.aborted ? listByRules(real, look) : byGit;
 }
 
-const listArguments =
-  'ls-files -z -v --stage --cached --others --exclude-standard --exclude=node_modules'.split(' ');
+// A .gitignore that ignores itself is listed too, so that each one in force is known.
+const excludeArguments = ['--exclude=node_modules', '--exclude=!.gitignore'];
+const listArguments = 'ls-files -z -v --stage --cached --others --exclude-standard'.split(' ');
 const changedArguments =
   'diff-files -z --name-only --relative --no-renames --no-ext-diff --ignore-submodules=all'.split(' ');
 
 async function listByGit(directory: string, look: Look) {
-  const repository = await openRepository(directory, look.environment, look.signal);
+  const { environment, signal, rules } = look;
+  const repository = await openRepository(directory, environment, signal);
   // A submodule without its own .git is the outer repository to git.
   if (repository === null || (look.depth > 0 && repository.top !== directory)) return null;
   const { ask, isSmall } = repository;
   // In a large repository git needs threads for the second question; in a small one a second process costs more.
-  const [listed, changed] = await Promise.all([
-    ask([...listArguments, ...(isSmall ? ['--modified'] : [])]),
+  const [listed, changed, excludesFile] = await Promise.all([
+    ask([...listArguments, ...excludeArguments, ...(isSmall ? ['--modified'] : [])]),
     isSmall ? '' : ask(changedArguments),
+    rules && findExcludesFile(repository.top, environment),
   ]);
-  // The folder is empty, or ignored by a repository further up: not git's to judge.
-  if (listed === null || listed === '' || changed === null) return null;
+  if (listed === null || changed === null) return null;
   const known = readGitFiles(listed, changed);
-  if (!(await settle(known, repository, look.signal))) return null;
+  const then = rules && excludesThen(repository, excludesFile, ruleFilesIn(known, directory), rules);
+  if (then && !(await addHidden(known, repository, then, look.hidden))) return null;
+  // The folder is empty, or ignored by a repository further up: not git's to judge.
+  if (known.files.size + known.unsettled.size + known.repositories.size === 0) return null;
+  if (!(await settle(known, repository, signal))) return null;
   const { files, repositories } = known;
   for (const path of repositories) {
-    const inner = await lookIntoRepository(`${keyOfPath(directory)}/${path}`, repository, look);
-    if (inner !== null) files.delete(path);
-    for (const [rest, value] of inner ?? []) files.set(path + rest, value);
+    const key = `${keyOfPath(directory)}/${path}`;
+    const inner = await lookIntoRepository(key, files.get(path), repository.algorithm, look);
+    if (inner === null) return null;
+    files.delete(path);
+    for (const [rest, value] of inner) files.set(path + rest, value);
   }
   return files;
 }
@@ -142,7 +166,7 @@ function readGitFiles(listed: string, changed: string) {
   /** Changed, untracked, unmerged or not looked at by git: path → git's mode. */
   const unsettled = new Map<string, string | null>();
   const repositories = new Set<string>();
-  for (const line of listed.slice(0, -1).split('\0')) {
+  for (const line of listed.split('\0').slice(0, -1)) {
     if (line.startsWith('?')) {
       if (line.endsWith('/')) repositories.add(line.slice(2, -1));
       else unsettled.set(line.slice(2), null);
@@ -165,26 +189,50 @@ function readGitFiles(listed: string, changed: string) {
     unsettled.set(path, mode);
     files.delete(path);
   }
-  return { files, unsettled, repositories };
+  return { files, unsettled, repositories, stamped: new Set<string>() };
 }
 
+/** Agents ignore whole environments that they made: more files than these are known by their stat. */
+const mostHiddenRead = 1000;
+
+function ruleFilesIn({ files, unsettled }: GitFiles, directory: string) {
+  const keys = [...files.keys(), ...unsettled.keys()];
+  const found = keys.filter((key) => key === '.gitignore' || key.endsWith('/.gitignore'));
+  return found.map((key) => join(directory, pathOfKey(key)));
+}
+
+/** What is listed only by the rules of then. False: git fails. */
+async function addHidden(known: GitFiles, repository: Repository, then: readonly string[], told: string[]) {
+  const { unsettled, repositories, stamped } = known;
+  const listed = await repository.ask(['ls-files', '-z', '--others', ...then, ...excludeArguments]);
+  const isNew = (key: string) =>
+    key !== '' && !unsettled.has(key) && !repositories.has(key.replace(/\/$/u, ''));
+  const hidden = listed?.split('\0').filter(isNew) ?? [];
+  for (const key of hidden) {
+    if (key.endsWith('/')) repositories.add(key.slice(0, -1));
+    else unsettled.set(key, null);
+    if (hidden.length > mostHiddenRead) stamped.add(key);
+    told.push(`${keyOfPath(repository.directory)}/${key}`);
+  }
+  return listed !== null;
+}
+
+/** Each costs processes, and an agent can make any number. Further in they are walked like other folders. */
 const deepestRepository = 5;
 
-/** By the rest of the path; null: as git has it. */
-async function lookIntoRepository(key: string, { algorithm }: Repository, look: Look) {
-  if (!(await lookAt(key))?.isDirectory()) {
-    const value = await contentValue(key, algorithm);
-    return new Map(value === null ? [] : [['', value]]);
-  }
-  const deeper = { ...look, depth: look.depth + 1 };
-  const inner = look.depth < deepestRepository ? await listFolder(pathOfKey(key), deeper) : null;
-  if (inner === null) return new Map([['', 'unknown']]);
+/** By the rest of the path; null: given up. `known`: as the outer repository has it. */
+async function lookIntoRepository(key: string, known: string | undefined, algorithm: Algorithm, look: Look) {
+  const whole = (value: string | null = null) => new Map(value === null ? [] : [['', value]]);
+  if (!(await lookAt(key))?.isDirectory()) return whole(await contentValue(key, algorithm));
+  const list = look.depth < deepestRepository ? listFolder : listByRules;
+  const inner = await list(pathOfKey(key), { ...look, depth: look.depth + 1 });
   // A submodule that was not fetched.
-  return inner.size === 0 ? null : new Map([...inner].map(([path, value]) => [`/${path}`, value]));
+  if (inner?.size === 0) return whole(known);
+  return inner && new Map([...inner].map(([path, value]) => [`/${path}`, value]));
 }
 
 /** Adds what is there, with git's ids. False: interrupted. */
-async function settle({ files, unsettled }: GitFiles, repository: Repository, signal: AbortSignal) {
+async function settle({ files, unsettled, stamped }: GitFiles, repository: Repository, signal: AbortSignal) {
   const { directory, top, algorithm, trustsMode, ask } = repository;
   const unread: { path: string; key: string; mode: string; stats: BigIntStats }[] = [];
   const since = Date.now();
@@ -195,7 +243,9 @@ async function settle({ files, unsettled }: GitFiles, repository: Repository, si
     const keptMode = stats.isFile() && known === '100755' ? known : '100644';
     const mode = trustsMode || stats.isSymbolicLink() ? modeOf(stats) : keptMode;
     // Safe: a link that vanished meanwhile gets a value that no content has.
-    const quick = await idWithoutReading(key, stats, algorithm).catch(() => 'changing');
+    const quick = stamped.has(path)
+      ? stampOf(stats)
+      : await idWithoutReading(key, stats, algorithm).catch(() => 'changing');
     const id = quick ?? rememberedId(`git ${key}`, stats);
     if (id === null) unread.push({ path, key, mode, stats });
     else files.set(path, `${mode} ${id}`);
@@ -224,12 +274,27 @@ function quotedLine(path: string) {
 
 const mostEntries = 1_000_000;
 
+/** The walk by the rules of then; where they changed, one more says what is hidden now. */
+async function listByRules(root: string, { signal, rules, hidden }: Look) {
+  if (rules === undefined) return listByWalk(root, signal);
+  let isChanged = false;
+  const ignoreText = async (_: string, names: readonly string[]) => {
+    const path = join(root, ...names, '.gitignore');
+    isChanged ||= hasChanged(path, rules);
+    return textThen(path, rules);
+  };
+  const listing = await listByWalk(root, signal, { ignoreText });
+  if (listing === null || !isChanged) return listing;
+  const { found } = await walkNames(root, signal);
+  const shown = new Set(found.map((names) => keyOfPath(names.join('/'))));
+  const more = [...listing.keys()].filter((key) => !shown.has(key) && !key.startsWith('/'));
+  hidden.push(...more.map((key) => `${keyOfPath(root)}/${key}`));
+  return listing;
+}
+
 /** null: interrupted, or too many names. A file whose name is not UTF-8 cannot be read. */
 export async function listByWalk(root: string, signal: AbortSignal, ways?: WalkWays) {
-  const place = { root, existing: root, missing: [], shown: '.' };
-  const { files: walked, left } = walk(place, mostEntries, signal, ways);
-  const found: (readonly string[])[] = [];
-  for await (const { names } of walked) found.push(names);
+  const { found, left } = await walkNames(root, signal, ways);
   const files = new Map<string, string>();
   await inBatches(found, signal, async (names) => {
     const value = await contentValue(keyOfPath(join(root, ...names)), 'sha256');
@@ -239,6 +304,14 @@ export async function listByWalk(root: string, signal: AbortSignal, ways?: WalkW
   // Nobody knows what is in those folders: that is a difference too.
   if (left.unreadableFolders > 0) files.set('/unreadable', String(left.unreadableFolders));
   return files;
+}
+
+async function walkNames(root: string, signal: AbortSignal, ways?: WalkWays) {
+  const place = { root, existing: root, missing: [], shown: '.' };
+  const { files, left } = walk(place, mostEntries, signal, ways);
+  const found: (readonly string[])[] = [];
+  for await (const { names } of files) found.push(names);
+  return { found, left };
 }
 
 const atOnce = 32;
@@ -283,7 +356,7 @@ export function rememberId(memory: string, stats: BigIntStats, id: string, since
   remembered.set(memory, { stamp: stampOf(stats), id });
 }
 
-async function idWithoutReading(key: string, stats: BigIntStats, algorithm: Repository['algorithm']) {
+async function idWithoutReading(key: string, stats: BigIntStats, algorithm: Algorithm) {
   if (stats.isSymbolicLink()) {
     const target = await readlink(Buffer.from(key, 'latin1'), { encoding: 'buffer' });
     return createHash(algorithm).update(`blob ${target.byteLength}\0`).update(target).digest('hex');
@@ -293,7 +366,7 @@ async function idWithoutReading(key: string, stats: BigIntStats, algorithm: Repo
 }
 
 /** The id is git's, for a file in which git converts nothing. null: there is nothing. */
-export async function contentValue(key: string, algorithm: Repository['algorithm']) {
+export async function contentValue(key: string, algorithm: Algorithm) {
   try {
     const since = Date.now();
     const stats = await statsOf(key);

@@ -1,7 +1,7 @@
 // Runs git where an agent can write: no lock, no write, no program that the repository names (hooks, filters).
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../engine/policy.ts';
 import { readBytes } from '../engine/system.ts';
 import { isInside } from './files.ts';
@@ -23,7 +23,7 @@ export async function openRepository(directory: string, environment: Environment
   return { directory, top, isSmall: hasSmallIndex(top), ...settings, ask };
 }
 
-function findTop(realDirectory: string) {
+export function findTop(realDirectory: string) {
   for (let top = realDirectory; ; top = dirname(top)) {
     const owner = statsOf(join(top, '.git'))?.uid;
     const user = process.geteuid?.();
@@ -131,12 +131,43 @@ function readSettings(listed: string) {
 
 const mostPlainBytes = 100_000;
 
+function readText(path: string) {
+  const read = readBytes(path, mostPlainBytes);
+  if (read.ok) return Buffer.from(read.bytes).toString('latin1');
+  return read.isMissing ? '' : null;
+}
+
 /** Most repositories name no filter: reading the file saves a process. */
 function hasPlainSettings(top: string) {
-  const read = readBytes(join(top, '.git/config'), mostPlainBytes);
   const mayNameOne = /filter|include|extensions|worktree|filemode\s*=\s*(?!\s|true\s)/iu;
   // In a linked work tree, or where something is odd, git is asked.
-  return read.ok && !mayNameOne.test(Buffer.from(read.bytes).toString('latin1'));
+  return !mayNameOne.test(readText(join(top, '.git/config')) || 'worktree');
+}
+
+/** The user's own ignore rules: git is asked where its settings may name another file. */
+export async function findExcludesFile(top: string | null, environment: Environment) {
+  const { HOME: home = '/', XDG_CONFIG_HOME: xdg } = environment;
+  const own = join(xdg || join(home, '.config'), 'git');
+  const usual = join(own, 'ignore');
+  if (top === null) return usual;
+  const files = [
+    join(commonFolder(top), 'config'),
+    join(own, 'config'),
+    join(home, '.gitconfig'),
+    '/etc/gitconfig',
+  ];
+  if (!files.some((path) => /excludesfile|include|worktree/iu.test(readText(path) ?? 'include')))
+    return usual;
+  const place = { top, environment: gitEnvironment(top, environment), signal: AbortSignal.timeout(2000) };
+  const named = await runGit(place, ['config', '--null', '--type=path', '--get', 'core.excludesFile'], top);
+  return named ? resolve(top, Buffer.from(named.slice(0, -1), 'latin1').toString('utf8')) : usual;
+}
+
+/** Where hooks and `info/exclude` are, also of a linked work tree or a submodule. */
+export function commonFolder(top: string) {
+  const [, named] = /^gitdir: (.*)$/mu.exec(readText(join(top, '.git')) ?? '') ?? [];
+  const own = resolve(top, named ?? '.git');
+  return resolve(own, readText(join(own, 'commondir'))?.trim() || '.');
 }
 
 /** About five thousand files, which git looks at while one more process would start. */

@@ -4,6 +4,7 @@
 import type { AgentEvent, RunEnded } from '../agent/agent-event.ts';
 import { type Asking, noAsking } from '../agent/loop/tool-calls.ts';
 import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-agent.ts';
+import { frozenBy } from '../checks/ignore-rules.ts';
 import { UntildoneError } from '../core/error.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
@@ -145,8 +146,10 @@ async function runOwned(
       identifiers: createIdentifiers(io.clock),
       environment: io.env,
       emit,
-      fingerprint: () =>
-        checker.lookAtStop({ ...session, exclude: policy.exclude }, { timeoutMs: fingerprintMs }),
+      async fingerprint() {
+        const { usage = { since: io.clock.now() } } = (await store.state(sessionId)) ?? {};
+        return checker.lookAtStop(session, frozenBy(policy, usage.since), { timeoutMs: fingerprintMs });
+      },
       onControl: (given) => {
         control = given;
         // A Ctrl-C that came before there was anything to stop.

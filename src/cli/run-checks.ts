@@ -1,6 +1,7 @@
 // What the system checks in a run: the human's checks, and that protected paths are as they were at the human's
 // message (V1, V2). What runs and what comes of it is told as events; what follows from them is decided by the engine.
 import type { CheckerOptions } from '../checks/checker.ts';
+import { withIgnoreRules } from '../checks/ignore-rules.ts';
 import { protectPolicy } from '../checks/protected-paths.ts';
 import { couldNotStart, runCheck } from '../checks/run-check.ts';
 import { type CheckSpec, protectedPathsId } from '../core/check-specs.ts';
@@ -21,11 +22,13 @@ export async function prepareChecks(
 ) {
   const base = () => ({ at: io.clock.now(), sessionId: session.sessionId });
   const notice = (sentence: string) => emit({ type: 'notice', ...base(), sentence });
+  const spoken =
+    session.goal === null ? session.policy : await withIgnoreRules(session.policy, session.directory, io.env);
   // A session that is taken up keeps the baseline that was taken at its first message.
   const prepared =
-    session.goal === null || session.policy.goalChecks.includes(protectedPathsId)
-      ? { ok: true as const, policy: session.policy }
-      : await protectPolicy(store, session.policy, session.directory);
+    session.goal === null || spoken.goalChecks.includes(protectedPathsId)
+      ? { ok: true as const, policy: spoken }
+      : await protectPolicy(store, spoken, session.directory);
   if (!prepared.ok) throw new UntildoneError('invalid-config', prepared.error);
   const watching: Partial<CheckerOptions> = {
     signal: () => signal,

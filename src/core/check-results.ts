@@ -39,7 +39,9 @@ export const checkReducers = byEvent({
   'final-run-ended'(state, event) {
     const { finalRun } = state;
     if (finalRun === null || finalRun.stop !== event.stop || finalRun.ended) return state;
-    const draft = new PlanDraft({ ...state, finalRun: { ...finalRun, ended: true } }, 'system', event.at);
+    const { hidden = [] } = event;
+    const ended: State = { ...state, hidden, finalRun: { ...finalRun, ended: true } };
+    const draft = new PlanDraft(ended, 'system', event.at);
     if (event.edited.length > 0) draft.log('checks-edited', null, { files: event.edited.join(', ') });
     return draft.finish().edited;
   },

@@ -254,6 +254,8 @@ const eventTable = {
     stop: identifier,
     /** Configuration that counts from the human's next message. */
     edited: list(text),
+    /** Files that count although they are ignored by now. */
+    hidden: optional(list(text)),
   },
   /** The human named other checks on the goal: those of before say nothing any more (V1). */
   'checks-replaced': { checks: list(identifier) },

@@ -206,6 +206,28 @@ describe('what proves a todo or the goal', () => {
     expect(driver.state.settled?.outcome).toBe('done');
   });
 
+  it('V2: files that are ignored since the message are told with the outcome, done or not, until the human speaks', () => {
+    const { driver, first } = planned({ goalChecks: ['unit'] }, 'parse');
+    const stopsWith = (hidden: readonly string[]) => {
+      driver.stops();
+      reports(driver, null, 'passed');
+      const stop = driver.state.finalRun?.stop ?? '';
+      return driver.happens({ type: 'final-run-ended', stop, edited: [], hidden });
+    };
+    driver.completes(first);
+    const many = stopsWith(['a\u001b[2J.txt', 'b', 'c', 'd', 'e', 'f']);
+    const words = 'Ignored since your message, and counted all the same: ';
+    expect(many.decision).toMatchObject({ outcome: 'done', sentence: expect.stringContaining(words) });
+    expect(many.decision?.sentence).toMatch(/, b, c, d, e and others\.$/u);
+    expect(many.decision?.sentence).not.toContain('\u001b');
+    expect(many.commands).toContainEqual(expect.objectContaining({ message: many.decision?.sentence }));
+    driver.says('and now?');
+    expect(driver.state.hidden).toEqual([]);
+    driver.updates(first, { status: 'in_progress' });
+    driver.completes(first);
+    expect(stopsWith([]).decision?.sentence).not.toContain(words);
+  });
+
   it('V4: a record that was changed from outside makes done impossible', () => {
     const { driver, first } = planned({ goalChecks: ['unit'] }, 'parse');
     driver.completes(first);

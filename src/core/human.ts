@@ -83,6 +83,7 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
     rateLimitedUntil: limitAfter(state, event.at),
     checksOverdue: false,
     recordBroken: null,
+    hidden: [],
     // A call whose end was never seen does not run on into a new message.
     work: { ...placed.work, started: placed.work.writes },
     usage: { ...state.usage, since: event.at, tokens: 0, cost: 0 },

@@ -125,6 +125,8 @@ type Later = Readonly<{
     fingerprint: string | null;
     checks: Readonly<Record<string, 'passed' | 'failed' | 'cannot-start'>>;
   }>;
+  /** Files that are ignored by now and were not at the human's message; they count all the same (V2). */
+  hidden?: readonly string[];
   /** Hash of the rest, written by the engine with each save. */
   seal?: string;
 }>;

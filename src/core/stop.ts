@@ -139,8 +139,20 @@ function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): De
   // A continuation that was sent was no mere observation, whatever the mode is now.
   const observed = settings.mode === 'observe' && undelivered === null;
   const noText = { textKind: null, level: null };
-  return { answer, reason, ...honest(state, given), ...noText, dueAt, observed, epoch: state.epoch };
+  const honestly = withHidden(state, honest(state, given));
+  return { answer, reason, ...honestly, ...noText, dueAt, observed, epoch: state.epoch };
 }
+
+/** Whatever the outcome is: the human reads that an agent ignored files which nobody ignored before (V2). */
+function withHidden({ hidden = [] }: State, given: ReturnType<typeof honest>) {
+  if (hidden.length === 0 || given.outcome === null) return given;
+  const named = hidden.slice(0, namedOpen).map((path) => oneLine(visibleLine(path), 80));
+  const more = hidden.length > namedOpen ? ' and others' : '';
+  const sentence = `${ended(given.sentence)} Ignored since your message, and counted all the same: ${named.join(', ')}${more}.`;
+  return { ...given, sentence };
+}
+
+const ended = (sentence: string) => (/[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`);
 
 /** A damaged record proves nothing: the best is `claimed` (V4). */
 function honest({ recordBroken }: State, { outcome, sentence, inputs }: RuleAnswer) {
@@ -214,7 +226,7 @@ function settling(context: StopContext, decision: Decision): Step {
   const { outcome, reason, sentence } = decision;
   const settled = outcome === null ? state.settled : { outcome, reason, at };
   const commands: Command[] = answerCommands(context, decision, 'let-go');
-  if (state.descriptor.mode === 'told' && isNews(decision)) {
+  if (state.descriptor.mode === 'told' && isNews(decision, state)) {
     const level = context.undelivered === null ? 'info' : 'warning';
     const message = withOpenTodos(state, sentence);
     commands.push({ type: 'notify', level, title: `untildone: ${outcome}`, message });
@@ -230,19 +242,18 @@ function withOpenTodos({ plan }: State, sentence: string): string {
   if (open.length === 0) return sentence;
   const named = open.slice(0, namedOpen).map(({ title }) => `“${oneLine(visibleLine(title), 80)}”`);
   const more = open.length > namedOpen ? ` and ${open.length - namedOpen} more` : '';
-  const end = /[.!?…]$/u.test(sentence) ? '' : '.';
-  return `${sentence}${end} Open: ${named.join(', ')}${more}.`;
+  return `${ended(sentence)} Open: ${named.join(', ')}${more}.`;
 }
 
 /** For the human everything is, but a plain done, their own abort, and skips (C4). */
-function isNews({ outcome }: Decision): boolean {
-  return outcome !== null && outcome !== 'done' && outcome !== 'aborted';
+function isNews({ outcome }: Decision, { hidden = [] }: State): boolean {
+  return outcome !== null && (outcome !== 'done' || hidden.length > 0) && outcome !== 'aborted';
 }
 
 function answerCommands({ state }: StopContext, decision: Decision, answer: 'wait' | 'let-go'): Command[] {
   if (state.descriptor.mode === 'told') return [];
   const { observed, sentence, dueAt } = decision;
-  const told = answer === 'wait' ? sentence : isNews(decision) ? withOpenTodos(state, sentence) : null;
+  const told = answer === 'wait' ? sentence : isNews(decision, state) ? withOpenTodos(state, sentence) : null;
   const message = observed ? null : told;
   return [{ type: 'answer', answer, epoch: state.epoch, text: null, message, dueAt }];
 }

@@ -3,6 +3,7 @@
 import type { CheckResult, CheckSpec } from '../core/check-specs.ts';
 import type { Command, RunChecksCommand } from '../core/decision.ts';
 import type { Event, EventOf } from '../core/events.ts';
+import type { Policy } from '../core/policy.ts';
 import type { Session, State } from '../core/state.ts';
 
 export interface Clock {
@@ -67,6 +68,8 @@ export type CheckRun = Readonly<{
   spec: CheckSpec;
   /** No files of the check, such as the plan file. */
   exclude: readonly string[];
+  /** What was ignored at the message of whoever asked first, and when that was. */
+  rules?: (Policy['ignoreRules'] & Readonly<{ since: number }>) | undefined;
   /** Absent in rows of 0.1.0. */
   before?: string | null;
   state: 'asked' | 'running' | 'finished' | 'cancelled';

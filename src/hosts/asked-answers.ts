@@ -1,4 +1,5 @@
 // Hook calls that have to be answered: the record is brought up to date, the engine is asked. Nothing is decided here.
+import { frozenFor } from '../checks/ignore-rules.ts';
 import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
 import { UntildoneError } from '../core/error.ts';
@@ -216,7 +217,9 @@ export function createAnswers(context: Context) {
     const mayWrite = (event: Event) => 'access' in event && !['read', 'todo'].includes(event.access);
     const looks = isMeasured && directory !== null && (mayHaveMoved(state.work) || pending.some(mayWrite));
     const limits = { timeoutMs: fingerprintTimeoutMs, environment: hook.environment };
-    const fingerprint = looks ? await checker.lookAtStop({ sessionId, directory }, limits) : null;
+    const place = { sessionId, directory: directory ?? '' };
+    const look = async () => checker.lookAtStop(place, await frozenFor(store, state, pending), limits);
+    const fingerprint = looks ? await look() : null;
     const made = base('stop');
     const about = shortHash(`${isContinued}:${lastText}`);
     const asking = (): Asking => ({ by: made.id, about, since: hook.since, until: hook.steady() });

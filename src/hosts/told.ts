@@ -80,7 +80,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   const memories = new Map<string, Memory<Own>>();
   let store = options.store ?? null;
   let opened:
-    | (Awaited<ReturnType<typeof openToldRuntime>> & Pick<Parts, 'checker' | 'configuration'>)
+    | (Awaited<ReturnType<typeof openToldRuntime>> & Pick<Parts, 'checker' | 'configuration' | 'store'>)
     | null = null;
   let ended: Promise<void> | null = null;
 
@@ -121,6 +121,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     opened = {
       checker,
       configuration,
+      store,
       ...(await openToldRuntime({ ...parts, policy, host, instance, onError })),
     };
     return true;

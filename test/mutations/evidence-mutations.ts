@@ -73,10 +73,27 @@ export const evidenceMutations = mutationsOf({
       replace: '',
       why: 'edits of the configuration leave no trace',
     },
+    'ignored-files-untold': {
+      find: 'const { hidden = [] } = event;',
+      replace: 'const hidden: string[] = [];',
+      why: 'nobody hears that the agent ignored files',
+    },
     'record-lost-pass-unnoted': {
       find: "if (todo.verification !== 'passed') return setVerification(asked, todo, 'claimed');",
       replace: "return setVerification(asked, todo, 'claimed');",
       why: 'a pass that a human has to give again is taken for an edit of the store',
+    },
+  },
+  'src/checks/ignore-rules.ts': {
+    'new-rules-count': {
+      find: "texts[path] ?? (isNew(path, since) ? '' : textNow(path))",
+      replace: 'texts[path] ?? textNow(path)',
+      why: 'an agent hides a file with a .gitignore further down',
+    },
+    'rules-of-now': {
+      find: 'known === undefined ? isNew(path, since) : known !== textNow(path)',
+      replace: 'known === undefined && isNew(path, since)',
+      why: 'an agent hides a file with the .gitignore of the project',
     },
   },
   'src/core/plan.ts': {
@@ -154,6 +171,11 @@ export const evidenceMutations = mutationsOf({
     },
   },
   'src/core/human.ts': {
+    'ignored-files-remembered': {
+      find: '    hidden: [],\n',
+      replace: '',
+      why: 'files that the human sees ignored are told again and again',
+    },
     'record-broken-for-ever': {
       find: '    recordBroken: null,\n',
       replace: '',

@@ -16,11 +16,11 @@ import type { HumanQuestion, SessionQuestions } from './human-questions.ts';
 
 /** State of the files that the check depends on; null: they cannot be looked through. */
 export async function presentState(
-  { session, exclude }: SessionQuestions,
+  { session, frozen }: SessionQuestions,
   spec: HumanCheck,
   io: Io,
 ): Promise<string | null> {
-  return (await lookAtFiles(session.descriptor.directory ?? io.cwd, exclude))(spec);
+  return (await lookAtFiles(session.descriptor.directory ?? io.cwd, frozen))(spec);
 }
 
 /** What became of the answer; `session` is how it stands afterwards. */

@@ -1,6 +1,7 @@
 // The questions that only a human can answer, of one session: those of its policy snapshot, which of them wait, and
 // what they are asked for. It only reads.
 
+import { type Frozen, frozenBy } from '../../checks/ignore-rules.ts';
 import type { HumanCheck } from '../../core/check-specs.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Session, State } from '../../core/state.ts';
@@ -25,15 +26,16 @@ export interface HumanQuestion {
 
 export interface SessionQuestions {
   readonly session: State;
-  /** Paths that do not count as work. */
-  readonly exclude: readonly string[];
+  /** What its files are looked at by. */
+  readonly frozen: Partial<Frozen>;
   readonly questions: readonly HumanQuestion[];
 }
 
 const requestPrefix = approvalRequest('');
 
 export async function readQuestions(store: Store, session: State): Promise<SessionQuestions> {
-  const { checks = {}, goalChecks, exclude = [] } = await snapshotOf(store, session);
+  const policy = await snapshotOf(store, session);
+  const { checks = {}, goalChecks } = policy;
   const todos = session.plan;
   const known = Object.values(checks).filter((spec) => spec.kind === 'human');
   const waiting = waitingChecks(session);
@@ -49,7 +51,7 @@ export async function readQuestions(store: Store, session: State): Promise<Sessi
     ...known.map((spec) => question(spec.id, spec)),
     ...gone.map((id) => question(id, null)),
   ];
-  return { session, exclude, questions };
+  return { session, frozen: frozenBy(policy, session.usage.since), questions };
 }
 
 function waitingChecks({ waits }: Session): string[] {

@@ -63,10 +63,10 @@ async function verifyOne(
 }
 
 async function fingerprintOf(
-  { session, directory, exclude }: VerifyTarget,
+  { session, directory, frozen }: VerifyTarget,
   spec: CheckSpec,
 ): Promise<string | null> {
-  return session === null ? null : (await lookAtFiles(directory, exclude))(spec);
+  return session === null ? null : (await lookAtFiles(directory, frozen))(spec);
 }
 
 function contextOf({ directory, session }: VerifyTarget, { io, store, signal }: VerifyPlace): CheckContext {

@@ -1,6 +1,7 @@
 // The checks of a session, as its human's last message froze them: what is in untildone.json by now does not count
 // (V2). Cancelled todos prove nothing and are left out.
 import { editedSources } from '../../checks/checker.ts';
+import { frozenBy } from '../../checks/ignore-rules.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { Session } from '../../core/state.ts';
@@ -13,7 +14,9 @@ import { collectChecks, type VerifyTarget } from './verify-target.ts';
 export async function snapshotOf(
   store: Store,
   { policyHash }: Session,
-): Promise<Pick<Policy, 'checks' | 'exclude' | 'sources'> & { readonly goalChecks: readonly string[] }> {
+): Promise<
+  Pick<Policy, 'checks' | 'exclude' | 'ignoreRules' | 'sources'> & { readonly goalChecks: readonly string[] }
+> {
   const text = policyHash === null ? null : await store.policy(policyHash);
   if (text === null) return { goalChecks: [] };
   const policy = policyHash === null ? null : readSnapshot(policyHash, text);
@@ -39,7 +42,7 @@ export async function sessionTarget(store: Store, session: Session, io: Io): Pro
     session,
     file: null,
     directory: session.descriptor.directory ?? io.cwd,
-    exclude: policy.exclude ?? [],
+    frozen: frozenBy(policy, session.usage.since),
     edited: editedSources(policy),
   };
 }

@@ -1,4 +1,5 @@
 // What `verify` runs, whoever named it: distinct checks, each with what it is for. Values only; nothing is run here.
+import type { Frozen } from '../../checks/ignore-rules.ts';
 import type { CheckSpec } from '../../core/check-specs.ts';
 import type { Session } from '../../core/state.ts';
 
@@ -24,8 +25,8 @@ export interface VerifyTarget {
   readonly file: string | null;
   readonly directory: string;
   readonly wanted: readonly WantedCheck[];
-  /** Paths that do not count as work. */
-  readonly exclude: readonly string[];
+  /** What its files are looked at by. */
+  readonly frozen: Partial<Frozen>;
   /** Todos that neither a check of their own nor one on the goal covers. */
   readonly uncovered: number;
   /** Files that say what is checked, changed since the human's message. */

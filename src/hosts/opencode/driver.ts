@@ -2,6 +2,7 @@
 // stays, an idle is a stop attempt. `opencode run` leaves within milliseconds of its idle, but goes on while its session
 // has a message newer than the step that ended. So where the agent would be sent on, an empty one is placed while the host
 // waits for us: the continuation fills it if the step was the last; if tool calls follow, nobody ever sees it.
+import { frozenFor } from '../../checks/ignore-rules.ts';
 import { endsInQuestion } from '../../core/safe-text.ts';
 import { isOnItsWay, type Session } from '../../core/state.ts';
 import { mayHaveMoved } from '../../core/work.ts';
@@ -221,7 +222,9 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     const isMeasured = session?.plan.length || configuration.current().goalChecks.length > 0;
     if (session === null || !isMeasured || !mayHaveMoved(session.work)) return null;
     const limits = { timeoutMs: fingerprintMs, environment };
-    return told.opened().checker.lookAtStop({ sessionId: memory.stored, directory }, limits);
+    const { checker, store } = told.opened();
+    const frozen = await frozenFor(store, session);
+    return checker.lookAtStop({ sessionId: memory.stored, directory }, frozen, limits);
   }
 
   /** It never said that its compaction ended: it failed. */

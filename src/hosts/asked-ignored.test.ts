@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createMemoryStore } from '../../test/support/memory-store.ts';
+import {
+  createPayload,
+  promptPayload,
+  sessionId,
+  stopPayload,
+  toolPayload,
+} from '../../test/support/payload-cases.ts';
+import { createTemporaryRepository } from '../../test/support/temporary-repository.ts';
+import { answerCall } from './asked-answers.ts';
+import { claudeCode } from './claude-code/host.ts';
+
+it('V2: hooks go by the ignore rules of the last prompt', async () => {
+  const { root, put } = createTemporaryRepository();
+  const store = createMemoryStore();
+  const environment = {
+    PATH: process.env['PATH'],
+    HOME: join(root, '.git'),
+    UNTILDONE_HOME: join(root, '.git'),
+  };
+  const never = new Promise(() => {});
+  let calls = 0;
+  const send = async (payload: object) => {
+    // Kernels stamp files by ticks.
+    await sleep(25);
+    const at = Date.now();
+    const read = claudeCode.translate({ ...payload, cwd: root }, { at, environment, toolPrefix: null });
+    if (!read.ok) throw new Error('it was not understood');
+    const { call } = read;
+    if (call.asks.type === 'record' && !call.asks.decided) return store.append(call.asks.events);
+    const hook = {
+      at,
+      environment,
+      toolPrefix: null,
+      timeout: null,
+      ignored: [],
+      bindReceipt: async () => {},
+    };
+    const host = { ...claudeCode, readList: () => null };
+    return answerCall({ host, call, hook, store }, never);
+  };
+  const shell = () => toolPayload('Bash', `call-${++calls}`, { command: 'make' }, { stdout: '', stderr: '' });
+  const state = async () => (await store.state(sessionId))?.work.fingerprint;
+  put('work.txt', 'one');
+  await send(promptPayload('do it'));
+  await send(createPayload('1', 'the work'));
+  await send(shell());
+  await send(stopPayload());
+  const before = await state();
+  put('.git/info/exclude', 'work.txt\n');
+  await send(shell());
+  await send(stopPayload({ last_assistant_message: 'Once more.' }));
+  expect(await state(), 'a rule that hides a file changes nothing').toBe(before);
+  put('work.txt', 'two');
+  await send(shell());
+  await send(stopPayload({ last_assistant_message: 'And more.' }));
+  const after = await state();
+  expect(after, 'what it hides still counts').not.toBe(before);
+  await send(promptPayload('go on', { prompt_id: 'another' }));
+  await send(shell());
+  await send(stopPayload({ last_assistant_message: 'Yes.' }));
+  expect(await state(), 'until the human speaks').not.toBe(after);
+});
