@@ -48,6 +48,9 @@ const ended = new Promise<void>((resolve) => {
       console.log(`toast:    ${title}: ${message}`);
       if (title.startsWith('untildone:')) resolve(enforcer.dispose());
     },
+    // What a log of such a program would hold.
+    onDecision: (_sessionId, { answer, reason, sentence }) =>
+      console.log(`decided:  ${answer} (${reason}): ${sentence}`),
     // Half a second instead of two.
     settings: { countdownSeconds: 0.5, minIntervalMs: 0 },
     store,

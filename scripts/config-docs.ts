@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { knownProviders } from '../src/agent/models/resolve-model.ts';
 import { environmentName, flagName } from '../src/core/config.ts';
 import type { Kind, SectionShape } from '../src/core/schema.ts';
-import { type Setting, type Settings, settingTable } from '../src/core/settings.ts';
+import { places, type Setting, settingTable } from '../src/core/settings.ts';
 
 const page = new URL('../docs/configuration.md', import.meta.url);
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable);
@@ -49,35 +49,17 @@ const leftOut: Readonly<Record<string, string>> = {
   'todoChecks[].checks': '`[]`',
 };
 
-const told = 'OpenCode, enforcer';
-const usage = '`run`, OpenCode';
-
-/** Where a setting does something, if not everywhere (C1). */
-const actsIn: Partial<Readonly<Record<keyof Settings, string>>> = {
-  minIntervalMs: told,
-  countdownSeconds: told,
-  toastDuration: told,
-  gracePeriod: told,
-  timerMaxAgeMs: told,
-  sendAttempts: told,
-  sendBackoffMs: told,
-  contextShare: '`run`',
-  maxTokens: usage,
-  maxCost: usage,
-  skipAgents: 'hosts',
-  subagents: 'hosts',
-  agentTypes: 'hosts, MCP',
-  liveView: '`run`',
-  baselineSeconds: '`run`',
-  model: '`run`',
-  models: '`run`',
-  prices: '`run`',
-  context: '`run`',
-  iterations: '`run`',
-  tools: '`run`',
-  permissions: '`run`',
-  workers: '`run`',
+const placeNames: Readonly<Record<(typeof places)[number], string>> = {
+  run: '`run`',
+  'claude-code': 'Claude Code',
+  opencode: 'OpenCode',
+  enforcer: 'enforcer',
+  mcp: 'MCP',
 };
+
+function shownPlaces({ actsIn }: Setting): string {
+  return actsIn === places ? 'everywhere' : actsIn.map((place) => placeNames[place]).join(', ');
+}
 
 /** What the fields of a section mean together. */
 const notes: Readonly<Record<string, string>> = {
@@ -167,7 +149,7 @@ function settingRow([name, setting]: readonly [string, Setting]): string {
     sectionOf(name, setting) === null || name === 'agents'
       ? `\`${name}\``
       : `[\`${name}\`](#${name.toLowerCase()})`;
-  return `| ${shown} | ${shownDefault(setting.default)} | ${setting.perAgent ? 'yes' : 'no'} | ${actsIn[name as keyof Settings] ?? 'everywhere'} | ${cell(setting.summary)} |`;
+  return `| ${shown} | ${shownDefault(setting.default)} | ${setting.perAgent ? 'yes' : 'no'} | ${shownPlaces(setting)} | ${cell(setting.summary)} |`;
 }
 
 function providerRow([name, known]: readonly [string, (typeof knownProviders)[string]]): string {
@@ -208,9 +190,16 @@ human speaks again. A repository cannot grant itself anything: \`permissions\` a
 ## Settings
 
 Those with a link have fields of their own, which stand [below](#sections). "Acts in" says where a setting does something:
-\`run\` is our own agent, the hosts are Claude Code, OpenCode and the enforcer. Claude Code is answered in the moment in
-which it stops, so that nothing counts down there; it and the enforcer report no tokens, so that budgets of tokens and
-cost cannot be reached.
+\`run\` is our own agent, the enforcer any program with [its event bus](enforcer.md), MCP the todo tools of
+[\`untildone mcp\`](mcp.md).
+
+- Claude Code and \`run\` are answered in the moment in which they stop: nothing counts down and nothing waits between two
+  continuations, so that \`minIntervalMs\` and \`countdownSeconds\` do nothing there, nor in \`opencode run\`.
+- Tokens are counted as the host tells them: OpenCode with each step; Claude Code in its transcript, which is read at a
+  stop if \`maxTokens\` is set (its last 8 MB; not what subagents write into files of their own), and tells no cost; a
+  program on the enforcer by \`usage.reported\`. Claude Code and OpenCode compact their context by themselves, so that
+  \`contextShare\` is for \`run\`, and for programs that report their context.
+- The enforcer runs checks only with a \`checker\`.
 
 | setting | default | per agent | acts in | meaning |
 |---|---|---|---|---|

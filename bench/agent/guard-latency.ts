@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jsonSchema, streamText, type TextStreamPart, type ToolSet, tool } from 'ai';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import { createGuard, GuardMemory } from '../../src/agent/guard/guard-transform.ts';
+import { createGuard } from '../../src/agent/guard/guard-transform.ts';
 import { modelParts } from '../../src/agent/loop/step.ts';
 import { systemClock } from '../../src/engine/system.ts';
 import {
@@ -149,10 +149,7 @@ async function toolEvents(): Promise<void> {
       }
     }
     const guard = createGuard<TextStreamPart<ToolSet>>({
-      memory: new GuardMemory(),
       hasOpenTodos: () => true,
-      isPaused: () => false,
-      readPlan: () => '',
       ask: async () => ({ answer: 'release' }),
       remind: () => {},
     });
@@ -165,7 +162,7 @@ async function toolEvents(): Promise<void> {
     const { signal } = new AbortController();
     for await (const part of modelParts(() => watched(slowAnswer(signal)), signal))
       await guard.take(part as TextStreamPart<ToolSet>, seen);
-    await guard.end(seen);
+    guard.end(seen);
   }
   print(
     `tool events through the guard: ${waits.length}, median ${(median(waits) ?? 0).toFixed(3)} ms, worst ${Math.max(...waits).toFixed(2)} ms; delayed: ${delayed}`,

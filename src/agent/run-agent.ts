@@ -135,15 +135,20 @@ export async function hearHuman(run: Run, transcript: Transcript) {
   await run.record({ ...spokenWords(text, messageId), fingerprint: await run.fingerprint() });
 }
 
+/** Of the newest turns; older ones make no hint firmer. */
+const mostDecisions = 5000;
+
 /** I6: complex requests without a plan before this turn, in earlier runs too. A session of days has many events. */
 async function complexTurnsBefore({ store, sessionId, turnId }: Run) {
   const pageSize = 1000;
   let turns = 0;
+  // Words that joined a turn began none: no decision bears their name.
+  const begun = new Set((await store.decisions(sessionId, mostDecisions)).map((made) => made.turnId));
   for (let after = 0; ; ) {
     const page = await store.events({ sessionId, after, limit: pageSize });
     for (const { event } of page) {
-      const isThisTurn = event.type === 'human-spoke' && event.turnId === turnId;
-      if (!isThisTurn) turns = countComplexTurn(turns, event);
+      const isEarlier = event.type !== 'human-spoke' || (event.turnId !== turnId && begun.has(event.turnId));
+      if (isEarlier) turns = countComplexTurn(turns, event);
     }
     if (page.length < pageSize) return turns;
     after = page.at(-1)?.applied ?? after;

@@ -4,6 +4,8 @@ import type { Infer, Kind } from './schema.ts';
 import {
   defaultSettings,
   type PartialSettings,
+  places,
+  type Setting,
   type Settings,
   settingNames,
   settingsForAgent,
@@ -35,6 +37,42 @@ describe('C1: the table of settings', () => {
     expectTypeOf<SettingsOfTable['mode']>().toEqualTypeOf<Settings['mode']>();
     expectTypeOf<keyof SettingsOfTable['agents'][string]>().toEqualTypeOf<keyof Settings['agents'][string]>();
     expect(settingNames).toHaveLength(43);
+  });
+
+  it('C1: says of each setting where it acts; whoever adds one that acts everywhere says so here', () => {
+    const table = Object.entries<Setting>(settingTable);
+    for (const [name, { actsIn }] of table) {
+      expect([name, new Set(actsIn).size]).toEqual([name, actsIn.length]);
+      expect(actsIn.length, name).toBeGreaterThan(0);
+    }
+    const acting = (where: (actsIn: Setting['actsIn']) => boolean) =>
+      table.flatMap(([name, { actsIn }]) => (where(actsIn) ? [name] : []));
+    expect(acting((actsIn) => actsIn === places)).toEqual([
+      ...[
+        'mode',
+        'enabled',
+        'scope',
+        'maxStagnant',
+        'maxContinuations',
+        'ceiling',
+        'maxTodos',
+        'maxTitleBytes',
+      ],
+      ...['maxTokens', 'maxMinutes', 'circuitAfter', 'backgroundWaitMinutes', 'stopWords', 'goOnPhrases'],
+      ...['checks', 'goal', 'todoChecks', 'protect', 'agents'],
+    ]);
+    // G10, E1: nothing counts down where a host waits for the answer.
+    expect(acting((actsIn) => actsIn.includes('opencode') && !actsIn.includes('claude-code'))).toEqual([
+      ...[
+        'minIntervalMs',
+        'singleInProgress',
+        'countdownSeconds',
+        'toastDuration',
+        'timerMaxAgeMs',
+        'maxCost',
+      ],
+      ...['sendAttempts', 'sendBackoffMs', 'subagents', 'agentTypes', 'allowChecks'],
+    ]);
   });
 
   it('says what the requirements say by default (G4, G6, G8, G9, G10, E5, T6, S2, S5)', () => {

@@ -19,18 +19,41 @@ import {
   section,
 } from './schema.ts';
 
+/** Where a setting does something. `mcp`: in the todo tools that we serve. */
+export const places = ['run', 'claude-code', 'opencode', 'enforcer', 'mcp'] as const;
+type Places = readonly (typeof places)[number][];
+/** Others are answered in the moment in which they stop: nothing counts down there, and nothing is sent. */
+const toldHosts: Places = ['opencode', 'enforcer'];
+const ownAgent: Places = ['run'];
+
 export type Setting<T = unknown, Whole = T, PerAgent = boolean> = Kind<T> & {
   readonly default: Whole;
   readonly perAgent: PerAgent;
   readonly summary: string;
+  readonly actsIn: Places;
 };
 
-function perAgent<T>(kind: Kind<T>, byDefault: NoInfer<T>, summary: string): Setting<T, T, true> {
-  return { ...kind, default: byDefault, perAgent: true, summary };
+function perAgent<T>(
+  kind: Kind<T>,
+  byDefault: NoInfer<T>,
+  summary: string,
+  actsIn: Places = places,
+): Setting<T, T, true> {
+  return { ...kind, default: byDefault, perAgent: true, summary, actsIn };
 }
 
-function shared<T>(kind: Kind<T>, byDefault: NoInfer<T>, summary: string): Setting<T, T, false> {
-  return { ...perAgent<T>(kind, byDefault, summary), perAgent: false };
+function shared<T>(
+  kind: Kind<T>,
+  byDefault: NoInfer<T>,
+  summary: string,
+  actsIn: Places = places,
+): Setting<T, T, false> {
+  return { ...perAgent<T>(kind, byDefault, summary, actsIn), perAgent: false };
+}
+
+/** Of a group: these are all for our own agent. */
+function part<T>(kind: Kind<T>, byDefault: NoInfer<T>, summary: string): Setting<T, T, false> {
+  return shared<T>(kind, byDefault, summary, ownAgent);
 }
 
 type Whole<F> = { readonly [Name in keyof F]: Infer<F[Name]> };
@@ -41,7 +64,8 @@ function group<const F extends Readonly<Record<string, Setting>>>(
   fields: F,
 ): Setting<Part<F>, Whole<F>, true> {
   const defaults = Object.entries(fields).map(([name, { default: byDefault }]) => [name, byDefault]);
-  return { ...section(fields), default: Object.fromEntries(defaults), perAgent: true, summary };
+  const byDefault = Object.fromEntries(defaults);
+  return { ...section(fields), default: byDefault, perAgent: true, summary, actsIn: ownAgent };
 }
 
 const hour = 3_600_000;
@@ -197,6 +221,7 @@ const ownSettings = {
     integer(0, hour),
     1000,
     'Milliseconds that pass at least between two continuations.',
+    toldHosts,
   ),
   maxTodos: shared(integer(1, 1_000_000), 20_000, 'Todos that a plan may hold; a longer list is refused.'),
   maxTitleBytes: shared(
@@ -208,27 +233,37 @@ const ownSettings = {
     flag,
     true,
     'Whether a second todo in progress at the same time is reported to the model as a conflict.',
+    ['run', 'opencode', 'mcp'],
   ),
   countdownSeconds: perAgent(
     number(0, 3600),
     2,
     'Seconds that an idle session waits before a continuation is sent.',
+    toldHosts,
   ),
-  toastDuration: perAgent(integer(0, 60_000), 900, 'Milliseconds that each toast of the countdown is shown.'),
+  toastDuration: perAgent(
+    integer(0, 60_000),
+    900,
+    'Milliseconds that each toast of the countdown is shown.',
+    toldHosts,
+  ),
   gracePeriod: perAgent(
     integer(0, 60_000),
     500,
     'Milliseconds after the start of a countdown in which a message without an id does not cancel it.',
+    ['enforcer'],
   ),
   timerMaxAgeMs: perAgent(
     integer(0, 24 * hour),
     600_000,
     'Milliseconds that a timer may be late after a restart; an older one pauses the session instead.',
+    toldHosts,
   ),
   contextShare: perAgent(
     number(0.1, 1),
     0.9,
     'Share of the context of the model that may be used before continuations end.',
+    ['run', 'enforcer'],
   ),
   maxTokens: perAgent(
     nullable(integer(1, 1_000_000_000_000)),
@@ -239,6 +274,7 @@ const ownSettings = {
     nullable(number(0, 1_000_000)),
     null,
     'Cost, in the currency of the prices, that may be spent after one human message; null: no limit.',
+    ['run', 'opencode', 'enforcer'],
   ),
   maxMinutes: perAgent(
     nullable(number(0, year)),
@@ -250,16 +286,18 @@ const ownSettings = {
     3,
     'Times that the same error may come before continuations end as failed.',
   ),
-  sendAttempts: perAgent(integer(1, 10), 3, 'Times that sending one continuation is tried.'),
+  sendAttempts: perAgent(integer(1, 10), 3, 'Times that sending one continuation is tried.', toldHosts),
   sendBackoffMs: perAgent(
     integer(0, 600_000),
     500,
     'Milliseconds before a failed send is tried again; each further one waits longer.',
+    toldHosts,
   ),
   baselineSeconds: shared(
     number(0, 86_400),
     60,
     'Seconds that a run waits for the checks to be tried before the first call to the model; then they run beside it.',
+    ownAgent,
   ),
   backgroundWaitMinutes: perAgent(
     number(0, week),
@@ -270,8 +308,14 @@ const ownSettings = {
     names,
     ['plan', 'planner', 'compaction', 'prometheus', 'momus'],
     'Agents that are never continued; letter case does not count.',
+    ['claude-code', 'opencode', 'enforcer'],
   ),
-  subagents: perAgent(choice('off', 'on'), 'off', 'Whether a subagent is held to a plan of its own.'),
+  subagents: perAgent(
+    choice('off', 'on'),
+    'off',
+    'Whether a subagent is held to a plan of its own.',
+    toldHosts,
+  ),
   stopWords: shared(phrases, stopWords, 'Messages that stop the automation when they are all a human says.'),
   goOnPhrases: shared(
     phrases,
@@ -282,67 +326,68 @@ const ownSettings = {
     names,
     [],
     'Types of workers that a todo may be for, in hosts that have some; our own agent knows those of workers.',
+    ['opencode', 'mcp'],
   ),
   liveView: shared(
     flag,
     true,
     'Whether a run on a terminal is drawn as a live view; otherwise it prints lines.',
+    ownAgent,
   ),
   model: perAgent(
     nullable(line(200)),
     null,
     'Model of our own agent as provider/model; null: chosen by the keys in the environment.',
+    ownAgent,
   ),
   models: shared(
     named(modelProvider, 200),
     {},
     'Providers by the name that stands before the slash of a model; a known name changes that provider.',
+    ownAgent,
   ),
   prices: shared(
     named(modelPrice, 1000),
     {},
     'Prices per million tokens by provider/model; without one the cost of a model is unknown.',
+    ownAgent,
   ),
   context: group('How much of the conversation our own agent sends to the model.', {
-    maxMessages: shared(
-      integer(8, 10_000),
-      50,
-      'Messages of the history that one call to the model carries.',
-    ),
-    limit: shared(
+    maxMessages: part(integer(8, 10_000), 50, 'Messages of the history that one call to the model carries.'),
+    limit: part(
       nullable(tokens),
       null,
       'Tokens that fit into the context of the model; null: what is known about it.',
     ),
-    compactAt: shared(
+    compactAt: part(
       number(0.1, 1),
       0.8,
       'Share of the context at which the history is replaced by a summary.',
     ),
-    planTodos: shared(integer(1, 200), 20, 'Open todos of the plan that every call to the model names.'),
+    planTodos: part(integer(1, 200), 20, 'Open todos of the plan that every call to the model names.'),
   }),
   iterations: group('How many steps in a row our own agent may spend on tool calls.', {
-    base: shared(integer(1, 10_000), 10, 'Steps with tool calls before the agent is asked about its plan.'),
-    extend: shared(integer(0, 10_000), 10, 'Steps that are added while the plan has open todos.'),
-    cap: shared(integer(1, 10_000), 50, 'Steps since the last continuation, whatever is open.'),
+    base: part(integer(1, 10_000), 10, 'Steps with tool calls before the agent is asked about its plan.'),
+    extend: part(integer(0, 10_000), 10, 'Steps that are added while the plan has open todos.'),
+    cap: part(integer(1, 10_000), 50, 'Steps since the last continuation, whatever is open.'),
   }),
   tools: group('What the workspace tools of our own agent may do.', {
-    shellAllow: shared(list(line(500), 1000), [], 'Patterns of commands that the agent may run by itself.'),
-    shellTimeoutSeconds: shared(integer(1, 86_400), 120, 'Seconds after which a command is ended.'),
+    shellAllow: part(list(line(500), 1000), [], 'Patterns of commands that the agent may run by itself.'),
+    shellTimeoutSeconds: part(integer(1, 86_400), 120, 'Seconds after which a command is ended.'),
   }),
   permissions: {
     ...group('What our own agent may do. Never taken from a project.', {
-      mode: shared(
+      mode: part(
         nullable(choice('ask', 'allow-list', 'read-only', 'auto')),
         null,
         'How calls that nobody allowed are treated; null: ask on a terminal, allow-list elsewhere.',
       ),
-      allow: shared(
+      allow: part(
         named(list(line(500), 1000), 50),
         {},
         'Patterns by tool: commands for shell and start_job, paths for write_file and edit_file.',
       ),
-      waitSeconds: shared(
+      waitSeconds: part(
         integer(0, 604_800),
         0,
         'Seconds that a run without a terminal waits for an answer from elsewhere before it ends as paused.',
@@ -354,6 +399,7 @@ const ownSettings = {
     named(worker, 50),
     {},
     'Workers by their type: those that come along (explorer, coder, tester) changed, and your own.',
+    ownAgent,
   ),
   checks: shared(
     named(check, 200),
@@ -371,6 +417,7 @@ const ownSettings = {
     list(either(argv, line(100)), 200),
     [],
     'Names of checks, or programs with arguments as lists, that an agent may propose for a todo.',
+    ['run', 'opencode', 'mcp'],
   ),
 } as const;
 

@@ -20,7 +20,7 @@ export type EngineOptions = Readonly<{
   /** For crash tests. */
   trace?: (point: EnginePoint) => void;
   /** After each commit, before anything is performed. */
-  watch?: (state: State, events: readonly Event[]) => void;
+  watch?: (state: State, events: readonly Event[], decisions: readonly Decision[]) => void;
 }>;
 
 export type EnginePoint = 'before-commit' | 'after-commit' | 'before-send' | 'after-send' | 'after-record';
@@ -54,7 +54,8 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     const folded = await store.step(event.sessionId, (loaded) => fold(event, loaded));
     trace('after-commit');
     const applied = folded.steps.map((step) => step.event);
-    if (applied.length > 0) options.watch?.(folded.state, applied);
+    const decisions = folded.steps.flatMap(({ step }) => step.decision ?? []);
+    if (applied.length > 0) options.watch?.(folded.state, applied, decisions);
     return perform(folded);
   }
 

@@ -6,10 +6,12 @@ import { UntildoneError } from '../core/error.ts';
 import type { Asking, Event, EventOf, SourceKind } from '../core/events.ts';
 import { followHost, hostListChanges } from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
+import { settingsForAgent } from '../core/settings.ts';
 import { createState, noTrail, type State } from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
 import { mayHaveMoved } from '../core/work.ts';
 import { type Handled, lossSentence } from '../engine/engine.ts';
+import { readSnapshot } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
@@ -205,11 +207,11 @@ export function createAnswers(context: Context) {
     return { refusal: describeFailure(after) };
   }
 
-  async function stop({ end, lastText, isContinued, background, blockCap }: Asks<'stop'>) {
+  async function stop({ end, lastText, isContinued, background, blockCap, transcript }: Asks<'stop'>) {
     const { state, pending, told, decisions, catchUp } = await lookUp();
     const { directory } = descriptor;
     const differences = listEvents(told, decisions);
-    await store.append([...catchUp, ...differences]);
+    await store.append([...catchUp, ...differences, ...(await usageEvents(state, pending, transcript))]);
     const isPlanning = ({ type }: Event) => type === 'todos-created' || type === 'plan-written';
     const hasPlan = differences.length > 0 || pending.some(isPlanning) || state.plan.length > 0;
     const isMeasured = hasPlan || configuration.current().goalChecks.length > 0;
@@ -241,6 +243,20 @@ export function createAnswers(context: Context) {
     const loss = state.recordBroken === null ? handled.state.recordBroken : null;
     if (loss === null || said.message?.includes(loss)) return said;
     return { ...said, message: [lossSentence(loss), said.message].filter(Boolean).join(' ') };
+  }
+
+  /** Only for a budget: to read the transcript takes time. Each call of the model is one event, whoever tells it. */
+  async function usageEvents(state: State, pending: readonly Event[], path: string | null): Promise<Event[]> {
+    const spoke = pending.findLast((event) => event.type === 'human-spoke');
+    const hash = spoke?.policyHash ?? state.policyHash;
+    const policy = hash === null ? null : readSnapshot(hash, await store.policy(hash));
+    const { maxTokens } = settingsForAgent((policy ?? configuration.current()).settings, agent.name);
+    if (path === null || maxTokens === null) return [];
+    return host.readUsage(path, spoke?.at ?? state.usage.since).map(({ key, ...tokens }) => ({
+      ...base('side'),
+      ...{ id: `${sessionId}:usage:${shortHash(key)}`, type: 'usage-reported', ...tokens },
+      ...{ cost: null, contextTokens: null, contextLimit: null },
+    }));
   }
 
   /** What the host's own list says otherwise than before (G5). */

@@ -11,6 +11,8 @@ export interface AskedHost {
   translate(payload: unknown, moment: HookMoment): Translation;
   /** null: the host keeps no list, or it cannot be read. Must not throw. */
   readList(call: HookCall, environment: Environment): readonly ListedTodo[] | null;
+  /** What calls of the model used since then, as far as its transcript shows: bounded, and empty if unreadable. */
+  readUsage(transcript: string, since: number): readonly UsedTokens[];
   /** Variables that the project's own settings of the host set: anyone may have written those (V10). Must not throw. */
   projectVariables(call: HookCall, environment: Environment): readonly string[];
   /** The hook, if bytes that cannot be read as a payload are about a stop; null: about anything else. */
@@ -20,6 +22,8 @@ export interface AskedHost {
   agentCommandOf(variable: (name: string) => string | undefined): AgentCommand | null;
 }
 
+/** `key`: of the call, so that it is counted once. */
+export type UsedTokens = Readonly<{ key: string; inputTokens: number; outputTokens: number }>;
 type AgentCommand = Readonly<{ sessionId: string | null }>;
 
 export type HookMoment = Readonly<{
@@ -75,6 +79,8 @@ export type StopAsked = Readonly<{
   background: readonly Job[] | null;
   /** Blocks in a row without a tool call that the host takes; null: any number. */
   blockCap: number | null;
+  /** Path of the session's transcript, where it shows what the model used. */
+  transcript: string | null;
 }>;
 
 /** The sentence goes into the log; null: nothing is asked for. */

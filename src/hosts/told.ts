@@ -1,5 +1,6 @@
 // Hosts that only tell us when a session idles: the driver, whose memory and queue per session keep events in order, and the
 // runtime, with toasts, a watchdog over continuations and a clean end. Adapters translate, the engine decides.
+import type { Decision } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { AgentDescriptor, Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import { isSameList, type ListedTodo, writtenItems } from '../core/reconcile.ts';
@@ -338,8 +339,8 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
   let disposed: Promise<void> | null = null;
   const runtime = createRuntime({ ...options, host, watch });
 
-  function watch(session: State, events: readonly Event[]) {
-    options.watch?.(session, events);
+  function watch(session: State, events: readonly Event[], decisions: readonly Decision[]) {
+    options.watch?.(session, events, decisions);
     const { id, parked, timer } = session;
     if (session.descriptor.mode !== 'told') return;
     if (disposed !== null) {

@@ -132,4 +132,16 @@ export const agentMutations = mutationsOf({
       why: 'a wrong id in a todo tool blocks the todo',
     },
   },
+  'src/agent/guard/guard-transform.ts': {
+    'guard-attempt-kept': {
+      find: '      hold = null;\n      attempt = 1;\n',
+      replace: '      hold = null;\n',
+      why: 'after one retry no stop of the stream is held back any more (I4)',
+    },
+    'guard-three-attempts': {
+      find: 'const { maxAttempts = 2 } = options;',
+      replace: 'const { maxAttempts = 3 } = options;',
+      why: 'a stop attempt is sent back twice (I3)',
+    },
+  },
 });

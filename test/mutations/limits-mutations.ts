@@ -96,4 +96,35 @@ export const limitsMutations = mutationsOf({
       why: 'the reason shown is not the one that counts',
     },
   },
+  'src/hosts/claude-code/host.ts': {
+    'usage-before-human': {
+      find: ' || !(Date.parse(String(timestamp)) >= since)',
+      replace: '',
+      why: 'what an earlier turn used is counted against this one (G8)',
+    },
+    'usage-per-line': {
+      find: 'used.set(key, {',
+      replace: 'used.set(key + used.size, {',
+      why: 'an answer is counted once for each of its parts (G8)',
+    },
+  },
+  'src/hosts/opencode/driver.ts': {
+    'usage-unheard': {
+      find: '      await tell(usage, ',
+      replace: '      void String(',
+      why: 'opencode run never reaches a budget (G8)',
+    },
+  },
+  'src/hosts/enforcer/index.ts': {
+    'decision-untold': {
+      find: '      tellProgram(options.onDecision, id, decision).catch(onError);\n',
+      replace: '',
+      why: 'nobody can see why a session was left alone (C4)',
+    },
+    'callback-throws': {
+      find: 'void tellProgram(options.onError, error).catch(() => {})',
+      replace: 'options.onError?.(error)',
+      why: 'an error in a callback of the program stops its session (C4)',
+    },
+  },
 });

@@ -1,6 +1,7 @@
 // The in-turn guard in the real loop: what is held, what passes at once, what the human sees and what only the model
 // sees (I1–I9).
 import { describe, expect, it } from 'vitest';
+import type { HumanControl } from '../../src/agent/run-agent.ts';
 import {
   complete,
   empty,
@@ -17,6 +18,8 @@ import {
   withText,
   writeFile,
 } from '../../src/scripted-model/index.ts';
+import { createProgramStage } from '../support/program-stage.ts';
+import { call, line, ScriptedCaller, step, text } from '../support/scripted-stream.ts';
 import { play, setStage } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, continuationText, ending, eventsOf, heard, shownText, userTexts } from './seen.ts';
@@ -87,6 +90,38 @@ describe('the guard in the loop', () => {
     expect(continuations(played)).toEqual([]);
   });
 
+  const levels = (played: Parameters<typeof continuations>[0]) =>
+    eventsOf(played, 'continuation').map(({ level }) => level);
+
+  it('I3: a reminder is firmer than the last one only if the plan has not changed since that one', async () => {
+    const played = await play({
+      protocol,
+      steps: [
+        ...[plan('Write alpha', 'Write beta'), say('Done.'), say('It is done.')],
+        ...[start('Write alpha'), say('Now it is done.'), say('Really done.')],
+        ...[...alpha.slice(0, 2), complete('Write beta'), say('Written.')],
+      ],
+    });
+    // The third stop has seen a change, the fourth none since the third: its snapshot is the newest plan (I4).
+    expect(levels(played)).toEqual([1, 2, 1, 2]);
+    const isFirmer = [0, 1, 2, 3].map((index) =>
+      continuationText(played, index).includes('Since the last reminder no todo was finished'),
+    );
+    expect(isFirmer).toEqual([false, true, false, true]);
+  });
+
+  it('I4 I2: work with tools releases the step and makes the next stop a new one; by itself it is no progress', async () => {
+    const look = withText('I look.', runCommand('true'));
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha'), say('Done.'), look, say('Done again.'), ...alpha],
+    });
+    // Each of both stops is held back, with a retry of its own, although the first had used its one up.
+    expect(eventsOf(played, 'text-held-back').map(({ text }) => text)).toEqual(['Done.', 'Done again.']);
+    expect(shownText(played)).toBe('I look.Written.');
+    expect(levels(played)).toEqual([1, 2]);
+  });
+
   it('I3: one reminder per stop attempt, each counted as one continuation, firmer while the plan stands still', async () => {
     const played = await play({
       protocol,
@@ -94,7 +129,7 @@ describe('the guard in the loop', () => {
       afterwards: say('I think it is done.'),
     });
     expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'stagnant', exitCode: 5 });
-    expect(eventsOf(played, 'continuation').map(({ level }) => level)).toEqual([1, 2, 3]);
+    expect(levels(played)).toEqual([1, 2, 3]);
     expect(played.session.counters.total).toBe(3);
     // One plan, one answer, and one more answer for each reminder.
     expect(played.requests).toHaveLength(5);
@@ -114,11 +149,7 @@ describe('the guard in the loop', () => {
     const first = await stage.run();
     expect(ending(first)).toMatchObject({ outcome: 'paused', reason: 'paused-by-model' });
     const second = await stage.run({ goal: 'go on' });
-    expect(
-      eventsOf(second, 'continuation')
-        .map(({ level }) => level)
-        .slice(0, 1),
-    ).toEqual([1]);
+    expect(levels(second).slice(0, 1)).toEqual([1]);
   });
 
   it('I6: a complex request gets a hint to plan with the first call only', async () => {
@@ -164,6 +195,45 @@ describe('the guard in the loop', () => {
     expect(last(6)).toContain(hint);
   });
 
+  it('I6 T3: words that join a planned turn, typed or given when it is taken up again, begin none: the hint stays mild', async () => {
+    let control: HumanControl | null = null;
+    let runs = 0;
+    const stage = await setStage({
+      protocol,
+      cursor: 'server',
+      settings: { scope: 'session' },
+      steps: [
+        ...[
+          plan('Write alpha', 'Write beta'),
+          runCommand('sleep 0.2'),
+          pause('need a colour'),
+          say('Later.'),
+        ],
+        ...[pause('need a shape'), say('Later.')],
+        ...[pause('need a name'), say('Later.')],
+      ],
+      onControl: (given) => {
+        control = given;
+      },
+      watch: (event) => {
+        if (runs === 1 && event.type === 'tool-started' && event.tool === 'shell')
+          void control?.say(`${complexGoal} And join.`);
+      },
+    });
+    const run = (goal: string) => {
+      runs += 1;
+      return stage.run({ goal });
+    };
+    await run(`${complexGoal} [conversation: joined]`);
+    await run(`${complexGoal} Again.`);
+    const third = await run(`${complexGoal} Once more.`);
+    const hints = third.requests.flatMap((request) =>
+      userTexts(request).filter((text) => text.includes('This request has')),
+    );
+    // One for each of the three messages: none says that an earlier one was worked on without a plan.
+    expect(hints.map((text) => text.includes(hint))).toEqual([true, true, true]);
+  });
+
   it('I7: reminders, hints and the plan reach the model and never the history that the human sees', async () => {
     const played = await play({
       protocol,
@@ -200,7 +270,7 @@ describe('the guard in the loop', () => {
     expect(eventsOf(played, 'notice')).toEqual([]);
   });
 
-  it('I9: an empty answer is caught inside the step, abandoned work by a continuation between steps', async () => {
+  it('I9: the first two layers: an empty answer is caught inside the step, abandoned work by a continuation between steps', async () => {
     const played = await play({
       protocol,
       steps: [plan('Write alpha'), empty(), say('Later.'), ...alpha],
@@ -217,6 +287,33 @@ describe('the guard in the loop', () => {
       'continuation',
       'step-started',
     ]);
+  });
+
+  it('I9: the third layer: what the guard let go, the enforcer finds idle and sends back', async () => {
+    const program = createProgramStage();
+    const model = new ScriptedCaller(
+      step([]),
+      step(text('Later.')),
+      step([...text('On it.'), ...call('edit')]),
+    );
+    const turn = async () => {
+      const { parts } = await model.run();
+      for (const part of parts) if (part.type === 'tool-call') await program.works();
+      await program.answers(line(parts));
+      await program.idles();
+    };
+    program.todos = [{ content: 'Write alpha' }];
+    await program.says('Write alpha.');
+    await program.works('todo_write');
+    await turn();
+    // The guard asked once about the empty answer; "Later." it let go.
+    expect(model.reminders).toEqual([null, 'REMINDER 1']);
+    expect(program.messages.at(-1)?.text).toContain('Later.');
+    expect(program.injected).toEqual([]);
+    await program.clock.advance(2000);
+    expect(program.injected.map((one) => one.text)).toEqual([expect.stringContaining('Write alpha')]);
+    await turn();
+    expect(program.messages.at(-1)?.text).toContain('On it.');
   });
 
   it('G7: toggling with the same words is bounded by the same alarms', async () => {

@@ -1,6 +1,6 @@
 // Who may take a session up again, with real processes (V5, P41): not a second process beside a living one, and not
 // `run` where the session belongs to another program.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -54,6 +54,27 @@ describe('P41: one owner', () => {
     writeFileSync(join(line.project, 'go'), '');
     const second = line.start('run', '--resume', '--auto', '--json');
     expect(await second.ended).toBe(3);
+  });
+
+  it('P41, V5: what a killed run left running is ended before the next one works in its place', async () => {
+    const left = runCommand('echo $$ > left.pid; while [ ! -e go ]; do sleep 0.05; done');
+    // A zombie has ended; whoever took the orphan over has not asked for its status yet.
+    const look = runCommand(`ps -o stat= -p "$(cat left.pid)" | grep -qv '^Z' && touch still-alive; true`);
+    const line = await openCommandLine({
+      steps: [plan('Write one'), left, look, complete('Write one'), say('Written.')],
+    });
+    const first = line.start(...run);
+    await first.sees(startsShell);
+    const pidFile = join(line.project, 'left.pid');
+    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').trim()).toMatch(/^\d+$/u);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    // Signal 0 asks whether it is there, and throws if not: nobody ended it with its owner.
+    process.kill(Number(readFileSync(pidFile, 'utf8')), 0);
+    const second = line.start('run', '--resume', '--auto', '--json');
+    await second.sees(startsShell);
+    expect(await second.ended).toBe(3);
+    expect(existsSync(join(line.project, 'still-alive'))).toBe(false);
   });
 
   it('P41: a process that has the number of a dead owner is not taken for it', async () => {

@@ -2,7 +2,6 @@
 // makes its attempts as our loop does, each through `modelParts` and a guard of its own. Nothing here sleeps.
 import {
   createGuard,
-  GuardMemory,
   type GuardTransformOptions,
   type PartLike,
   type StepFacts,
@@ -78,11 +77,9 @@ export async function* attempts<Part extends PartLike>(
     sent = null;
     const options: GuardTransformOptions<Part> = {
       hasOpenTodos: () => caller.hasOpenTodos(),
-      isPaused: () => caller.isPaused(),
-      readPlan: () => caller.readPlan(),
+      isPaused: () => caller.isPaused?.() ?? false,
       isDuplicate: (part) => caller.isDuplicate?.(part) ?? false,
       ask: async (stop) => (await unlessAborted(caller.ask(stop), signal)) ?? { answer: 'release' },
-      memory: caller.memory,
       maxAttempts: (caller.maxAttempts ?? 2) - number + 1,
       remind: (words, held) => {
         sent = { reminder: words, held };
@@ -105,7 +102,7 @@ export async function* attempts<Part extends PartLike>(
       yield* seen;
       seen = [];
     }
-    await guard.end(emit);
+    guard.end(emit);
     yield* seen;
     const back = sent as { held: string } | null;
     if (back !== null) heldBack.push(back.held);
@@ -126,19 +123,16 @@ export async function* attempts<Part extends PartLike>(
 
 /** A guard's caller with a plan of its own; every field can be replaced by a test. */
 export class ScriptedCaller implements Attempts<ScriptPart> {
-  readonly memory = new GuardMemory();
   readonly reminders: (string | null)[] = [];
   readonly stops: StopFacts[] = [];
   readonly log: string[] = [];
-  plan = 'a: pending';
   open = true;
   paused = false;
   signal?: AbortSignal;
   maxAttempts?: number;
-  answer: (stop: StopFacts) => StopAnswer | Promise<StopAnswer> = ({ level }) => ({
+  answer: (stop: StopFacts) => StopAnswer | Promise<StopAnswer> = ({ attempt }) => ({
     answer: 'retry',
-    reminder: `REMINDER ${level}`,
-    level,
+    reminder: `REMINDER ${attempt}`,
   });
   readonly #sources: Source[];
 
@@ -161,11 +155,6 @@ export class ScriptedCaller implements Attempts<ScriptPart> {
   isPaused(): boolean {
     this.log.push('isPaused');
     return this.paused;
-  }
-
-  readPlan(): string {
-    this.log.push('readPlan');
-    return this.plan;
   }
 
   isDuplicate(toolResult: ScriptPart): boolean {

@@ -127,8 +127,6 @@ describe('the hint to plan', () => {
     expect(countComplexTurn(2, { ...written, type: 'todos-created' })).toBe(0);
     expect(countComplexTurn(2, spoke('Thanks!'))).toBe(2);
     expect(countComplexTurn(2, spoke(request))).toBe(3);
-    // Words that join a turn begin none.
-    expect(countComplexTurn(2, { ...spoke(request), queued: true })).toBe(2);
   });
 
   it('I6: to copy is something to do', () => {

@@ -53,11 +53,10 @@ export function planningHint(message: string, complexTurnsWithoutPlan: number, a
     : `${seen} The last ${turns} complex requests were worked on without a plan. Your first call must write the todos, one for each part; call no other tool before that.`;
 }
 
-/** Complex turns in a row without a plan, event by event. Whoever writes to a plan has one, an older one too. */
+/** Complex turns in a row without a plan, by what began each and what was written. Whoever writes to a plan has one, an older one too. */
 export function countComplexTurn(before: number, event: Event) {
   if (event.type === 'todos-created' || event.type === 'plan-written') return 0;
-  // Words that join a turn begin none.
-  if (event.type !== 'human-spoke' || event.queued === true) return before;
+  if (event.type !== 'human-spoke') return before;
   return analyseComplexity(event.text ?? '').isComplex ? before + 1 : before;
 }
 

@@ -67,7 +67,7 @@ describe('errors', () => {
 
   it('fails open: a decision that throws releases the answer and says so', async () => {
     const cause = new Error('store is locked');
-    for (const question of ['ask', 'isPaused', 'hasOpenTodos', 'readPlan'] as const) {
+    for (const question of ['ask', 'isPaused', 'hasOpenTodos'] as const) {
       const caller = new ScriptedCaller(lie);
       caller[question] = () => {
         throw cause;

@@ -9,6 +9,7 @@ import {
   step,
   text,
 } from '../../../test/support/scripted-stream.ts';
+import { createGuard } from './guard-transform.ts';
 
 const lie = step(text('All done!'));
 const honest = step([...text('On it.'), ...call('shell')], 'tool-calls');
@@ -86,8 +87,8 @@ describe('a step that worked with tools', () => {
   it('I2: is released without looking at the todos again', async () => {
     const caller = new ScriptedCaller(honest);
     const { result } = await caller.run();
-    // Once when the step starts, and the plan after everything has been released.
-    expect(caller.log).toEqual(['hasOpenTodos', 'readPlan']);
+    // Once, when the step starts.
+    expect(caller.log).toEqual(['hasOpenTodos']);
     expect(result).toMatchObject({ attempts: 1, calledTools: true });
   });
 
@@ -184,8 +185,29 @@ describe('releasing', () => {
 
   it('I4: no reminder to give is a release', async () => {
     const caller = new ScriptedCaller(lie);
-    caller.answer = () => ({ answer: 'retry', reminder: '  ', level: 1 });
+    caller.answer = () => ({ answer: 'retry', reminder: '  ' });
     expect((await caller.run()).result).toMatchObject({ attempts: 1, heldBack: [] });
+  });
+
+  it('I1: every answer is out in the same turn of the event loop as the model’s last event, if the decision is', async () => {
+    for (const script of [lie, honest, repeated, step(text('and so'), 'length')]) {
+      const shown: ScriptPart[] = [];
+      const guard = createGuard<ScriptPart>({
+        hasOpenTodos: () => true,
+        ask: async () => ({ answer: 'release' }),
+        remind: () => {},
+      });
+      for (const part of script.slice(0, -2)) await guard.take(part, (passing) => shown.push(passing));
+      let turns = 0;
+      setImmediate(() => {
+        turns += 1;
+      });
+      for (const part of script.slice(-2)) await guard.take(part, (passing) => shown.push(passing));
+      expect([turns, shown.map(({ type }) => type).sort()]).toEqual([
+        0,
+        script.map(({ type }) => type).sort(),
+      ]);
+    }
   });
 
   it('I3: what the decision lets go is released', async () => {
@@ -218,61 +240,6 @@ describe('releasing', () => {
     const { parts, result } = await caller.run();
     expect(result.attempts).toBe(2);
     expect(parts.filter(({ type }) => type === 'finish')).toHaveLength(1);
-  });
-});
-
-describe('what the guard remembers', () => {
-  it('I4: every exit resets level and counter and takes the latest plan as snapshot', async () => {
-    const fresh = { reminderLevel: 0, toolCalls: 0, planSnapshot: 'later' };
-    const broken: ScriptPart[] = [
-      { type: 'start-step' },
-      ...text('half'),
-      { type: 'error', error: new Error('boom') },
-    ];
-    const scripts: [string, ScriptPart[][]][] = [
-      ['tool work', [honest]],
-      ['release after a retry', [lie, lie]],
-      ['tool work after a retry', [lie, honest]],
-      ['error', [broken]],
-      ['duplicates', [repeated, repeated]],
-    ];
-    for (const [exit, script] of scripts) {
-      const caller = new ScriptedCaller(...script);
-      caller.memory.reminded(2, 'earlier');
-      caller.memory.countToolCalls(5);
-      caller.plan = 'later';
-      await caller.run();
-      expect([exit, caller.memory.state]).toEqual([exit, fresh]);
-    }
-  });
-
-  it('I3: a reminder is firmer than the last one only if the plan has not changed since', async () => {
-    for (const [plan, level] of [
-      ['same', 3],
-      ['changed', 2],
-    ] as const) {
-      const caller = new ScriptedCaller(lie, honest);
-      caller.memory.reminded(2, 'same');
-      caller.plan = plan;
-      await caller.run();
-      expect(caller.stops[0]).toMatchObject({ level, planUnchanged: plan === 'same' });
-    }
-  });
-
-  it('I3: with more attempts allowed, unchanged plans escalate and stay at the firmest words', async () => {
-    const caller = new ScriptedCaller(lie, lie, lie, lie, lie);
-    caller.maxAttempts = 5;
-    await caller.run();
-    expect(caller.stops.map(({ level }) => level)).toEqual([1, 2, 3, 3]);
-  });
-
-  it('I4: a plan that cannot be read at the exit fails nothing and matches no later plan', async () => {
-    const caller = new ScriptedCaller(honest);
-    caller.readPlan = () => {
-      throw new Error('locked');
-    };
-    expect((await caller.run()).result.error).toBeUndefined();
-    expect(caller.memory.state.planSnapshot).toBeNull();
   });
 });
 

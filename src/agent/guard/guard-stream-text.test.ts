@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ScriptedLanguageModel, type ScriptedStep } from '../../../test/support/scripted-language-model.ts';
 import { type Attempts, attempts, collect, type SeenPart } from '../../../test/support/scripted-stream.ts';
-import { GuardMemory, type StopAnswer } from './guard-transform.ts';
+import type { StopAnswer } from './guard-transform.ts';
 
 type Part = TextStreamPart<ToolSet>;
 
@@ -56,11 +56,9 @@ function scene(
     },
     hasOpenTodos: () => board.open.length > 0,
     isPaused: () => false,
-    readPlan: () => JSON.stringify(board),
     isDuplicate: (part) =>
       part.type === 'tool-result' && JSON.stringify(part.output).includes('Nothing changed'),
-    ask: async (): Promise<StopAnswer> => ({ answer: 'retry', reminder: 'Go on with b.', level: 1 }),
-    memory: new GuardMemory(),
+    ask: async (): Promise<StopAnswer> => ({ answer: 'retry', reminder: 'Go on with b.' }),
   };
   return { scripted, board, options };
 }
@@ -158,7 +156,7 @@ describe('latency', () => {
     return { count: sorted.length, median: sorted[30] ?? Number.NaN, worst: sorted.at(-1) ?? Number.NaN };
   }
 
-  it('I1: an answer is out within 50 ms of the model’s last event (figures printed)', async () => {
+  it('I1: half of the answers are out within 50 ms of the model’s last event on any machine (figures printed)', async () => {
     const bare = await waits(({ options }) => options.attempt(null));
     const guarded = await waits(({ options }) =>
       attempts({ ...options, ask: async () => ({ answer: 'release' }) }),

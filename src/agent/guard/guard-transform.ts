@@ -1,5 +1,6 @@
 // The in-turn guard (I1–I5, I7): while todos are open, text is held, and a stop without tool work is sent back with a
-// reminder. Our loop feeds it parts; for others it is an `experimental_transform`. `ask` decides (G1).
+// reminder. Our loop feeds it parts; for others it is an `experimental_transform`. `ask` decides, and knows how firm the
+// reminder should be (G1, I3): between two stop attempts nothing is kept here.
 import type { StreamTextTransform, TextStreamPart, ToolSet } from 'ai';
 import type { StopEnd } from '../../core/events.ts';
 import { endsInQuestion } from '../../core/safe-text.ts';
@@ -19,27 +20,21 @@ export type StepFacts = Readonly<{
 
 export type StopFacts = StepFacts &
   Readonly<{
+    /** Of this stop, from 1: a step that worked with tools, or a release, ends it. */
     attempt: number;
-    /** How firm the reminder should be (I3). */
-    level: number;
-    planUnchanged: boolean;
   }>;
 
-export type StopAnswer = Readonly<
-  { answer: 'release' } | { answer: 'retry'; reminder: string; level: number }
->;
+export type StopAnswer = Readonly<{ answer: 'release' } | { answer: 'retry'; reminder: string }>;
 
 /** None of these may change the plan. */
 export interface GuardQuestions<Part extends PartLike> {
   /** Asked at the start of a step and before the decision (G5). */
   hasOpenTodos(): boolean | Promise<boolean>;
-  isPaused(): boolean | Promise<boolean>;
-  readPlan(): string | Promise<string>;
+  isPaused?(): boolean | Promise<boolean>;
   /** Whether it tells of a todo_write that changed nothing (I5). */
   isDuplicate?(toolResult: Part): boolean;
   /** A retry counts as one continuation there. */
   ask(stop: StopFacts): Promise<StopAnswer>;
-  readonly memory: GuardMemory;
   /** The first included; 2, the default, is one retry per stop attempt (I3). */
   readonly maxAttempts?: number;
 }
@@ -71,7 +66,7 @@ export function toTransform<Tools extends ToolSet>(
 const release: StopAnswer = { answer: 'release' };
 
 export function createGuard<Part extends PartLike>(options: GuardTransformOptions<Part>) {
-  const { memory, maxAttempts = 2 } = options;
+  const { maxAttempts = 2 } = options;
   const reminders = new Set<unknown>();
   let hold: ReturnType<typeof holdBack<Part>> | null = null;
   let watch = watchStep(options);
@@ -80,13 +75,18 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
   async function answerTo(facts: StepFacts): Promise<StopAnswer> {
     if (facts.end === 'error' || facts.end === 'cancelled' || attempt >= maxAttempts) return release;
     if (facts.calledTools && !facts.onlyDuplicates) return release;
-    if ((await options.isPaused()) || !(await options.hasOpenTodos())) return release;
-    const plan = await options.readPlan();
-    const asked = { level: memory.nextLevel(plan), planUnchanged: memory.isUnchanged(plan) };
-    const answer = await options.ask({ ...facts, attempt, ...asked });
-    if (answer.answer === 'release' || answer.reminder.trim() === '') return release;
-    memory.reminded(answer.level, plan);
-    return answer;
+    if ((await options.isPaused?.()) || !(await options.hasOpenTodos())) return release;
+    const answer = await options.ask({ ...facts, attempt });
+    return answer.answer === 'retry' && answer.reminder.trim() === '' ? release : answer;
+  }
+
+  async function mayHold() {
+    try {
+      return await options.hasOpenTodos();
+    } catch {
+      // Safe: nothing is hidden, and it is asked again before the decision.
+      return false;
+    }
   }
 
   const guard = {
@@ -96,7 +96,7 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
       // I7: the SDK shows steering messages; ours are for the model alone.
       if (part.type === 'steering-message' && reminders.has(steeringText(part))) return;
       if (part.type === 'start-step') {
-        hold = holdBack((await unless(false, () => options.hasOpenTodos())) ? 'answer' : 'end');
+        hold = holdBack((await mayHold()) ? 'answer' : 'end');
         watch = watchStep(options);
       }
       watch.observe(part);
@@ -105,7 +105,6 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
       if (passing.at(-1) !== part) options.onHeld?.(part);
       passing.forEach(emit);
       if (part.type !== 'finish-step') return;
-      memory.countToolCalls(watch.workCalls());
       const answer = await answerTo(watch.facts()).catch((cause: unknown) => {
         // Safe: releasing is what would happen without a guard.
         options.onFailure?.(cause);
@@ -119,21 +118,15 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
       options.remind(answer.reminder, sentBack.text);
       sentBack.passing.forEach(emit);
     },
-    /** I4: at every exit. Must not fail: the next reminder then starts mildly. */
-    async end(emit: (part: Part) => void) {
+    /** At every exit: the next stop is a new one, after tool work too (I4). */
+    end(emit: (part: Part) => void) {
       if (hold === null) return;
       hold.release().forEach(emit);
       hold = null;
       attempt = 1;
-      memory.reset(await unless(null, () => options.readPlan()));
     },
   };
   return guard;
-}
-
-/** Safe: it hides nothing, and asks again before the decision. */
-function unless<Value>(unknown: Value, look: () => Value | Promise<Value>): Promise<Value> {
-  return new Promise<Value>((resolve) => resolve(look())).catch(() => unknown);
 }
 
 /** `answer`: text and the step's end are held; `end`: that only. The finish always is. */
@@ -184,7 +177,6 @@ function watchStep<Part extends PartLike>(options: GuardQuestions<Part>) {
       return false;
     }
   }
-  const workCalls = () => Math.max(0, calls - duplicates);
   const end = (): StopEnd => {
     if (isAborted || finishReason === 'interrupted') return 'cancelled';
     if (error !== null || finishReason === 'error') return 'error';
@@ -192,7 +184,6 @@ function watchStep<Part extends PartLike>(options: GuardQuestions<Part>) {
     return text.trim() === '' && calls === 0 ? 'empty' : 'normal';
   };
   return {
-    workCalls,
     broken: () => ({ error, isAborted }),
     observe(part: Part) {
       const { type } = part;
@@ -209,7 +200,7 @@ function watchStep<Part extends PartLike>(options: GuardQuestions<Part>) {
     },
     facts(): StepFacts {
       const calledTools = calls + otherToolWork + duplicates > 0;
-      const onlyDuplicates = calledTools && workCalls() === 0 && otherToolWork === 0;
+      const onlyDuplicates = calledTools && calls <= duplicates && otherToolWork === 0;
       const question = endsInQuestion(text);
       return { calledTools, onlyDuplicates, finishReason, end: end(), text, question };
     },
@@ -228,42 +219,3 @@ function steeringText(part: PartLike) {
 
 const fieldOf = (value: unknown, name: string) =>
   (value as Record<string, unknown> | null | undefined)?.[name];
-
-const fresh = { reminderLevel: 0, planSnapshot: null as string | null, toolCalls: 0 };
-export type GuardMemoryState = Readonly<typeof fresh>;
-
-const lastLevel = 3;
-
-/** Between the steps of one turn. Its owner describes the plan as a string. */
-export class GuardMemory {
-  state: GuardMemoryState;
-
-  /** After a crash: the state that was saved. */
-  constructor(state: GuardMemoryState = fresh) {
-    this.state = state;
-  }
-
-  isUnchanged(plan: string) {
-    return this.state.planSnapshot === plan;
-  }
-
-  /** I3: firmer only if the plan has not changed; the first is mild. */
-  nextLevel(plan: string) {
-    const { reminderLevel } = this.state;
-    const isFirmer = reminderLevel === 0 || this.isUnchanged(plan);
-    return isFirmer ? Math.min(lastLevel, reminderLevel + 1) : reminderLevel;
-  }
-
-  reminded(reminderLevel: number, planSnapshot: string) {
-    this.state = { ...this.state, reminderLevel, planSnapshot };
-  }
-
-  countToolCalls(calls: number) {
-    this.state = { ...this.state, toolCalls: this.state.toolCalls + calls };
-  }
-
-  /** null: it could not be read; nothing escalates by mistake. */
-  reset(planSnapshot: string | null) {
-    this.state = { ...fresh, planSnapshot };
-  }
-}

@@ -1,8 +1,6 @@
 // `untildone/guard`: the in-turn guard for AI SDK streams that someone else runs. `ai` is the user's own.
 export { planningHint } from './complexity.ts';
 export {
-  GuardMemory,
-  type GuardMemoryState,
   type GuardQuestions,
   type GuardTransformOptions,
   type StopAnswer,

@@ -15,7 +15,7 @@ import type { AgentEvent, UsageView } from '../agent-event.ts';
 import type { Transcript, TranscriptMessage } from '../context/history.ts';
 import { createWindow } from '../context/prompt.ts';
 import type { PartLike, StopFacts } from '../guard/guard-transform.ts';
-import { createGuard, GuardMemory } from '../guard/guard-transform.ts';
+import { createGuard } from '../guard/guard-transform.ts';
 import type { LoopDetector } from '../guard/loop-detector.ts';
 import { classifyError, defaultRetryLimits, noFailures, planRetry } from '../models/failed-call.ts';
 import { type Draft, onAbort, type Run } from './run.ts';
@@ -88,16 +88,12 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
   const show = (type: 'text' | 'text-held') => (part: Part) =>
     part.type === 'text-delta' && agent.tell({ type, text: part.text });
   const guard = createGuard<Part>({
-    memory: new GuardMemory(),
     hasOpenTodos: async () => (await agent.plan()) !== null,
-    isPaused: () => false,
-    readPlan: () => '',
     isDuplicate: (part) => part.type === 'tool-result' && (part.output as ToolCallResult).duplicate === true,
-    maxAttempts: ask === null ? 1 : 2,
     ask: async (stop) => {
       asked = ask && (await unlessAborted(ask(stop), signal));
       if (asked?.answer?.answer !== 'continue' || asked.answer.text === null) return { answer: 'release' };
-      return { answer: 'retry', reminder: asked.answer.text, level: asked.decision?.level ?? 1 };
+      return { answer: 'retry', reminder: asked.answer.text };
     },
     remind: (_reminder, text) => {
       isHeldBack = true;
@@ -171,7 +167,7 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
     if (end !== null) yield end;
   }
   for await (const part of modelParts(callModel, signal)) await guard.take(part, show('text'));
-  await guard.end(show('text'));
+  guard.end(show('text'));
 
   const facts = guard.step().facts();
   const kind = isHeldBack ? 'held' : 'agent';

@@ -36,7 +36,7 @@ describe('demo', () => {
     expect(result.code).toBe(0);
   });
 
-  it('S3: every habit of the agent is answered by its own continuation', () => {
+  it('P1, V4, G11, V1: every habit of the agent is answered by its own continuation', () => {
     expect(of('continuation').map(({ textKind }) => textKind)).toEqual([
       'standard',
       'dropped-todos',

@@ -45,6 +45,7 @@ describe('a stop', () => {
         { id: 'a1', kind: 'subagent', description: 'Look around' },
       ],
       blockCap: 8,
+      transcript: '/home/me/.claude/projects/-project/dfe1636e.jsonl',
     });
   });
 

@@ -20,7 +20,7 @@ const hookRows = new Map(
     Stop: stopped,
     // Compaction ends like a subagent without a type: that is nobody's stop.
     SubagentStop: (payload) =>
-      payload.agent.name === null ? null : { ...stopped(payload), background: null },
+      payload.agent.name === null ? null : { ...stopped(payload), background: null, transcript: null },
     PostToolUse: toolEnded,
     PostToolUseFailure: toolEnded,
     TaskCompleted({ fields }) {
@@ -135,6 +135,7 @@ function stopped({ fields, environment }: Payload): StopAsked {
     isContinued: fields['stop_hook_active'] === true,
     background: Array.isArray(tasks) ? tasks.flatMap(jobOf) : null,
     blockCap: /^\d{1,9}$/u.test(cap) ? Number(cap) || null : 8,
+    transcript: textOf(fields['transcript_path']),
   };
 }
 

@@ -4,7 +4,7 @@ import { createProgramStage, stopped, theSession } from '../../../test/support/p
 import { defaultSettings } from '../../core/settings.ts';
 import { createRuntime } from '../../engine/runtime.ts';
 import { createIdentifiers, sha256 } from '../../engine/system.ts';
-import { createEnforcer } from './index.ts';
+import { createEnforcer, type EnforcerDecision, type EnforcerOptions } from './index.ts';
 
 const sessionId = theSession;
 const minute = 60_000;
@@ -344,81 +344,6 @@ describe('signs of life', () => {
   });
 });
 
-describe('causes of waiting', () => {
-  it('E3: nothing is sent while the program recovers the session', async () => {
-    const stage = await stopped();
-    await stage.enforcer.markRecovering(sessionId);
-    await stage.clock.advance(minute);
-    expect(stage.injected).toEqual([]);
-    await stage.enforcer.markRecoveryComplete(sessionId);
-    await stage.clock.advance(2000);
-    expect(stage.injected).toHaveLength(1);
-  });
-
-  it('P9: a question or a permission that is open holds it back, a rejection pauses', async () => {
-    const stage = await stopped();
-    await stage.emits({ type: 'question.asked', sessionId, requestId: 'request-1' });
-    await stage.clock.advance(minute);
-    expect(stage.injected).toEqual([]);
-    await stage.emits({ type: 'question.answered', sessionId, requestId: 'request-1' });
-    await stage.clock.advance(2000);
-    expect(stage.injected).toHaveLength(1);
-    const rejected = await stopped();
-    await rejected.emits({ type: 'permission.asked', sessionId, requestId: 'request-1' });
-    await rejected.emits({ type: 'permission.answered', sessionId, requestId: 'request-1', granted: false });
-    await rejected.idles();
-    await rejected.clock.advance(minute);
-    expect(rejected.injected).toEqual([]);
-  });
-
-  it('P18: background work is waited for, also when it begins in mid-countdown, and its end is noticed', async () => {
-    let count = 1;
-    const stage = await stopped({ backgroundCount: () => count });
-    await stage.clock.advance(minute);
-    expect(stage.injected).toEqual([]);
-    count = 0;
-    await stage.clock.advance(4000);
-    expect(stage.injected).toHaveLength(1);
-    count = 0;
-    const later = await stopped({ backgroundCount: () => count });
-    count = 1;
-    await later.clock.advance(minute);
-    expect(later.injected).toEqual([]);
-  });
-
-  it('G2: a step that ended in an error is not continued', async () => {
-    const stage = await stopped();
-    await stage.emits({ type: 'session.error', sessionId, error: new Error('the server hung up') });
-    await stage.idles();
-    await stage.clock.advance(minute);
-    expect(stage.injected).toEqual([]);
-    expect(stage.toasts.at(-1)?.title).toBe('untildone: failed');
-  });
-
-  it('P21: a rate limit is waited for', async () => {
-    const stage = await stopped();
-    const error = { name: 'APIError', status: 429, retryAfterMs: 30_000 };
-    await stage.emits({ type: 'session.error', sessionId, error });
-    await stage.idles();
-    await stage.clock.advance(29_000);
-    expect(stage.injected).toEqual([]);
-    await stage.clock.advance(1000);
-    expect(stage.injected).toHaveLength(1);
-  });
-
-  it('P8: a question in the text is answered once, then it is the human’s turn', async () => {
-    const stage = await stopped();
-    await stage.answers('Shall I go on?');
-    await stage.idles();
-    await stage.clock.advance(2000);
-    expect(stage.injected[0]?.text).toContain('question');
-    await stage.answers('Really?');
-    await stage.idles();
-    await stage.clock.advance(minute);
-    expect(stage.injected).toHaveLength(1);
-  });
-});
-
 describe('sessions and agents that are left alone', () => {
   it('G4: subagents, and sessions that are neither main nor subagent', async () => {
     expect((await idleFor(await stopped({ isSubagent: () => true }))).injected).toEqual([]);
@@ -444,6 +369,84 @@ describe('sessions and agents that are left alone', () => {
   async function idleFor(stage: Awaited<ReturnType<typeof stopped>>) {
     await stage.clock.advance(minute / 10);
     return stage;
+  }
+});
+
+describe('onDecision', () => {
+  function listening(overrides: Parameters<typeof stopped>[0] = {}) {
+    const heard: (readonly [string, EnforcerDecision])[] = [];
+    const onDecision: EnforcerOptions['onDecision'] = (...told) => void heard.push(told);
+    const reasons = () => heard.map(([, { answer, reason }]) => `${answer} ${reason}`);
+    return { heard, reasons, staged: stopped({ onDecision, ...overrides }) };
+  }
+
+  it('C4: hears each wait and each continuation of a session once, with its reason and a sentence', async () => {
+    const { heard, reasons, staged } = listening();
+    const stage = await staged;
+    expect(reasons()).toEqual(['wait not-yet']);
+    await stage.clock.advance(2000);
+    expect(reasons()).toEqual(['wait not-yet', 'continue continue']);
+    expect(heard[0]).toEqual([
+      sessionId,
+      {
+        answer: 'wait',
+        reason: 'not-yet',
+        sentence: 'Resuming in 2 s.',
+        outcome: null,
+        dueAt: stage.clock.now(),
+        observed: false,
+      },
+    ]);
+    await stage.enforcer.markRecovering(sessionId);
+    await stage.answers();
+    await stage.idles();
+    expect(reasons().slice(2)).toEqual(['wait recovering']);
+  });
+
+  it('C4: hears why a session was left alone, and with which outcome a turn ended', async () => {
+    for (const [overrides, reason] of [
+      [{ isSubagent: () => true }, 'subagent'],
+      [{ agentInfo: () => ({ canWrite: false }) }, 'read-only-agent'],
+      [{ settings: { skipAgents: ['build'] } }, 'skipped-agent'],
+      [{ settings: { enabled: false } }, 'disabled'],
+    ] as const) {
+      const { reasons, staged } = listening(overrides);
+      await staged;
+      expect(reasons()).toEqual([`let-go ${reason}`]);
+    }
+    const { heard, staged } = listening({ settings: { maxStagnant: 1 } });
+    const stage = await staged;
+    await stage.clock.advance(2000);
+    await stage.answers();
+    await stage.idles();
+    const sentence = expect.stringContaining('No progress after 1 continuation');
+    expect(heard.at(-1)?.[1]).toMatchObject({ reason: 'stagnant', outcome: 'stagnant', sentence });
+  });
+
+  it('C4 C2: hears what would have been decided while it only observes', async () => {
+    const { heard, staged } = listening({ settings: { mode: 'observe' } });
+    const stage = await staged;
+    expect(heard[0]?.[1]).toMatchObject({ answer: 'continue', observed: true });
+    expect(stage.injected).toEqual([]);
+  });
+
+  it('C4: callbacks that throw or reject, onError included, hold nothing up', async () => {
+    for (const onDecision of [() => fail(), async () => fail()]) {
+      const stage = await stopped({ onDecision });
+      await stage.clock.advance(2000);
+      expect(stage.injected).toHaveLength(1);
+      expect(stage.errors.map(String)).toEqual(['Error: mine', 'Error: mine']);
+    }
+    for (const onError of [() => fail(), (async () => fail()) as () => void]) {
+      const stage = await stopped({ onError, onDecision: () => fail() });
+      await stage.emits({ type: 'tool.before', sessionId } as never);
+      await stage.clock.advance(2000);
+      expect(stage.injected).toHaveLength(1);
+    }
+  });
+
+  function fail(): never {
+    throw new Error('mine');
   }
 });
 

@@ -1,6 +1,7 @@
 // The idle enforcer, `untildone/enforcer`, for any program with an event bus: counts an idle session with open todos down and
 // sends it back to work; any sign of life stops that (E1–E6). It never throws into the bus.
 import { validateConfig } from '../../core/config.ts';
+import type { Decision } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { problemSentence } from '../../core/problem.ts';
 import { endsInQuestion, oneLine } from '../../core/safe-text.ts';
@@ -11,9 +12,24 @@ import type { Told, ToldAdapter } from '../told.ts';
 import { createTold, happened, waitEnded, waitStarted } from '../told.ts';
 import { readHostError } from '../untrusted.ts';
 import type { EnforcerEvent, EnforcerMessage, EnforcerOptions, EventOf, Parts } from './translate.ts';
-import { createProgram, enforcerEvents, findOwn, isShown, readEnforcerEvent, readId } from './translate.ts';
+import {
+  createProgram,
+  enforcerEvents,
+  findOwn,
+  isShown,
+  readEnforcerEvent,
+  readId,
+  usageOf,
+} from './translate.ts';
 
-export type { EnforcerAgent, EnforcerEvent, EnforcerEventName, EnforcerMessage, Toast } from './translate.ts';
+export type {
+  EnforcerAgent,
+  EnforcerDecision,
+  EnforcerEvent,
+  EnforcerEventName,
+  EnforcerMessage,
+  Toast,
+} from './translate.ts';
 export { type EnforcerOptions, type EnforcerTodo, enforcerEvents, type InjectOptions } from './translate.ts';
 
 function createMemory() {
@@ -42,14 +58,16 @@ const holdsBack = /^(session\.(error|deleted)|(permission|question)\.asked)$/;
 export type Enforcer = ReturnType<typeof createEnforcer>;
 export function createEnforcer(options: EnforcerOptions) {
   const { name = 'untildone-enforcer', clock = systemClock, environment = process.env } = options;
-  const { checker = null, directory = null, onError = () => {} } = options;
+  const { checker = null, directory = null } = options;
+  // Safe: what the program's own callbacks throw is theirs, and must not stop the queue of a session.
+  const onError = (error: unknown) => void tellProgram(options.onError, error).catch(() => {});
   if (readId(name) === null || name.length > longestName)
     throw new UntildoneError('invalid-config', `name: must be a text of 1 to ${longestName} characters`);
   const flags = validateConfig(options.settings ?? {});
   if (!flags.ok) throw new UntildoneError('invalid-config', flags.problems.map(problemSentence).join('; '));
   const told: Told<OwnMemory> = createTold({
     ...{ name, prefix: `${name}:`, instance: name, clock, environment, checker, onError },
-    ...{ identifiers: createIdentifiers(clock), store: options.store, watch: followBackground },
+    ...{ identifiers: createIdentifiers(clock), store: options.store, watch },
     ...{ directory, flags, rereads: true, own: createMemory, adapter: ({ id }) => of(id) },
     // It switches the enforcer off, and is told once (C1).
     onProblem: (sentences) => onError(new UntildoneError('invalid-config', sentences.join('; '))),
@@ -58,6 +76,15 @@ export function createEnforcer(options: EnforcerOptions) {
   let cancelLook: (() => void) | null = null;
 
   const of = (id: string) => follow({ options, told, clock, onError }, id);
+
+  function watch(session: Session, _events: unknown, decisions: readonly Decision[]) {
+    const { id } = told.ofStored(session.id);
+    for (const { answer, reason, sentence, outcome, dueAt, observed } of decisions) {
+      const decision = { answer, reason, sentence, outcome, dueAt, observed };
+      tellProgram(options.onDecision, id, decision).catch(onError);
+    }
+    followBackground(session);
+  }
 
   /** No event tells that it fell to zero (G3). */
   function followBackground({ id, parked }: Session) {
@@ -114,6 +141,14 @@ export function createEnforcer(options: EnforcerOptions) {
   };
 }
 
+/** At once; a callback that throws rejects. */
+async function tellProgram<Given extends unknown[]>(
+  callback: ((...given: Given) => unknown) | undefined,
+  ...given: Given
+) {
+  await callback?.(...given);
+}
+
 const broken = (sentence: string) => new UntildoneError('invalid-event', sentence);
 
 type Perform = { readonly [Name in EnforcerEvent['type']]: (event: EventOf<Name>) => Promise<unknown> };
@@ -153,6 +188,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     'question.asked': ({ requestId }) => tell(waitStarted({ kind: 'question', requestId })),
     'question.answered': ({ requestId, rejected = false }) =>
       tell(waitEnded({ kind: 'question', requestId, rejected })),
+    'usage.reported': (given) => tell(usageOf(given)),
     'compaction.started': () => tell(waitStarted({ kind: 'compaction' })),
     'compaction.ended': () => tell(waitEnded({ kind: 'compaction', shrunk: true })),
   };

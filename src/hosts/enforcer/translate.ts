@@ -1,4 +1,5 @@
 // What a program gives the enforcer, read field by field. From a callback that throws or is late nothing is concluded.
+import type { Decision } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { access, type SessionDescriptor, stopEnd, type ToolAccess } from '../../core/events.ts';
 import { type Kind, optional, read, taken, type Variant, variant } from '../../core/schema.ts';
@@ -6,7 +7,7 @@ import type { PartialSettings } from '../../core/settings.ts';
 import type { Checker, Clock, ToldHost } from '../../engine/host.ts';
 import type { Environment } from '../../engine/policy.ts';
 import type { OutboxRow, Store } from '../../engine/store.ts';
-import { readTodo, recordOf, textOf, withinTime } from '../untrusted.ts';
+import { amountOf, readTodo, recordOf, textOf, withinTime } from '../untrusted.ts';
 
 type Answer<T> = T | PromiseLike<T>;
 type Ask<T> = (sessionId: string) => Answer<T>;
@@ -35,11 +36,19 @@ export interface InjectOptions extends Readonly<Record<'agent' | 'model' | 'vari
   readonly key: string;
 }
 
+/** Why a session was sent on, waits, or was left alone. `observed`: only noted, not done (`mode: observe`). */
+export type EnforcerDecision = Pick<
+  Decision,
+  'answer' | 'reason' | 'sentence' | 'outcome' | 'dueAt' | 'observed'
+>;
+
 /** See docs/enforcer.md. */
 export type EnforcerOptions = Readonly<{
   clock?: Clock;
   environment?: Environment;
   onError?: (error: unknown) => void;
+  /** Each one (C4): every continuation, wait and end. */
+  onDecision?: (sessionId: string, decision: EnforcerDecision) => Answer<void>;
   getTodos: Ask<readonly EnforcerTodo[]>;
   /** Oldest first; the last few dozen are enough. */
   getMessages: Ask<readonly EnforcerMessage[]>;
@@ -77,6 +86,7 @@ export const readId = (value: unknown): string | null =>
 const readText = (value: unknown): string | null => textOf(value)?.slice(0, longestText) ?? null;
 const id: Kind<string> = { type: 'text', minimum: 1, maximum: longestId, notBlank: true };
 const at = { sessionId: id };
+const amount: Kind<number> = taken(amountOf);
 const isTrue = taken((value) => value === true);
 const message = taken(readMessage) as Kind<EnforcerMessage>;
 
@@ -94,6 +104,15 @@ const eventTable = {
   'permission.answered': { ...at, requestId: id, granted: isTrue },
   'question.asked': { ...at, requestId: id },
   'question.answered': { ...at, requestId: id, rejected: optional(isTrue) },
+  /** What one call of the model used (G8); with both of the context, that is watched too. */
+  'usage.reported': {
+    ...at,
+    inputTokens: amount,
+    outputTokens: amount,
+    cost: optional(amount),
+    contextTokens: optional(amount),
+    contextLimit: optional(amount),
+  },
   'compaction.started': at,
   'compaction.ended': at,
 };
@@ -196,6 +215,20 @@ export function createProgram({ options, clock, onError }: Parts, id: string) {
       }
     },
   };
+}
+
+/** Whole tokens; a context without tokens or without a limit is not known. */
+export function usageOf({ inputTokens, outputTokens, cost, ...context }: EventOf<'usage.reported'>) {
+  const { contextTokens, contextLimit } = context;
+  const isKnown = contextTokens !== undefined && contextLimit !== undefined && contextLimit > 0;
+  return {
+    type: 'usage-reported',
+    inputTokens: Math.ceil(inputTokens),
+    outputTokens: Math.ceil(outputTokens),
+    cost: cost ?? null,
+    contextTokens: isKnown ? Math.ceil(contextTokens) : null,
+    contextLimit: isKnown ? Math.ceil(contextLimit) : null,
+  } as const;
 }
 
 /** By key or text; never by the marker alone: anyone can write that (E6). */

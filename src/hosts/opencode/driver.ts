@@ -307,6 +307,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     const facts = factsOf(memory, reason);
     return after(async () => {
       await placed;
+      // Before anyone is asked: what this step cost has a say (G8).
+      await tell(usage, `usage/${eventId}`);
       const value = memory.fingerprint?.messageId === messageId ? memory.fingerprint.value : null;
       await closeCompaction();
       const stop = event(stopOf(facts, value), `stop/${eventId}`);
@@ -316,7 +318,6 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
         memory.leaving = true;
         await calls.abort(id);
       }
-      await tell(usage, `usage/${eventId}`);
     });
   }
 

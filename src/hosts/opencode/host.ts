@@ -1,5 +1,6 @@
 // OpenCode as we see it: what we ask of it, and how we speak to the human in it. A call that fails or does not answer gives
 // null or a sentence: the host's trouble is never thrown at whoever asked.
+import { UntildoneError } from '../../core/error.ts';
 import type { AgentDescriptor } from '../../core/events.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
@@ -158,7 +159,10 @@ export function createVoice(calls: HostCalls, clock: Clock, headless: boolean, e
     const message = error instanceof Error ? error.message : String(error);
     const place = { at: clock.now(), host: 'opencode', hook: 'plugin', sessionId: null };
     appendFailure(environment, error, place);
-    warnOnce(`could not follow what happened, so the agent is left alone. ${oneLine(message, 300)}`);
+    // A list with words that we do not know is followed all the same.
+    const isOddList = error instanceof UntildoneError && error.code === 'invalid-event';
+    const result = isOddList ? '' : 'could not follow what happened, so the agent is left alone. ';
+    warnOnce(`${result}${oneLine(message, 300)}`);
   }
 
   return { show, warnOnce, onError };

@@ -123,6 +123,15 @@ describe('an agent that does not move', () => {
     expect(played.exitCode).toBe(0);
   });
 
+  it('G8: a budget of tokens, counted by what its transcript says, ends the turn before that', async () => {
+    // Each request has more than 9,000 tokens; the plan and the first stop are within the budget.
+    const played = await play({ prompt: 'Do it.', scripts: [stubborn], config: { maxTokens: 25_000 } });
+    expect(played.session).toMatchObject({ outcome: 'exhausted', reason: 'token-budget' });
+    // The host may write the last answer after it asked about the stop.
+    expect([1, 2]).toContain(played.continuations.length);
+    expect(played.messages.at(-1)).toContain('The budget of 25000 tokens is spent.');
+  });
+
   it('control: the host alone lets it go at once', async () => {
     const played = await play({ prompt: 'Do it.', scripts: [stubborn], installed: false });
     expect(played.requests.filter(({ isAside }) => !isAside)).toHaveLength(2);

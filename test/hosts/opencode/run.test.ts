@@ -145,6 +145,12 @@ describe('opencode run', () => {
     expect(played.kept?.session.settled?.outcome).toBe('done');
   });
 
+  it('G8: a budget of tokens has a say at the stop of the very step that spent it', async () => {
+    const played = await play('stubborn', { config: { maxTokens: 1 } });
+    expect(played.continuations).toHaveLength(0);
+    expect(played.kept?.session.settled).toMatchObject({ outcome: 'exhausted', reason: 'token-budget' });
+  });
+
   it('G7: is reminded three times and let go as stagnant', async () => {
     const played = await play('stubborn');
     expect(played.continuations).toHaveLength(3);
