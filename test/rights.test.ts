@@ -12,6 +12,7 @@ import {
 import { fileAttempts } from './rights/file-attempts.ts';
 import { runHiddenAttempt, runStoreAttempts } from './rights/other-attempts.ts';
 import { createStage, type Stage } from './rights/stage.ts';
+import { makeAttempt, trustAttempts } from './rights/trust-attempts.ts';
 import { runWidenedAttempts, widenedAttempt, widenedAttempts } from './rights/widened-attempts.ts';
 import { bundleProgram } from './support/bundled-program.ts';
 
@@ -59,6 +60,11 @@ describe('design: an agent cannot raise its own rights', () => {
     expect(page).toContain(`| ${row.attempt} |`);
   });
 
+  it.each(trustAttempts.filter(({ way }) => way === 'git'))('V10: nor by $attempt', async (attempt) => {
+    const own = createStage(program);
+    expect(await makeAttempt(own, attempt).finally(own.close)).toMatchObject({ raised: false });
+  });
+
   it('V4: what it changes in the store itself is seen', async () => {
     expect(await runStoreAttempts(stage)).toMatchObject([{ raised: false }, { raised: false }]);
   });
@@ -69,7 +75,7 @@ describe('design: an agent cannot raise its own rights', () => {
       widenedAttempt(each, true),
       widenedAttempt(each, false),
     ]);
-    const attempts = [...fileAttempts, ...commandAttempts].map(({ attempt }) => attempt);
+    const attempts = [...fileAttempts, ...commandAttempts, ...trustAttempts].map(({ attempt }) => attempt);
     for (const attempt of [...attempts, ...widened, ...hostAttemptNames])
       expect(page).toContain(`| ${attempt.replaceAll('|', '\\|')} |`);
   });

@@ -1,6 +1,7 @@
 // Our own agent against a scripted model: the loop, the provider package, HTTP and the store are the real ones.
 // Shared by the programs that measure the loop or kill it; it checks nothing itself.
 import type { AgentEvent, RunEnded } from '../../src/agent/agent-event.ts';
+import type { AgentRunOptions } from '../../src/agent/loop/run.ts';
 import { type ResolvedModel, resolveModel } from '../../src/agent/models/resolve-model.ts';
 import { runAgent } from '../../src/agent/run-agent.ts';
 import { type Worker, workerTypes } from '../../src/agent/workers/worker-types.ts';
@@ -37,6 +38,9 @@ export interface ScriptedRun extends ScriptedAgent {
   readonly emit: (event: AgentEvent) => void;
   /** Types of workers; each has a model of its own name. */
   readonly workers?: readonly string[];
+  /** Of the goal; default: none, and nothing that could run one. */
+  readonly goalChecks?: readonly string[];
+  readonly checking?: Pick<AgentRunOptions, 'checker' | 'lookBefore'>;
 }
 
 function settingsOf({ url, api = 'chat', contextLimit = 100_000, context, settings }: ScriptedAgent) {
@@ -83,7 +87,7 @@ export async function runScriptedAgent(run: ScriptedRun): Promise<RunEnded> {
     store,
     clock: systemClock,
     identifiers: createIdentifiers(),
-    policy: { settings: settingsOf(run), goalChecks: [] },
+    policy: { settings: settingsOf(run), goalChecks: run.goalChecks ?? [] },
     directory,
     permissions: { mode: 'auto', shellAllow: [] },
     environment: process.env,
@@ -91,5 +95,6 @@ export async function runScriptedAgent(run: ScriptedRun): Promise<RunEnded> {
     fingerprint: async () => null,
     acceptClaims: false,
     workers: await scriptedWorkers(run),
+    ...run.checking,
   });
 }

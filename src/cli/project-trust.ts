@@ -29,12 +29,14 @@ export function acceptProject(io: Io, shownProject: Project, isQuiet = false): n
   return 0;
 }
 
-export function describeProject({ folder, asked, pending }: Project): string[] {
+export function describeProject({ folder, asked, pending, warnings }: Project): string[] {
+  const refused = warnings.map((warning) => `! ${policyProblemSentence({ ...warning, file: null })}`);
   if (pending === null) {
     if (folder === null) return ['No project file asks for anything here.'];
     return [
       `All that the project file in ${shown(folder, 300)} asks for is accepted:`,
       ...entriesOf(asked).map(entryLine),
+      ...refused,
     ];
   }
   const { added, removed, problems, file } = pending;
@@ -50,6 +52,7 @@ export function describeProject({ folder, asked, pending }: Project): string[] {
     ...known.map((entry) => `  ${entryLine(entry).trimStart()}  (accepted)`),
     ...added.map((entry) => `+ ${entryLine(entry).trimStart()}`),
     ...removed.map((entry) => `- ${entryLine(entry).trimStart()}  (accepted, and not in the file any more)`),
+    ...refused,
     'Entries with + are neither run nor obeyed before you accept them; those with - stay in force until then.',
   ];
 }

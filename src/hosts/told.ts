@@ -7,6 +7,7 @@ import { isSameList, type ListedTodo, writtenItems } from '../core/reconcile.ts'
 import { settingsForAgent } from '../core/settings.ts';
 import { isOnItsWay, type Session, type State, unknownHost } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
+import type { Handled } from '../engine/engine.ts';
 import type { OutgoingText, ToldHost } from '../engine/host.ts';
 import { askHost, createRuntime, type RuntimeOptions } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
@@ -183,13 +184,17 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       const isDeleted = happening.type === 'session-deleted';
       if (memory.opened === null && !isDeleted) await open();
       const handled = await handle(event(happening, detail));
-      const { decision } = handled;
-      const isOver = decision?.answer === 'let-go' || decision?.reason === 'nothing-open';
-      if (happening.type === 'human-spoke' || (happening.type === 'stop-attempted' && isOver)) showPending();
+      if (happening.type === 'human-spoke') showPending();
+      if (happening.type === 'stop-attempted') stopAnswered(handled);
       const { queue, waiting } = memory;
       // In place: what was heard meanwhile waits in its queue.
       if (isDeleted) Object.assign(memory, createMemory(id, stored), own(), { queue, waiting });
       return handled;
+    }
+
+    /** To be called by whoever has a stop answered without `tell`. */
+    function stopAnswered({ decision }: Handled): void {
+      if (decision?.answer === 'let-go' || decision?.reason === 'nothing-open') showPending();
     }
 
     /** What the project's file asks for and nobody accepted: an agent may just have written it (V10). */
@@ -260,7 +265,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       return true;
     }
 
-    const told = { memory, record, after, later, tell, event, open, observed, humanSpoke };
+    const told = { memory, record, after, later, tell, stopAnswered, event, open, observed, humanSpoke };
     return { ...told, readPlan, takeList, isNews };
   }
 

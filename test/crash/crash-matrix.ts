@@ -1,6 +1,7 @@
 // The crash matrix (V5): kills the victim with SIGKILL at every named point and at random moments, lets it run to
 // the end afterwards, and compares what the outside world saw with what the store says. In every fourth run the store is
 // put back to an earlier commit in between, or is gone (P43).
+// Usage: npm run test:crash -- [KILLS] [SEED]
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -165,9 +166,11 @@ async function inspect(directory: string, mode: string): Promise<string[]> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const kills = Number(process.argv[2] ?? 200);
-  const report = await crashMatrix(kills);
+  const [kills = '200', seed = '1'] = process.argv.slice(2);
+  const report = await crashMatrix(Number(kills), Number(seed));
   for (const sentence of report.broken) process.stdout.write(`${sentence}\n`);
-  process.stdout.write(`crash matrix: ${report.kills} kills, ${report.broken.length} broken promises\n`);
+  process.stdout.write(
+    `crash matrix: ${report.kills} kills, seed ${seed}, ${report.broken.length} broken promises\n`,
+  );
   process.exitCode = report.broken.length === 0 ? 0 : 1;
 }

@@ -274,4 +274,11 @@ export const humanMutations = mutationsOf({
       why: 'a Stop hook that ran out of time looks like an interrupt',
     },
   },
+  'src/hosts/opencode/driver.ts': {
+    'pending-untold-under-run': {
+      find: 'stopAnswered(await told.opened().runtime.ask(stop, clock.now()));',
+      replace: 'await told.opened().runtime.ask(stop, clock.now());',
+      why: 'an agent that rewrites untildone.json in its only turn goes unnoticed',
+    },
+  },
 });

@@ -1,7 +1,15 @@
 // One attempt of an agent to get more than its human gave it, as a row of the table in docs/permissions.md.
 
 export interface Row {
-  readonly way: 'tool arguments' | 'files' | 'commands' | 'terminals' | 'workers' | 'checks' | 'the store';
+  readonly way:
+    | 'tool arguments'
+    | 'files'
+    | 'commands'
+    | 'terminals'
+    | 'workers'
+    | 'checks'
+    | 'git'
+    | 'the store';
   readonly attempt: string;
   /** What happened, in the words of whoever refused. */
   readonly happened: string;

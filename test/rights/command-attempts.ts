@@ -15,11 +15,11 @@ interface CommandAttempt {
   line(call: string, victim: string, out: string): string;
 }
 
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 /** Until something stands in the file: what left the shell behind needs its time. */
 const wait = (out: string): string =>
   `for i in $(seq 80); do [ -s ${out} ] && break; sleep 0.1; done; sleep 0.2; cat ${out}`;
-const inFile = (command: string, out: string): string => `${command} > ${out} 2>&1`;
+export const inFile = (command: string, out: string): string => `${command} > ${out} 2>&1`;
 
 const simple = (attempt: string, words: (victim: string) => string): CommandAttempt => ({
   ...{ way: 'commands', attempt },
@@ -48,7 +48,7 @@ function forgedPrompt(call: string, victim: string): string {
 }
 
 /** On a terminal of its own, with no process above it that says where it came from. */
-function daemon(command: string, out: string): string {
+export function daemon(command: string, out: string): string {
   const body = [
     'import os, pty, sys',
     'os.environ.clear()',

@@ -17,6 +17,7 @@ import {
   runWorkerAttempt,
 } from './other-attempts.ts';
 import { createStage, type Stage } from './stage.ts';
+import { makeAttempt, trustAttempts } from './trust-attempts.ts';
 import { runWidenedAttempts } from './widened-attempts.ts';
 
 const page = fileURLToPath(new URL('../../docs/permissions.md', import.meta.url));
@@ -49,6 +50,8 @@ try {
     ...(await onStage(program, async (stage) => [await runPlanFileAttempt(stage)])),
     ...(await onStage(program, runStoreAttempts)),
   ];
+  for (const attempt of trustAttempts)
+    rows.push(...(await onStage(program, async (stage) => [await makeAttempt(stage, attempt)])));
   for (const row of rows) {
     const verb = row.raised ? 'RAISED' : row.isDetectedOnly ? 'seen  ' : 'held  ';
     print(`${verb}  ${row.way}: ${row.attempt}\n          ${row.happened}`);

@@ -48,6 +48,16 @@ describe('untildone trust', () => {
     expect(await inForce('protect')).toEqual(['a', 'b']);
   });
 
+  it('V10: names what is never taken from a project, before and after it is accepted', async () => {
+    const x = { command: 'true', environment: ['ANTHROPIC_API_KEY'] };
+    write({ checks: { x }, permissions: { mode: 'auto' } });
+    for (const words of [['trust', '--yes'], ['trust']]) {
+      const { out } = await bench.run(...words);
+      expect(out).toContain('! checks.x.environment: ANTHROPIC_API_KEY: is ignored');
+      expect(out).toContain('! permissions.mode: is ignored');
+    }
+  });
+
   it('V10: is refused beneath an agent and without a terminal, and then nothing is kept', async () => {
     write({ mode: 'off' });
     const beneath = { whyNoHuman: async () => 'Only a human may say this.' };

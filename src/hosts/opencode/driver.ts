@@ -57,7 +57,8 @@ export function hear(plugin: Plugin, event: unknown) {
 /** `eventId`: of what the host tells. */
 export function follow(plugin: Plugin, id: string, eventId = '') {
   const { told, calls, clock, headless, configuration, voice, directory, environment } = plugin;
-  const { memory, record, after, later, tell, event, takeList, isNews, ...rest } = told.follow(id);
+  const { memory, record, after, later, tell, stopAnswered, event, takeList, isNews, ...rest } =
+    told.follow(id);
 
   /** Most of what the host tells (every word that streams) is left alone. */
   const heard: Readonly<Record<string, Hear>> = {
@@ -278,7 +279,9 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     if (seen?.runsChecks === false) await hold(messageId, seen.session);
     if (!seen?.runsChecks) return null;
     memory.answeredStep = messageId;
-    return told.opened().runtime.handle(seen.event);
+    const handled = await told.opened().runtime.handle(seen.event);
+    stopAnswered(handled);
+    return handled;
   }
 
   /** After a step without a word nobody asks us. */
@@ -312,7 +315,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       const value = memory.fingerprint?.messageId === messageId ? memory.fingerprint.value : null;
       await closeCompaction();
       const stop = event(stopOf(facts, value), `stop/${eventId}`);
-      await told.opened().runtime.ask(stop, clock.now());
+      stopAnswered(await told.opened().runtime.ask(stop, clock.now()));
       // Held, then let go: the host would ask the model for ever.
       if (memory.held?.stepId === messageId && memory.held.text === null) {
         memory.leaving = true;

@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   type CaseOptions,
   createWaitingPlugin,
@@ -12,6 +14,7 @@ import type { SessionMemory } from './host.ts';
 
 afterEach(() => {
   read = null;
+  vi.restoreAllMocks();
 });
 
 type Message = ReturnType<PluginCase['host']['messages']>[number];
@@ -195,6 +198,25 @@ describe('`opencode run`', () => {
     expect(running.host.messages(sessionId)).toHaveLength(1);
     expect((await running.session()).settled).toMatchObject({ outcome: 'claimed' });
   });
+
+  it.each([
+    ['needs no check', {}],
+    ['waits for a check', { checks: { c: { command: ['true'] } }, goal: ['c'] }],
+  ])(
+    'V10: a project’s file that the agent wrote is told on the error output at a stop that %s',
+    async (_what, settings) => {
+      const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+      const told = () => said.mock.calls.filter(([text]) => String(text).includes('untildone trust'));
+      const running = await planned({ settings });
+      await running.host.calls(sessionId, 'write');
+      writeFileSync(join(running.directory, 'untildone.json'), '{"mode":"off"}');
+      await running.host.writesTodos(sessionId, [todo('first', 'completed'), todo('second', 'completed')]);
+      expect(told()).toHaveLength(0);
+      await step(running, { text: 'Both are done.' });
+      await running.settle();
+      expect(told().length).toBeGreaterThan(0);
+    },
+  );
 
   it('P19: an abort between the text and the end of the step leaves the held message empty', async () => {
     const running = await planned();

@@ -53,6 +53,28 @@ describe('P18: background work', () => {
     // The host wakes the agent once more if the job ends before it leaves.
     expect([...new Set(rest)]).toEqual(['let-go nothing-open']);
     expect(played.session).toMatchObject({ outcome: 'claimed', latch: null });
+    expect(played.messages.join('\n')).toContain('claimed');
+  });
+
+  it('P37: a server runs and nothing is open: the check of the goal runs all the same, and the outcome is told', async () => {
+    const story = script('story', [
+      plan('parser'),
+      runCommand(job.command, { run_in_background: true }),
+      complete('parser'),
+      always(say('The server runs, and all is done.')),
+    ]);
+    const played = await play({
+      scripts: [story],
+      config: { checks: { unit: { command: 'echo TWO-TESTS-FAIL; false' } }, goal: ['unit'], maxStagnant: 1 },
+      async drive({ claude, project }) {
+        claude.say('Please do it.');
+        await claude.waitForResults(1);
+        job.open(project);
+      },
+    });
+    expect(played.continuations[0]).toContain('TWO-TESTS-FAIL');
+    expect(played.session.outcome).toBe('stagnant');
+    expect(played.messages.join('\n')).toContain('stagnant');
   });
 
   it('a subagent in the background is waited for without a continuation', async () => {

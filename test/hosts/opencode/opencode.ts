@@ -20,8 +20,8 @@ const models = ['first', 'second'] as const;
 export interface FolderSettings {
   /** Paths of plugin files; default: ours alone. */
   readonly plugins?: readonly string[];
-  /** Becomes `untildone.json`. */
-  readonly config?: object;
+  /** Becomes `untildone.json`, which a human accepted; null: there is none. */
+  readonly config?: object | null;
   /** Laid over the settings of the host. */
   readonly opencode?: object;
 }
@@ -73,7 +73,7 @@ export function settleFolder(
     ...opencode,
   };
   writeFileSync(join(directory, 'opencode.json'), JSON.stringify(settings, null, 2));
-  if (config === undefined) return;
+  if (config === undefined || config === null) return;
   writeFileSync(join(directory, 'untildone.json'), JSON.stringify(config));
   acceptProject(project.state, directory);
 }
