@@ -33,6 +33,8 @@ it('V2: hooks go by the ignore rules of the last prompt', async () => {
     if (call.asks.type === 'record' && !call.asks.decided) return store.append(call.asks.events);
     const hook = {
       at,
+      since: at,
+      steady: () => at,
       environment,
       toolPrefix: null,
       timeout: null,
