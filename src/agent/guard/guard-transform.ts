@@ -26,8 +26,8 @@ export type StopFacts = StepFacts &
 
 export type StopAnswer = Readonly<{ answer: 'release' } | { answer: 'retry'; reminder: string }>;
 
-/** None of these may change the plan. */
-export interface GuardQuestions<Part extends PartLike> {
+/** No question may change the plan. */
+export interface GuardTransformOptions<Part extends PartLike> {
   /** Asked at the start of a step and before the decision (G5). */
   hasOpenTodos(): boolean | Promise<boolean>;
   isPaused?(): boolean | Promise<boolean>;
@@ -37,9 +37,6 @@ export interface GuardQuestions<Part extends PartLike> {
   ask(stop: StopFacts): Promise<StopAnswer>;
   /** The first included; 2, the default, is one retry per stop attempt (I3). */
   readonly maxAttempts?: number;
-}
-
-export interface GuardTransformOptions<Part extends PartLike> extends GuardQuestions<Part> {
   /**
    * Hands it to the run as a steering message; must not wait for its delivery, which comes after this step. The SDK's
    * history lacks `heldText`: whoever wants the model to see it puts it back (prepareStep).
@@ -160,7 +157,7 @@ export function holdBack<Part extends PartLike>(what: 'answer' | 'end') {
   };
 }
 
-function watchStep<Part extends PartLike>(options: GuardQuestions<Part>) {
+function watchStep<Part extends PartLike>(options: GuardTransformOptions<Part>) {
   let text = '';
   let calls = 0;
   let otherToolWork = 0;

@@ -1,7 +1,6 @@
 // `untildone/guard`: the in-turn guard for AI SDK streams that someone else runs. `ai` is the user's own.
 export { planningHint } from './complexity.ts';
 export {
-  type GuardQuestions,
   type GuardTransformOptions,
   type StopAnswer,
   type StopFacts,
