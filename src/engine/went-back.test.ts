@@ -83,6 +83,20 @@ describe.each(['asked', 'told'] as const)('a store that went back (%s)', (mode) 
   });
 });
 
+it('P43: calls behind a lost change, which have no mark of their own, do not hide it', async () => {
+  const host = enter('asked');
+  await host.open();
+  await host.says('work');
+  await keep();
+  const later = enter('asked');
+  await later.plans('write the docs');
+  expect((await later.happens({ type: 'activity-seen' })).state.recordBroken).toBeNull();
+  await later.happens({ type: 'tool-ended', tool: 'bash', access: 'write', error: null });
+  await putBack();
+  const { state } = await enter('asked').happens({ type: 'activity-seen' });
+  expect(state.recordBroken).toContain(loss);
+});
+
 describe('a store that is as it was', () => {
   it('P43: is believed when it is opened again, archived and brought back', async () => {
     const host = enter('asked');

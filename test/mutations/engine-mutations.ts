@@ -4,6 +4,11 @@ import { mutationsOf } from './mutation.ts';
 
 export const engineMutations = mutationsOf({
   'src/store/sqlite/session-rows.ts': {
+    'lost-events-unseen': {
+      find: 'if (marks.read(id).some(isMissing)) return true;',
+      replace: '',
+      why: 'a store that was put back hides open todos',
+    },
     'save-created-forgotten': {
       find: "if (db.insert('todos', { id, planId, sessionId, turnId, position, status, body }) === 0)",
       replace: 'if (false)',
