@@ -12,6 +12,7 @@ import type { Mutation } from './mutations/mutation.ts';
 import { planMutations } from './mutations/plan-mutations.ts';
 import { rulesMutations } from './mutations/rules-mutations.ts';
 import { textsMutations } from './mutations/texts-mutations.ts';
+import { trustMutations } from './mutations/trust-mutations.ts';
 import { workMutations } from './mutations/work-mutations.ts';
 
 export type { Mutation };
@@ -26,6 +27,7 @@ export const mutations: readonly Mutation[] = [
   ...evidenceMutations,
   ...planMutations,
   ...bulkMutations,
+  ...trustMutations,
   ...textsMutations,
   ...engineMutations,
   ...agentMutations,

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createCoreDriver, driverStart } from '../../test/properties/core-driver.ts';
 import { ruleCases } from '../../test/properties/rule-cases.ts';
-import { stopContext, withSession } from '../../test/properties/rule-context.ts';
+import { stopContext, withCounts, withSession } from '../../test/properties/rule-context.ts';
 import type { Rule } from './rules.ts';
 import { stopRules } from './rules.ts';
+import { hasChanged } from './settlement.ts';
 
 function ruleNamed(name: string): Rule {
   const rule = stopRules.find((candidate) => candidate.name === name);
@@ -142,6 +143,35 @@ describe('a stop that two rules would answer', () => {
     driver.says();
     driver.happens({ type: 'human-aborted', how: 'Ctrl-C' });
     expect(driver.stops().decision).toMatchObject({ reason: 'aborted', outcome: 'aborted' });
+  });
+
+  it('P44: a check that cannot start does not hide one that failed', () => {
+    const seen = { passedBefore: false, flaky: false, tail: null };
+    const goal = { unit: { ...seen, state: 'failed' }, lint: { ...seen, state: 'cannot-start' } } as const;
+    const finalRun = { stop: 'stop-1', ended: true, overdue: false, writes: 0 };
+    const context = { ...stopContext(withCounts({ completed: 1 }), withSession({ goal, finalRun })) };
+    const both = { ...context, goalChecks: ['unit', 'lint'] };
+    expect(ruleNamed('check-cannot-start').answer(both)).toBeNull();
+    expect(ruleNamed('check-cannot-start').answer({ ...both, goalChecks: ['lint'] })?.outcome).toBe(
+      'blocked',
+    );
+  });
+
+  it('P46: a check that failed at first and was replaced is no change that was seen', () => {
+    const context = stopContext(
+      withSession({ baseline: { fingerprint: null, checks: { old: 'failed', unit: 'passed' } } }),
+    );
+    expect(hasChanged({ ...context, goalChecks: ['unit'] })).toBe(false);
+    expect(hasChanged({ ...context, goalChecks: ['unit', 'old'] })).toBe(true);
+  });
+
+  it('V4 P43: in a host, too, a plan that vanished from the record is no mere question', () => {
+    const driver = createCoreDriver();
+    driver.says();
+    expect(driver.stops().decision).toMatchObject({ reason: 'no-plan', outcome: null });
+    driver.says('And now?');
+    driver.happens({ type: 'record-broken', sentence: 'the store was put back' });
+    expect(driver.stops().decision).toMatchObject({ outcome: 'claimed', inputs: { rests: 'record' } });
   });
 
   it('P18: an agent whose subagent works is waited for, whatever else could be said', () => {
