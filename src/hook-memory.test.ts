@@ -323,6 +323,11 @@ describe('a clock that is set', () => {
     await call(updatePayload('1', 'completed', 'u1'));
     expect(textOf(await stop('first'))).toContain('1/2 completed, 1 remaining');
     expect(textOf(await stop('second', -1000))).toContain('1/2 completed, 1 remaining');
+    const database = new DatabaseSync(join(state, 'untildone.db'), { readOnly: true });
+    const rows = database.prepare('SELECT body FROM events WHERE applied IS NOT NULL ORDER BY applied').all();
+    database.close();
+    const times = rows.map(({ body }) => Number(JSON.parse(String(body)).at));
+    expect(times, 'times never run backwards').toEqual(times.toSorted((a, b) => a - b));
   });
 
   it('P42: back by seconds does not lift a human\'s "stop"', async () => {
