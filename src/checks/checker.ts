@@ -10,7 +10,7 @@ import type { Policy } from '../core/policy.ts';
 import type { State } from '../core/state.ts';
 import type { EngineOptions } from '../engine/engine.ts';
 import type { CheckAsker, Checker, CheckFinding, CheckRun, EvidenceRow } from '../engine/host.ts';
-import { digestFile, type Environment, readSnapshot } from '../engine/policy.ts';
+import { digestFile, type Environment, frozenPolicy } from '../engine/policy.ts';
 import { sha256 } from '../engine/system.ts';
 import {
   fingerprintsIn,
@@ -83,11 +83,10 @@ export function createChecker(options: CheckerOptions) {
   }
 
   const run: Checker['run'] = async (session, { checks, stop }, report) => {
-    const { id: sessionId, work, policyHash, descriptor, usage } = session;
+    const { id: sessionId, work, descriptor, usage } = session;
     const final = stop !== null;
     // A snapshot edited in the store counts for nothing: all checks fail.
-    const policy: Partial<Policy> =
-      (policyHash && readSnapshot(policyHash, await store.policy(policyHash))) || {};
+    const policy: Partial<Policy> = (await frozenPolicy(store, session)) ?? {};
     const place = { sessionId, directory: descriptor.directory ?? process.cwd() };
     const frozen = frozenBy(policy, usage.since);
     const listed = await listingFor(final, place, frozen);

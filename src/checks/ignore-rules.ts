@@ -2,11 +2,8 @@
 // not remembered count as they stand if they are older than the message, and not at all if they are newer.
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import type { Event } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
-import type { Session } from '../core/state.ts';
-import { type Environment, readSnapshot } from '../engine/policy.ts';
-import type { Store } from '../engine/store.ts';
+import type { Environment } from '../engine/policy.ts';
 import { readBytes } from '../engine/system.ts';
 import { commonFolder, findExcludesFile, findTop, type Repository } from './git.ts';
 
@@ -25,18 +22,6 @@ export async function withIgnoreRules(policy: Policy, directory: string, environ
     // Safe: such a folder has no files to hide; whoever looks through it is told.
     return policy;
   }
-}
-
-/** `pending`: what waits in the inbox, where the human's last message may be. */
-export async function frozenFor(
-  store: Store,
-  { policyHash, usage }: Session,
-  pending: readonly Event[] = [],
-) {
-  const spoke = pending.findLast((event) => event.type === 'human-spoke');
-  const hash = spoke?.policyHash ?? policyHash;
-  const policy = hash === null ? null : readSnapshot(hash, await store.policy(hash));
-  return frozenBy(policy ?? {}, spoke?.at ?? usage.since);
 }
 
 export type Frozen = ReturnType<typeof frozenBy>;

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import type { Policy } from '../core/policy.ts';
 import { type Settings, settingsForAgent } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
-import { type PolicyResult, type PolicySources, readPolicy } from '../engine/policy.ts';
+import { frozenPolicy, type PolicyResult, type PolicySources, readPolicy } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
 import { readTrust } from '../engine/trust.ts';
@@ -107,8 +107,7 @@ export function createSettingsReader(io: Io): (store: Store, session: Session) =
   let parts: Parts | null = null;
   return async (store, session) => {
     parts ??= openParts(io, store);
-    const text = session.policyHash === null ? null : await store.policy(session.policyHash);
-    const policy = text === null ? parts.policy(session) : (JSON.parse(text) as Policy);
+    const policy = (await frozenPolicy(store, session)) ?? parts.policy(session);
     return settingsForAgent(policy.settings, session.agent.name);
   };
 }

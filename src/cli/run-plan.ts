@@ -8,9 +8,7 @@ import { createPathSet } from '../core/glob.ts';
 import { refuseItem } from '../core/plan.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Settings } from '../core/settings.ts';
-import type { Session } from '../core/state.ts';
 import { digestFile } from '../engine/policy.ts';
-import type { Store } from '../engine/store.ts';
 import { errorCode } from '../engine/system.ts';
 import { type PlanFile, parsePlanFile, planChecks, readPlanText } from '../plan-file/plan-file.ts';
 import { shown } from './print.ts';
@@ -147,11 +145,4 @@ function tellNewChecks({ checks = {} }: Policy, path: string): Pick<TakenPlan, '
 /** The real path of the plan file that this policy was taken with; null: there was none. */
 export function planFileOf(policy: Policy): string | null {
   return policy.sources?.find(({ kind }) => kind === 'plan')?.path ?? null;
-}
-
-/** What the human's last message in this session froze; null: the session has heard none. */
-export async function lastPolicy(store: Store, { policyHash }: Session): Promise<Policy | null> {
-  if (policyHash === null) return null;
-  const text = await store.policy(policyHash);
-  return text === null ? null : (JSON.parse(text) as Policy);
 }

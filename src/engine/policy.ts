@@ -17,6 +17,7 @@ import { canonicalPolicy, createPolicy, type Policy } from '../core/policy.ts';
 import { type Problem, printable, problemSentence } from '../core/problem.ts';
 import type { PartialSettings } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
+import type { Store } from './store.ts';
 import { type FileStats, readBytes, sha256 } from './system.ts';
 import { type Accepted, compareWishes, harmlessOf, type Pending, trustPlaces } from './trust.ts';
 
@@ -47,8 +48,16 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction) {
 /** A text with another key was edited in the store (V4). */
 const policyKey = (text: string, hash: HashFunction): string => hash(text).slice(0, 32);
 
-export function readSnapshot(key: string, text: string | null, hash: HashFunction = sha256): Policy | null {
+function readSnapshot(key: string, text: string | null, hash: HashFunction = sha256): Policy | null {
   return text !== null && policyKey(text, hash) === key ? (JSON.parse(text) as Policy) : null;
+}
+
+/** What the human's last message froze for a session; null: nothing, or it was edited in the store. */
+export async function frozenPolicy(
+  store: Pick<Store, 'policy'>,
+  { policyHash: key }: Pick<Session, 'policyHash'>,
+): Promise<Policy | null> {
+  return key === null ? null : readSnapshot(key, await store.policy(key));
 }
 
 export const configFileName = 'untildone.json';

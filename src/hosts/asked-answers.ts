@@ -1,5 +1,5 @@
 // Hook calls that have to be answered: the record is brought up to date, the engine is asked. Nothing is decided here.
-import { frozenFor } from '../checks/ignore-rules.ts';
+import { frozenBy } from '../checks/ignore-rules.ts';
 import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
 import { UntildoneError } from '../core/error.ts';
@@ -11,7 +11,7 @@ import { createState, noTrail, type State } from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
 import { mayHaveMoved } from '../core/work.ts';
 import { type Handled, lossSentence } from '../engine/engine.ts';
-import { readSnapshot } from '../engine/policy.ts';
+import { frozenPolicy } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
@@ -211,7 +211,13 @@ export function createAnswers(context: Context) {
     const { state, pending, told, decisions, catchUp } = await lookUp();
     const { directory } = descriptor;
     const differences = listEvents(told, decisions);
-    await store.append([...catchUp, ...differences, ...(await usageEvents(state, pending, transcript))]);
+    const spoke = pending.findLast((event) => event.type === 'human-spoke');
+    const policy = await frozenPolicy(store, spoke ?? state);
+    const since = spoke?.at ?? state.usage.since;
+    const { maxTokens } = settingsForAgent((policy ?? configuration.current()).settings, agent.name);
+    // Only for a budget: to read the transcript takes time.
+    const used = transcript === null || maxTokens === null ? [] : usageEvents(transcript, since);
+    await store.append([...catchUp, ...differences, ...used]);
     const isPlanning = ({ type }: Event) => type === 'todos-created' || type === 'plan-written';
     const hasPlan = differences.length > 0 || pending.some(isPlanning) || state.plan.length > 0;
     const isMeasured = hasPlan || configuration.current().goalChecks.length > 0;
@@ -220,8 +226,7 @@ export function createAnswers(context: Context) {
     const looks = isMeasured && directory !== null && (mayHaveMoved(state.work) || pending.some(mayWrite));
     const limits = { timeoutMs: fingerprintTimeoutMs, environment: hook.environment };
     const place = { sessionId, directory: directory ?? '' };
-    const look = async () => checker.lookAtStop(place, await frozenFor(store, state, pending), limits);
-    const fingerprint = looks ? await look() : null;
+    const fingerprint = looks ? await checker.lookAtStop(place, frozenBy(policy ?? {}, since), limits) : null;
     const made = base('stop');
     const about = shortHash(`${isContinued}:${lastText}`);
     const asking = (): Asking => ({ by: made.id, about, since: hook.since, until: hook.steady() });
@@ -245,14 +250,9 @@ export function createAnswers(context: Context) {
     return { ...said, message: [lossSentence(loss), said.message].filter(Boolean).join(' ') };
   }
 
-  /** Only for a budget: to read the transcript takes time. Each call of the model is one event, whoever tells it. */
-  async function usageEvents(state: State, pending: readonly Event[], path: string | null): Promise<Event[]> {
-    const spoke = pending.findLast((event) => event.type === 'human-spoke');
-    const hash = spoke?.policyHash ?? state.policyHash;
-    const policy = hash === null ? null : readSnapshot(hash, await store.policy(hash));
-    const { maxTokens } = settingsForAgent((policy ?? configuration.current()).settings, agent.name);
-    if (path === null || maxTokens === null) return [];
-    return host.readUsage(path, spoke?.at ?? state.usage.since).map(({ key, ...tokens }) => ({
+  /** Each call of the model is one event, whoever tells it. */
+  function usageEvents(path: string, since: number): Event[] {
+    return host.readUsage(path, since).map(({ key, ...tokens }) => ({
       ...base('side'),
       ...{ id: `${sessionId}:usage:${shortHash(key)}`, type: 'usage-reported', ...tokens },
       ...{ cost: null, contextTokens: null, contextLimit: null },

@@ -127,7 +127,7 @@ async function limited() {
 }
 
 /** A stop has this many calls to the store where nothing is waited for. */
-const callsOfOneStop = 6;
+const callsOfOneStop = 7;
 const allOrders = [...orders(callsOfOneStop, callsOfOneStop)];
 
 describe('hooks that are asked about one stop', () => {

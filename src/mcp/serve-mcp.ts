@@ -11,7 +11,7 @@ import { defaultSettings, settingsForAgent } from '../core/settings.ts';
 import { countPlan, openCount, planSize, type State, unknownAgent, unknownHost } from '../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../engine/host.ts';
-import { readSnapshot } from '../engine/policy.ts';
+import { frozenPolicy } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers, createQueue } from '../engine/system.ts';
 import { formatPlan } from '../plan-file/line-text.ts';
@@ -250,8 +250,8 @@ async function isOver(store: Store, sessionId: string): Promise<boolean> {
 
 /** Of the human's last message (V2): an agent that edits the file allows itself nothing. */
 async function settingsOf(store: Store, sessionId: string) {
-  const { policyHash: key = null, agent } = (await store.state(sessionId)) ?? {};
-  const policy = key === null ? null : readSnapshot(key, await store.policy(key));
+  const { policyHash = null, agent } = (await store.state(sessionId)) ?? {};
+  const policy = await frozenPolicy(store, { policyHash });
   return policy === null ? defaultSettings : settingsForAgent(policy.settings, agent?.name ?? null);
 }
 

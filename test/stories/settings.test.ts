@@ -119,7 +119,7 @@ describe('the record', () => {
     expect(summary).toContain('stagnant (stagnant, exit code 5)');
     expect(summary).toContain('No progress after 3 continuations.');
     expect(summary).toMatch(/\[ \] Write alpha[\s\S]*\[ \] Write beta/);
-    expect(summary).toContain(`untildone run --resume ${played.stage.sessionId}`);
+    expect(summary).toContain(`untildone run --resume ${played.stage.sessionId.slice(-6)}`);
   });
 
   it('C3: the human sees that the agent is sent on, and why', async () => {

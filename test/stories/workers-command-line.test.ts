@@ -33,7 +33,7 @@ describe('workers on the command line', () => {
     const list = JSON.parse((await line.run('status', '--json')).out);
     expect(list.sessions.map(({ id }: { id: string }) => id)).toEqual([sessionId]);
     const detail = (await line.run('status', sessionId)).out;
-    expect(detail).toContain(`${started.workerId} coder: done “Write alpha”`);
+    expect(detail).toContain(`${started.workerId.slice(-6)} coder: done “Write alpha”`);
 
     const own = (await line.run('transcript')).out;
     expect(own).toContain('  │ Do the work.');

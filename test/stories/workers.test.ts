@@ -172,7 +172,7 @@ describe('a worker that does not finish', () => {
   const cases = [
     ['refuses', [always(refuse('I will not.'))], {}, 'refused', 'It refused'],
     ['answers empty twice', [always(empty())], {}, 'failed', 'empty answer twice'],
-    ['fails to be reached', [always(fail(500))], {}, 'failed', 'story'],
+    ['meets an error that stays', [always(fail(400))], {}, 'failed', 'story'],
     ['never reports', [always(runCommand('date +%N'))], { maxSteps: 3 }, 'failed', 'within its 3 steps'],
     ['spends its tokens', [always(runCommand('date +%N'))], { maxTokens: 1000 }, 'failed', '1000 tokens'],
     ['goes round in circles', [always(runCommand('echo same'))], {}, 'failed', 'round in circles'],

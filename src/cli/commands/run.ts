@@ -11,7 +11,7 @@ import { problemSentence } from '../../core/problem.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { settingsForAgent } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
-import { policyProblemSentence } from '../../engine/policy.ts';
+import { frozenPolicy, policyProblemSentence } from '../../engine/policy.ts';
 import { createIdentifiers, errorCode, sha256 } from '../../engine/system.ts';
 import { ownAgentSettings, refuseUnpriced } from '../agent-policy.ts';
 import { runSession } from '../agent-session.ts';
@@ -22,7 +22,7 @@ import { openOrCreateStore, readPolicyFor, withStore } from '../open-runtime.ts'
 import { complain, refuse, shown } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
 import { askingOf, keepAsking, modeOptions, permissionsOf } from '../run-permissions.ts';
-import { lastPolicy, takePlanFile, takeUp } from '../run-plan.ts';
+import { takePlanFile, takeUp } from '../run-plan.ts';
 import { prepareWorkers } from '../run-workers.ts';
 import { nameSession, shortId } from '../session-name.ts';
 
@@ -115,7 +115,7 @@ export const run: Command = {
     try {
       // A session goes on with the model that it was begun with, unless another one is named.
       const model = chosen ?? (await chooseModel(resumed?.agent.model ?? null));
-      const frozen = resumed === null ? null : await lastPolicy(store, resumed);
+      const frozen = resumed === null ? null : await frozenPolicy(store, resumed);
       const named = { goal, plan: planFile !== null, checks: given.texts('check') };
       const said = frozen === null ? taken : await takeUp(frozen, taken, named);
       if (said.warning !== undefined) complain(io, `warning: ${said.warning}`);

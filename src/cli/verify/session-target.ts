@@ -5,7 +5,7 @@ import { frozenBy } from '../../checks/ignore-rules.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { Session } from '../../core/state.ts';
-import { readSnapshot } from '../../engine/policy.ts';
+import { frozenPolicy } from '../../engine/policy.ts';
 import type { Store } from '../../engine/store.ts';
 import type { Io } from '../io.ts';
 import { collectChecks, type VerifyTarget } from './verify-target.ts';
@@ -13,13 +13,13 @@ import { collectChecks, type VerifyTarget } from './verify-target.ts';
 /** What a session goes by; empty where nothing was recorded for it. One that was edited in the store is refused. */
 export async function snapshotOf(
   store: Store,
-  { policyHash }: Session,
+  session: Session,
 ): Promise<
   Pick<Policy, 'checks' | 'exclude' | 'ignoreRules' | 'sources'> & { readonly goalChecks: readonly string[] }
 > {
-  const text = policyHash === null ? null : await store.policy(policyHash);
-  if (text === null) return { goalChecks: [] };
-  const policy = policyHash === null ? null : readSnapshot(policyHash, text);
+  const { policyHash } = session;
+  if (policyHash === null || (await store.policy(policyHash)) === null) return { goalChecks: [] };
+  const policy = await frozenPolicy(store, session);
   if (policy === null)
     throw new UntildoneError(
       'store-corrupt',

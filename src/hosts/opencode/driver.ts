@@ -2,10 +2,11 @@
 // stays, an idle is a stop attempt. `opencode run` leaves within milliseconds of its idle, but goes on while its session
 // has a message newer than the step that ended. So where the agent would be sent on, an empty one is placed while the host
 // waits for us: the continuation fills it if the step was the last; if tool calls follow, nobody ever sees it.
-import { frozenFor } from '../../checks/ignore-rules.ts';
+import { frozenBy } from '../../checks/ignore-rules.ts';
 import { endsInQuestion } from '../../core/safe-text.ts';
 import { isOnItsWay, type Session } from '../../core/state.ts';
 import { mayHaveMoved } from '../../core/work.ts';
+import { frozenPolicy } from '../../engine/policy.ts';
 import { compactionFailed } from '../shared.ts';
 import { type Happening, happened, type ToldAdapter, waitEnded } from '../told.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
@@ -224,7 +225,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     if (session === null || !isMeasured || !mayHaveMoved(session.work)) return null;
     const limits = { timeoutMs: fingerprintMs, environment };
     const { checker, store } = told.opened();
-    const frozen = await frozenFor(store, session);
+    const frozen = frozenBy((await frozenPolicy(store, session)) ?? {}, session.usage.since);
     return checker.lookAtStop({ sessionId: memory.stored, directory }, frozen, limits);
   }
 
