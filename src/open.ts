@@ -2,7 +2,7 @@
 // throws: it switches us off, and the caller tells it (C1).
 import { isAbsolute } from 'node:path';
 import { type CheckerOptions, createChecker, runQueue, startRunner } from './checks/checker.ts';
-import { withIgnoreRules } from './checks/ignore-rules.ts';
+import { withIgnoreRules } from './checks/git.ts';
 import { protectPolicy } from './checks/protected-paths.ts';
 import type { ConfigResult } from './core/config.ts';
 import type { Policy } from './core/policy.ts';

@@ -19,7 +19,7 @@ import {
   listWorkspace,
   lookAtFiles,
 } from './fingerprint.ts';
-import { type Frozen, frozenBy } from './ignore-rules.ts';
+import { type Frozen, frozenBy } from './git.ts';
 import { couldNotStart, runCheckTwice } from './run-check.ts';
 
 type Services = Pick<EngineOptions, 'store' | 'clock' | 'identifiers'>;

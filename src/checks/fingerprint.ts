@@ -12,8 +12,16 @@ import { createPathSet } from '../core/glob.ts';
 import type { Environment } from '../engine/policy.ts';
 import { errorCode } from '../engine/system.ts';
 import { explainFileError, isMissing, withRegularFile } from './files.ts';
-import { findExcludesFile, openRepository, type Repository } from './git.ts';
-import { excludesThen, type Frozen, hasChanged, type IgnoreRules, textThen } from './ignore-rules.ts';
+import {
+  excludesThen,
+  type Frozen,
+  findExcludesFile,
+  hasChanged,
+  type IgnoreRules,
+  openRepository,
+  type Repository,
+  textThen,
+} from './git.ts';
 import { type WalkWays, walk } from './walk.ts';
 
 type Algorithm = Repository['algorithm'];

@@ -1,9 +1,11 @@
-// Runs git where an agent can write: no lock, no write, no program that the repository names (hooks, filters).
+// Runs git where an agent can write: no lock, no write, no program that the repository names (hooks, filters). And what it
+// overlooks: the ignore rules of the human's last message (V2), so that whoever ignores a file later does not hide it.
 import { spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import type { Policy } from '../core/policy.ts';
 import type { Environment } from '../engine/policy.ts';
-import { readBytes } from '../engine/system.ts';
+import { findRepository, readBytes } from '../engine/system.ts';
 import { isInside } from './files.ts';
 
 export type Repository = NonNullable<Awaited<ReturnType<typeof openRepository>>>;
@@ -23,13 +25,12 @@ export async function openRepository(directory: string, environment: Environment
   return { directory, top, isSmall: hasSmallIndex(top), ...settings, ask };
 }
 
-export function findTop(realDirectory: string) {
-  for (let top = realDirectory; ; top = dirname(top)) {
-    const owner = statsOf(join(top, '.git'))?.uid;
-    const user = process.geteuid?.();
-    if (owner !== undefined) return user === undefined || [user, 0].includes(owner) ? top : null;
-    if (dirname(top) === top) return null;
-  }
+/** Null also where it is another user's. */
+function findTop(realDirectory: string) {
+  const top = findRepository(realDirectory)?.root ?? null;
+  const owner = top === null ? undefined : statsOf(join(top, '.git'))?.uid;
+  const user = process.geteuid?.();
+  return owner === undefined || user === undefined || [user, 0].includes(owner) ? top : null;
 }
 
 function statsOf(path: string) {
@@ -151,7 +152,7 @@ export async function findExcludesFile(top: string | null, environment: Environm
   const usual = join(own, 'ignore');
   if (top === null) return usual;
   const files = [
-    join(commonFolder(top), 'config'),
+    join(findRepository(top)?.common ?? top, 'config'),
     join(own, 'config'),
     join(home, '.gitconfig'),
     '/etc/gitconfig',
@@ -163,13 +164,6 @@ export async function findExcludesFile(top: string | null, environment: Environm
   return named ? resolve(top, Buffer.from(named.slice(0, -1), 'latin1').toString('utf8')) : usual;
 }
 
-/** Where hooks and `info/exclude` are, also of a linked work tree or a submodule. */
-export function commonFolder(top: string) {
-  const [, named] = /^gitdir: (.*)$/mu.exec(readText(join(top, '.git')) ?? '') ?? [];
-  const own = resolve(top, named ?? '.git');
-  return resolve(own, readText(join(own, 'commondir'))?.trim() || '.');
-}
-
 /** About five thousand files, which git looks at while one more process would start. */
 const smallIndexBytes = 524_288;
 
@@ -177,4 +171,111 @@ const smallIndexBytes = 524_288;
 function hasSmallIndex(top: string) {
   const { size = 0 } = statsOf(join(top, '.git/index')) ?? {};
   return statsOf(join(top, '.git'))?.isDirectory() === true && size < smallIndexBytes;
+}
+
+/** A file whose text was not remembered counts as it stands if it is older than the message, and not at all if it is newer. */
+export type IgnoreRules = NonNullable<Policy['ignoreRules']> & Readonly<{ since: number }>;
+
+/** For the policy, before it is snapshotted at a human's message. Starts no process where git's settings are plain. */
+export async function withIgnoreRules(policy: Policy, directory: string, environment: Environment) {
+  try {
+    const real = realpathSync(directory);
+    const top = findTop(real);
+    const excludesFile = await findExcludesFile(top, environment);
+    const paths = ruleFiles(real, top, excludesFile);
+    const texts = Object.fromEntries(paths.map((path) => [path, textNow(path)]));
+    return { ...policy, ignoreRules: { excludesFile, texts } };
+  } catch {
+    // Safe: such a folder has no files to hide; whoever looks through it is told.
+    return policy;
+  }
+}
+
+export type Frozen = ReturnType<typeof frozenBy>;
+
+export function frozenBy({ exclude = [], ignoreRules }: Partial<Policy>, since: number) {
+  const rules: IgnoreRules | undefined = ignoreRules && { ...ignoreRules, since };
+  return { exclude, rules };
+}
+
+/** Those that lie above the workspace or outside it, the weakest first. Below it are more. */
+function ruleFiles(directory: string, top: string | null, excludesFile: string) {
+  const names = relative(top ?? directory, directory)
+    .split('/')
+    .filter(Boolean);
+  const folders = [...names, ''].map((_, depth) => join(top ?? directory, ...names.slice(0, depth)));
+  const ofGit = top === null ? [] : [excludesFile, join(findRepository(top)?.common ?? top, 'info/exclude')];
+  return [...ofGit, ...folders.map((folder) => join(folder, '.gitignore'))];
+}
+
+const mostRuleBytes = 100_000;
+
+function textNow(path: string) {
+  // git reads no link of this name.
+  if (basename(path) === '.gitignore' && !linkStatsOf(path)?.isFile()) return '';
+  const read = readBytes(path, mostRuleBytes);
+  // None that can be read: too much is seen rather than too little.
+  return read.ok ? Buffer.from(read.bytes).toString('utf8') : '';
+}
+
+const linkStatsOf = (path: string) => lstatSync(path, { throwIfNoEntry: false });
+
+/** Kernels stamp files with the time of their last tick, which may lie so many milliseconds back. */
+const tickMs = 10;
+
+/** Nobody can set this time back without setting the clock. */
+function isNew(path: string, since: number) {
+  const stats = linkStatsOf(path);
+  return stats !== undefined && stats.ctimeMs > since - tickMs;
+}
+
+export function textThen(path: string, { texts, since }: IgnoreRules) {
+  return texts[path] ?? (isNew(path, since) ? '' : textNow(path));
+}
+
+export function hasChanged(path: string, { texts, since }: IgnoreRules) {
+  const known = texts[path];
+  return known === undefined ? isNew(path, since) : known !== textNow(path);
+}
+
+/** What the operating system takes in one call, with room to spare. */
+const mostPatternBytes = 1_000_000;
+
+/**
+ * `--exclude=…` for git, the strongest last; null: the rules are those of then.
+ * @param excludesFile what the settings name by now
+ * @param below the rule files of the workspace
+ */
+export function excludesThen(
+  { directory, top }: Repository,
+  excludesFile: string | undefined,
+  below: readonly string[],
+  rules: IgnoreRules,
+) {
+  const outside = ruleFiles(directory, top, rules.excludesFile);
+  const deep = below.toSorted((left, right) => left.split('/').length - right.split('/').length);
+  const paths = [...new Set([...outside, ...deep])];
+  const isSame = excludesFile === rules.excludesFile && !paths.some((path) => hasChanged(path, rules));
+  if (isSame) return null;
+  const words = paths.flatMap((path) => {
+    const folder = basename(path) === '.gitignore' ? relative(top, dirname(path)) : '';
+    return linesOf(textThen(path, rules)).map((line) => `--exclude=${placed(line, folder)}`);
+  });
+  // Without any of them too much is seen rather than too little.
+  return Buffer.byteLength(words.join(' ')) > mostPatternBytes ? [] : words;
+}
+
+function linesOf(text: string) {
+  const lines = text.replace(/^\uFEFF/u, '').split(/\r?\n/u);
+  // A blank at the end counts only behind a backslash.
+  return lines.map((line) => line.replace(/(\\ )? *$/u, '$1')).filter((line) => /^[^#]/u.test(line));
+}
+
+/** As the line would be written at the top of the repository. */
+function placed(line: string, folder: string) {
+  if (folder === '') return line;
+  const [sign, pattern] = line.startsWith('!') ? ['!', line.slice(1)] : ['', line];
+  const isAnchored = pattern.slice(0, -1).includes('/');
+  const plain = folder.replace(/[*?[\\]/gu, '\\$&');
+  return `${sign}/${plain}/${isAnchored ? '' : '**/'}${pattern.replace(/^\//u, '')}`;
 }

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTemporaryFolder, createTemporaryRepository } from '../../test/support/temporary-repository.ts';
 import { defaultSettings } from '../core/settings.ts';
 import { listWorkspace } from './fingerprint.ts';
-import { frozenBy, withIgnoreRules } from './ignore-rules.ts';
+import { frozenBy, withIgnoreRules } from './git.ts';
 
 /** Kernels stamp files by ticks: what comes next is surely later, or surely earlier. */
 const tick = () => sleep(25);

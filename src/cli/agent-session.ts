@@ -4,7 +4,7 @@
 import type { AgentEvent, RunEnded } from '../agent/agent-event.ts';
 import { type Asking, noAsking } from '../agent/loop/tool-calls.ts';
 import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-agent.ts';
-import { frozenBy } from '../checks/ignore-rules.ts';
+import { frozenBy } from '../checks/git.ts';
 import { UntildoneError } from '../core/error.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';

@@ -1,7 +1,7 @@
 // What the system checks in a run: the human's checks, and that protected paths are as they were at the human's
 // message (V1, V2). What runs and what comes of it is told as events; what follows from them is decided by the engine.
 import type { CheckerOptions } from '../checks/checker.ts';
-import { withIgnoreRules } from '../checks/ignore-rules.ts';
+import { withIgnoreRules } from '../checks/git.ts';
 import { protectPolicy } from '../checks/protected-paths.ts';
 import { couldNotStart, runCheck } from '../checks/run-check.ts';
 import { type CheckSpec, protectedPathsId } from '../core/check-specs.ts';

@@ -1,9 +1,8 @@
 // The policy that a human wants: found in files and other sources (C1), frozen at each human message by its hash (V2).
 // A broken configuration is a value and never applied in part, so that a host can fail open.
 import { isUtf8 } from 'node:buffer';
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import {
   type ConfigResult,
   mergeSettings,
@@ -18,7 +17,7 @@ import { type Problem, printable, problemSentence } from '../core/problem.ts';
 import type { PartialSettings } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
 import type { Store } from './store.ts';
-import { type FileStats, readBytes, sha256 } from './system.ts';
+import { type FileStats, findRepository, readBytes, sha256 } from './system.ts';
 import { type Accepted, compareWishes, harmlessOf, type Pending, trustPlaces } from './trust.ts';
 
 /** Must not throw: the engine asks within a transaction. */
@@ -224,16 +223,9 @@ function distrust(stats: FileStats, directory: string, owners: Owners): string |
   if (owners === null) return null;
   if (!owners.includes(stats.uid))
     return 'belongs to another user, so it is not read: make it your own (chown)';
-  if ((stats.mode & 0o002) === 0 || isInRepository(directory)) return null;
+  if ((stats.mode & 0o002) === 0 || findRepository(directory) !== null) return null;
   return 'may be written by anyone on this machine, so it is not read: take that right away (chmod o-w)';
 }
-
-function isInRepository(directory: string): boolean {
-  const parent = dirname(directory);
-  return hasGit(directory) || (parent !== directory && isInRepository(parent));
-}
-
-const hasGit = (directory: string): boolean => existsSync(join(directory, '.git'));
 
 /** Null: files have no owners here. */
 type Owners = readonly number[] | null;

@@ -1,7 +1,7 @@
 // The system that we run on. The engine gets clock, identifiers and hash handed in, so that tests can simulate them.
 import fs from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { HashFunction } from '../core/ledger.ts';
 import type { Session } from '../core/state.ts';
 import type { Clock, Identifiers } from './host.ts';
@@ -139,4 +139,49 @@ export function readBytes(
 export function errorCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : 'unknown error';
+}
+
+/** `shared`: the folder that all worktrees share; null where a file only claims it. `common`: what git takes for it. */
+export type Repository = Readonly<{ root: string; own: string; common: string; shared: string | null }>;
+
+/**
+ * By hand: git itself would also find plain files that pose as a bare one, and obey what they name. A worktree counts
+ * where the repository itself names it, since anyone can write a file that points to a repository.
+ */
+export function findRepository(directory: string): Repository | null {
+  const dot = join(directory, '.git');
+  const stats = statsOf(dot);
+  if (stats !== null) return { root: directory, ...gitFolders(directory, dot, stats.isDirectory()) };
+  const parent = dirname(directory);
+  return parent === directory ? null : findRepository(parent);
+}
+
+function gitFolders(root: string, dot: string, isFolder: boolean): Omit<Repository, 'root'> {
+  const named = isFolder ? dot : (/^gitdir: (.+)$/m.exec(smallText(dot))?.[1] ?? '.git');
+  const own = isFolder ? fs.realpathSync(dot) : resolve(root, named);
+  const common = resolve(own, smallText(join(own, 'commondir')).trim() || '.');
+  if (isFolder) return { own, common, shared: own };
+  try {
+    const shared = fs.realpathSync(common);
+    const isInside = dirname(fs.realpathSync(own)) === join(shared, 'worktrees');
+    const isNamed = fs.realpathSync(smallText(join(own, 'gitdir')).trim()) === fs.realpathSync(dot);
+    return { own, common, shared: isInside && isNamed ? shared : null };
+  } catch {
+    // Safe: a submodule, or a file that points nowhere; nothing is shared.
+    return { own, common, shared: null };
+  }
+}
+
+function statsOf(path: string) {
+  try {
+    return fs.statSync(path);
+  } catch {
+    // Safe: missing, or a link to itself; there is no repository here.
+    return null;
+  }
+}
+
+function smallText(path: string): string {
+  const file = readBytes(path, 65_536);
+  return file.ok ? Buffer.from(file.bytes).toString() : '';
 }

@@ -4,8 +4,7 @@ import fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { joinPath, type Problem, printable, problemSentence } from '../core/problem.ts';
 import { type PartialSettings, settingTable } from '../core/settings.ts';
-import { findRepository } from './repository.ts';
-import { type FileStats, makeFolder, readBytes } from './system.ts';
+import { type FileStats, findRepository, makeFolder, readBytes } from './system.ts';
 import { replaceFile } from './text-file.ts';
 
 /** Changes nothing but what is drawn. Whatever else a setting does may run something or weaken us. */

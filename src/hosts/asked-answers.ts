@@ -1,5 +1,5 @@
 // Hook calls that have to be answered: the record is brought up to date, the engine is asked. Nothing is decided here.
-import { frozenBy } from '../checks/ignore-rules.ts';
+import { frozenBy } from '../checks/git.ts';
 import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
 import { UntildoneError } from '../core/error.ts';

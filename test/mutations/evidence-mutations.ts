@@ -84,7 +84,7 @@ export const evidenceMutations = mutationsOf({
       why: 'a pass that a human has to give again is taken for an edit of the store',
     },
   },
-  'src/checks/ignore-rules.ts': {
+  'src/checks/git.ts': {
     'new-rules-count': {
       find: "texts[path] ?? (isNew(path, since) ? '' : textNow(path))",
       replace: 'texts[path] ?? textNow(path)',

@@ -38,14 +38,14 @@ describe('workers on the command line', () => {
     const own = (await line.run('transcript')).out;
     expect(own).toContain('  │ Do the work.');
     expect(own).toContain('  │ It is written.');
-    expect(own).toContain(`${started.workerId} coder: done Write alpha`);
+    expect(own).toContain(`${started.workerId.slice(-6)} coder: done Write alpha`);
     expect(own).not.toMatch(/TODO CONTINUATION|All done!/);
     expect((await line.run('transcript', '--all')).out).toMatch(
       /held back\n {2}│ All done![\s\S]*TODO CONTINUATION/,
     );
 
     const workers = (await line.run('transcript', started.workerId)).out;
-    expect(workers).toContain(`worker of ${sessionId}`);
+    expect(workers).toContain(`worker of ${sessionId.slice(-6)}`);
     expect(workers).toContain('the agent that sent it\n  │ The work: “Write alpha”');
     expect(workers).toContain('  │ I have no todo tool.');
     const escapes = [...own, ...workers, ...detail].filter((character) => character === '\u001b');

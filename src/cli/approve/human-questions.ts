@@ -1,7 +1,7 @@
 // The questions that only a human can answer, of one session: those of its policy snapshot, which of them wait, and
 // what they are asked for. It only reads.
 
-import { type Frozen, frozenBy } from '../../checks/ignore-rules.ts';
+import { type Frozen, frozenBy } from '../../checks/git.ts';
 import type { HumanCheck } from '../../core/check-specs.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Session, State } from '../../core/state.ts';

@@ -1,7 +1,7 @@
 // The checks of a session, as its human's last message froze them: what is in untildone.json by now does not count
 // (V2). Cancelled todos prove nothing and are left out.
 import { editedSources } from '../../checks/checker.ts';
-import { frozenBy } from '../../checks/ignore-rules.ts';
+import { frozenBy } from '../../checks/git.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { Session } from '../../core/state.ts';

@@ -1,5 +1,5 @@
 // What `verify` runs, whoever named it: distinct checks, each with what it is for. Values only; nothing is run here.
-import type { Frozen } from '../../checks/ignore-rules.ts';
+import type { Frozen } from '../../checks/git.ts';
 import type { CheckSpec } from '../../core/check-specs.ts';
 import type { Session } from '../../core/state.ts';
 

@@ -5,7 +5,8 @@ import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import { gitEnvironment, gitWords } from '../../checks/git.ts';
 import { isExecutable } from '../../checks/process.ts';
 import type { Environment } from '../../engine/policy.ts';
-import { findRepository } from '../../engine/repository.ts';
+import { findRepository } from '../../engine/system.ts';
+
 import { recordOf } from '../untrusted.ts';
 import { applyEdit, type Edit, type FileTarget } from './changes.ts';
 import * as files from './files.ts';

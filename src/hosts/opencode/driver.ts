@@ -2,7 +2,7 @@
 // stays, an idle is a stop attempt. `opencode run` leaves within milliseconds of its idle, but goes on while its session
 // has a message newer than the step that ended. So where the agent would be sent on, an empty one is placed while the host
 // waits for us: the continuation fills it if the step was the last; if tool calls follow, nobody ever sees it.
-import { frozenBy } from '../../checks/ignore-rules.ts';
+import { frozenBy } from '../../checks/git.ts';
 import { endsInQuestion } from '../../core/safe-text.ts';
 import { isOnItsWay, type Session } from '../../core/state.ts';
 import { mayHaveMoved } from '../../core/work.ts';
