@@ -114,9 +114,10 @@ async function begin(run: Run) {
   const agent = { name: ownAgentName, canWrite, model: model.label, variant: null } as const;
   await run.record({ type: 'session-opened', descriptor, agent, resumed: resume });
   if (resume) {
+    run.decisionsBefore = (await run.store.decisions(run.sessionId, 1))[0]?.sequence ?? 0;
     // What a killed run left must not work against this one.
     await endMarkedProcesses(`${sessionVariable}=${run.sessionId}`, workspace.limits.endGraceMs);
-    const { state } = await run.record({ type: 'human-resumed' });
+    const { state } = await run.record({ type: 'human-resumed', policyHash: null });
     // It died with its process, and nothing else would end it.
     const wait = { kind: 'compaction', shrunk: false } as const;
     if (state.waits.compacting) await run.record({ type: 'wait-ended', wait });
@@ -360,11 +361,12 @@ async function summariseRun(run: Run, failure: string | null): Promise<RunEnded>
   const { sessionId, steps, toolCalls, usage, continuations, store, clock } = run;
   const state = await run.state();
   const [stored] = await store.decisions(sessionId, 1);
-  const last = stored?.decision ?? null;
+  // How an earlier run ended says nothing about this one.
+  const last = stored !== undefined && stored.sequence > run.decisionsBefore ? stored.decision : null;
   const { outcome, reason } = settlementOf(state, last);
   // V1: never flaky checks, edited protected paths, a broken record, todos cancelled without a reason.
   const rests = last?.outcome === 'claimed' ? last.inputs['rests'] : null;
-  const restsOnWord = rests === 'word' || (rests === null && run.policy.goalChecks.length === 0);
+  const restsOnWord = rests === 'word' || (rests === null && isWordEnough(state, run.policy));
   const decided = last?.sentence ?? 'The run ended without a decision.';
   const sentence = last?.observed ? `Only observed, not carried out: ${decided}` : decided;
   // What an earlier turn left open stays and is named at the end (T3).
@@ -385,11 +387,23 @@ async function summariseRun(run: Run, failure: string | null): Promise<RunEnded>
   };
 }
 
+/** Where nobody verified anything: nothing was there that could have been. */
+function isWordEnough({ plan, recordBroken }: State, { goalChecks }: Run['policy']): boolean {
+  const isDoubtful = ({ checks, status, reason }: State['plan'][number]) =>
+    checks.length > 0 || (status === 'cancelled' && reason === null);
+  return goalChecks.length === 0 && recordBroken === null && !plan.some(isDoubtful);
+}
+
 /** A skip or an observed decision settles nothing: the agent ended by itself, and nobody verified anything. */
-function settlementOf({ settled, plan }: State, last: Decision | null): Pick<RunEnded, 'outcome' | 'reason'> {
+function settlementOf(state: State, last: Decision | null): Pick<RunEnded, 'outcome' | 'reason'> {
+  const { settled, plan, lastStop } = state;
   if (settled !== null) return settled;
   if (last === null || (last.answer !== 'let-go' && !last.observed))
     return { outcome: 'failed', reason: 'failed' };
-  const ended = plan.some(isOpen) ? 'paused' : 'claimed';
-  return { outcome: last.observed ? ended : (last.outcome ?? ended), reason: last.reason };
+  const { outcome, observed, reason } = last;
+  if (outcome !== null && (!observed || outcome === 'failed' || outcome === 'aborted'))
+    return { outcome, reason };
+  // Nobody's word: the model did not answer.
+  const hasFailed = !observed && ['error', 'refusal', 'content-filter'].includes(lastStop?.end ?? '');
+  return { outcome: hasFailed ? 'failed' : plan.some(isOpen) ? 'paused' : 'claimed', reason };
 }

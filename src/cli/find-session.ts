@@ -30,6 +30,11 @@ export async function findOwnSession(store: Store, word: string | null, io: Io):
   const own = word === null ? (await sessionsHere(store, io, recentSessions)).find(isOwnMain) : undefined;
   const found = await findSession(store, own?.id ?? word, io);
   const { id, descriptor } = found;
+  if (descriptor.host === 'untildone' && descriptor.kind === 'subagent')
+    throw new UntildoneError(
+      'usage',
+      `Session ${nameSession(found)} is a worker's; its run goes on by \`untildone run --resume${descriptor.parentId === null ? '' : ` ${shortId(descriptor.parentId)}`}\`.`,
+    );
   if (descriptor.host === 'untildone') return found;
   const title = hostOf(descriptor.host)?.title ?? shown(descriptor.host, 20);
   const helps =

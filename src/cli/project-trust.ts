@@ -68,6 +68,13 @@ export async function settleTrust(io: Io, says = false): Promise<void> {
   const { pending } = project;
   // A broken file is told by whoever reads it next; nothing in it can be accepted.
   if (pending === null || pending.problems.length > 0) return;
+  // Standard output belongs to the command.
+  const show = () =>
+    io.stderr.write(
+      describeProject(project)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
   if (says) {
     const above = await io.agentAbove();
     if (above !== null)
@@ -75,16 +82,12 @@ export async function settleTrust(io: Io, says = false): Promise<void> {
         'usage',
         `Only a human may trust a project, and this was said beneath ${above}.`,
       );
+    show();
   } else if (!(await canAnswerHere(io))) {
     complain(io, `warning: ${pendingSentence(pending)}`);
     return;
   } else {
-    // Standard output belongs to the command.
-    io.stderr.write(
-      describeProject(project)
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
+    show();
     if (!(await isAccepted())) return;
   }
   acceptProject(io, project, true);

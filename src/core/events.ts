@@ -210,7 +210,8 @@ const eventTable = {
   'words-joined': { messageId: identifier },
   'human-aborted': { how: text },
   'human-paused': { reason: nullable(text) },
-  'human-resumed': {},
+  /** `policyHash`: of a run that is taken up; null: what holds now is recorded. */
+  'human-resumed': { policyHash: optional(nullable(identifier)) },
   'model-paused': { reason: text },
   'activity-seen': {},
   'tool-started': { tool: identifier, access, requestId: optional(identifier) },

@@ -28,7 +28,8 @@ export const humanReducers = byEvent({
     return { ...cancelParked(paused), pause: { by: 'human', reason, at } };
   },
   /** Budgets stay spent (G6). A told host does not idle again by itself: its last stop is taken up. */
-  'human-resumed'(state, { at }) {
+  'human-resumed'(given, { at, policyHash }) {
+    const state = policyHash ? { ...given, policyHash } : given;
     // A countdown or a wait goes on as it was.
     if (state.latch === null && state.pause === null) return state;
     const { lastStop, descriptor, turn } = state;
@@ -39,7 +40,8 @@ export const humanReducers = byEvent({
   },
   // None of the next three lifts a latch or zeroes a counter.
   'session-opened'(state, { descriptor, agent, resumed }) {
-    const opened = resumed === true ? withoutCutContinuation(state) : state;
+    // How it ended before says nothing about how it ends now.
+    const opened = resumed === true ? { ...withoutCutContinuation(state), settled: null } : state;
     return { ...opened, descriptor, agent: agent ?? state.agent, deleted: false, closed: false };
   },
   /** What is planned or on its way is void. */

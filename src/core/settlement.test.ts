@@ -198,4 +198,35 @@ describe('claims beside an open todo', () => {
     reports(driver, first, 'failed');
     expect(ends(driver).decision ?? driver.decisions.at(-1)).toMatchObject({ outcome: 'stagnant' });
   });
+
+  /** The goal passed in an earlier turn; the agent claims one todo and leaves the other open. */
+  function runOfClaims() {
+    const { driver, first, second } = planned(options, { title: 'parse', ...own }, 'test');
+    const passed = { state: 'passed', passedBefore: true, flaky: false, tail: null } as const;
+    driver.stops();
+    driver.state = {
+      ...{ ...driver.state, goal: { unit: passed } },
+      progress: { ...driver.state.progress, weakInRow: 2 },
+    };
+    driver.completes(first);
+    driver.stops();
+    return { driver, first, second };
+  }
+  const goalRun = { type: 'run-checks', checks: expect.arrayContaining([{ todoId: null, check: 'unit' }]) };
+
+  it('V2: a run of claims that came too late says nothing about the goal, whose checks run at the next stop', () => {
+    const { driver, second } = runOfClaims();
+    driver.happens({ type: 'checks-overdue' });
+    driver.completes(second);
+    expect(driver.stops().commands).toContainEqual(expect.objectContaining(goalRun));
+  });
+
+  it('V2: nor does it if the last open todo ends while it runs', () => {
+    const { driver, first, second } = runOfClaims();
+    const cancelled = { status: 'cancelled', reason: 'not wanted' } as const;
+    driver.happens({ type: 'todo-updated', actor: 'human', todoId: second, changes: cancelled });
+    const commands = [...reports(driver, first, 'passed').commands, ...ends(driver).commands];
+    expect([...driver.decisions.map(({ outcome }) => outcome)]).not.toContain('done');
+    expect(commands).toContainEqual(expect.objectContaining(goalRun));
+  });
 });

@@ -47,7 +47,8 @@ export function checksRunning(context: StopContext): boolean {
 export function finalRunDue(context: StopContext): boolean {
   const { unverified, passed } = context.counts;
   const any = goalChecksDue(context) || unverified > 0 || passed > 0;
-  return any && context.state.finalRun?.stop !== context.stop.eventId;
+  const { finalRun } = context.state;
+  return any && (finalRun?.stop !== context.stop.eventId || finalRun.claimsOnly === true);
 }
 
 /** While other todos are open: claims whose checks this stop has not seen. `late`: the host's deadline came first. */
@@ -60,7 +61,8 @@ export function claimsWaitedFor(context: StopContext): 'due' | 'running' | 'late
 
 /** Told to wait, the agent wrote nothing since: what passed meanwhile still counts. */
 export function isFinalRunTakenUp({ state: { finalRun, work, descriptor } }: StopContext): boolean {
-  return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;
+  if (finalRun?.overdue !== true || finalRun.claimsOnly) return false;
+  return descriptor.seesTools && finalRun.writes === work.writes;
 }
 
 /** Of the goal where they are due, and of claims: there is no such program or file. */

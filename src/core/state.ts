@@ -26,7 +26,8 @@ export const newGoalCheck = {
 };
 
 /** Of the checks (V2). `overdue`: the agent was told to wait; its next stop takes it up if nothing was written since. */
-type FinalRun = { stop: string; ended: boolean; overdue: boolean; writes: number };
+/** `claimsOnly`: todos were open, so it says nothing about the goal. */
+type FinalRun = { stop: string; ended: boolean; overdue: boolean; writes: number; claimsOnly?: boolean };
 
 /** Decided again when its cause of waiting ends. */
 export type ParkedStop = Readonly<{ eventId: string; cause: string; waitedUntil?: number }> &

@@ -193,8 +193,9 @@ function startFinalRun(context: StopContext, state: State): Step {
   const { stop, goalChecks, counts } = context;
   const goal = { ...state.goal };
   // While todos are open only claims are looked at; a run that the agent waited for leaves out what passed meanwhile.
+  const claimsOnly = openCount(counts) > 0;
   const missing = goalChecks.filter(
-    (check) => openCount(counts) === 0 && !(isFinalRunTakenUp(context) && goal[check]?.state === 'passed'),
+    (check) => !claimsOnly && !(isFinalRunTakenUp(context) && goal[check]?.state === 'passed'),
   );
   for (const check of missing)
     goal[check] = { ...newGoalCheck, state: 'running', passedBefore: goal[check]?.passedBefore ?? false };
@@ -202,7 +203,8 @@ function startFinalRun(context: StopContext, state: State): Step {
     ...state.plan.filter(isUnverified).flatMap(checksOf),
     ...missing.map((check) => ({ todoId: null, check })),
   ];
-  const run = { stop: stop.eventId, ended: false, overdue: false, writes: state.work.writes };
+  const { writes } = state.work;
+  const run = { stop: stop.eventId, ended: false, overdue: false, writes, claimsOnly };
   const plan = changeSome(state.plan, isUnverified, (todo) => ({ ...todo, verification: 'running' }));
   return step({ ...state, plan, goal, finalRun: run }, [{ type: 'run-checks', checks, stop: stop.eventId }]);
 }

@@ -113,7 +113,7 @@ export function createEngine(options: EngineOptions, performer: Performer) {
 
   /** A human's message freezes the policy (V2). */
   function stamp(event: Event, state: State, saved: Map<string, string>): Event {
-    if (event.type !== 'human-spoke' || event.policyHash !== null) return event;
+    if (!('policyHash' in event) || event.policyHash !== null) return event;
     return { ...event, policyHash: policies.snapshot(state, saved) };
   }
 
@@ -126,7 +126,7 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     const event = showsTree(timed) ? { ...timed, known: isSeen(timed.fingerprint) } : timed;
     // The policy of the folder in which the session is opened counts.
     const placed = event.type === 'session-opened' ? { ...before, descriptor: event.descriptor } : before;
-    const frozen = (event.type === 'human-spoke' ? event.policyHash : null) ?? before.policyHash;
+    const frozen = ('policyHash' in event ? event.policyHash : null) ?? before.policyHash;
     const key = frozen ?? policies.snapshot(placed, save.rows.policies);
     const snapshot = policies.byHash(key, loaded.policy);
     const policy = snapshot ?? options.policy(placed);

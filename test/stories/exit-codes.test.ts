@@ -104,6 +104,7 @@ const ways: readonly Way[] = [
   ['finishes its plan', one, [goal(...check(isGood)), words], 0],
   ['finishes its plan', one, [goal(), ['--resume', ...check(isGood)]], 0],
   ['finishes its plan', one, [goal(), ['--resume', ...check('false')]], 5],
+  ['spends its tokens', half, [goal(...check(isGood)), ['--resume', '--max-tokens=1']], 6],
   // A plan file.
   ['talks', [], [byPlan()], 5, unproved],
   ['finishes it', [good, complete('Write a')], [byPlan()], 3, unproved],
@@ -131,6 +132,28 @@ describe('V1: the ways to exit code 0', () => {
       expect(last?.code, `${runs.map((run) => run.join(' ')).join(', then ')}: ${last?.err}`).toBe(code);
       if (last?.code === 0) expectProved(stage, last, { runs, file, atStart });
       expect(last?.ended?.exitCode).toBe(code);
+    },
+  );
+});
+
+describe('V1: a run that verifies nothing', () => {
+  it('V1: a session that was done and is taken up read-only is not done again', async () => {
+    const stage = await setPlanStage({ steps: [good], afterwards: say('It is done.') });
+    expect((await stage.run(goal(...check(isGood)))).code).toBe(0);
+    stage.write('a.txt', 'broken');
+    const last = await stage.run(['--resume', '--read-only']);
+    expect(last.ended).toMatchObject({ outcome: 'claimed', exitCode: 3 });
+  });
+
+  it.each(['--mode=off', '--enabled=false', '--mode=observe'])(
+    'V1: with %s a model that does not answer has failed, and a check that nobody ran is no word to accept',
+    async (setting) => {
+      const dead = await setPlanStage({ steps: [refuse()], afterwards: refuse() });
+      expect((await dead.run(goal(setting, '--accept-claims'))).ended).toMatchObject({ exitCode: 1 });
+      const files = { 'PLAN.md': '- [ ] Write a\n  check: `false`\n' };
+      const stage = await setPlanStage({ steps: [complete('Write a')], afterwards: say('Done.'), files });
+      const last = await stage.run(byPlan(setting, '--accept-claims'));
+      expect(last.code, JSON.stringify(last.ended)).not.toBe(0);
     },
   );
 });

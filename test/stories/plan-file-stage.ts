@@ -153,10 +153,8 @@ export async function setPlanStage({
     };
     // An agent that repeats itself is known after its first reminder; three would only take longer.
     const patience = afterwards === undefined ? [] : ['--max-stagnant=1'];
-    const code = await main(
-      ['run', ...argv, ...patience, `--${mode}`, '--json', '--model', 'openai/story'],
-      io,
-    );
+    const may = argv.includes('--read-only') ? [] : [`--${mode}`];
+    const code = await main(['run', ...argv, ...patience, ...may, '--json', '--model', 'openai/story'], io);
     const last = events.at(-1);
     const ended = last?.type === 'run-ended' ? last : null;
     const record =

@@ -44,6 +44,12 @@ describe('workers on the command line', () => {
       /held back\n {2}│ All done![\s\S]*TODO CONTINUATION/,
     );
 
+    // Its run may still live, and the lease of a session is its own.
+    const taken = await line.run('run', '--resume', started.workerId, '--model', 'openai/story');
+    expect(taken.err).toContain(
+      `is a worker's; its run goes on by \`untildone run --resume ${sessionId.slice(-6)}\``,
+    );
+
     const workers = (await line.run('transcript', started.workerId)).out;
     expect(workers).toContain(`worker of ${sessionId.slice(-6)}`);
     expect(workers).toContain('the agent that sent it\n  │ The work: “Write alpha”');
