@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { complete, plan, say, writeFile } from '../../src/scripted-model/index.ts';
+import { complete, plan, say, verify, writeFile } from '../../src/scripted-model/index.ts';
 import { acceptProject } from '../support/accept-project.ts';
 import { checkResults, notices, type PlanStage, runPlan, setPlanStage } from './plan-file-stage.ts';
 
@@ -96,7 +96,8 @@ describe('P40: a check that appears in the plan file later', () => {
         ...[writeFile('alpha.txt', 'bad'), complete('Write alpha'), finished, finished],
         // The second run, then the third.
         finished,
-        ...[finished, writeFile('alpha.txt', 'good'), complete('Write alpha'), complete('Write beta')],
+        // The check that the file brings has its say before the work goes on.
+        ...[verify(), writeFile('alpha.txt', 'good'), complete('Write alpha'), complete('Write beta')],
       ],
       afterwards: finished,
       files: { 'PLAN.md': unproved },
