@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -15,6 +24,7 @@ import {
   readPolicy,
 } from './policy.ts';
 import { sha256 } from './system.ts';
+import type { Accepted } from './trust.ts';
 
 let root: string;
 let project: string;
@@ -260,6 +270,98 @@ describe('V1: checks in a configuration', () => {
     expect(told(read({ environment: { UNTILDONE_GOAL: 'nope' } }))).toContain(
       'goal[0]: there is no check named "nope"',
     );
+  });
+});
+
+describe('V10: what was accepted is switched off by nothing but a human', () => {
+  const wishes = { checks: { tests: { command: ['npm', 'test'] } }, goal: ['tests'], protect: ['test/**'] };
+  let sub: string;
+  let accepted: Accepted[];
+
+  /** As `untildone trust` does. */
+  function accept(directory: string): void {
+    const { key, folder, asked } = read({ projectDirectory: directory, accepted }).project;
+    accepted = [...accepted, { key: key ?? '', folder: folder ?? '', at: 1, config: asked }];
+  }
+
+  function look(directory = sub) {
+    const result = read({ projectDirectory: directory, accepted });
+    const { pending, file } = result.project;
+    const isTold = pending !== null;
+    return { goal: result.ok ? result.policy.goalChecks : [], isTold, file: file?.path ?? null };
+  }
+
+  beforeEach(() => {
+    root = realpathSync(root);
+    project = join(root, 'project');
+    projectFile = join(project, 'untildone.json');
+    sub = join(project, 'sub');
+    mkdirSync(sub);
+    accepted = [];
+    write(projectFile, wishes);
+    accept(sub);
+    expect(look()).toEqual({ goal: ['tests'], isTold: false, file: projectFile });
+  });
+
+  it.each([
+    ['an empty file nearer by', () => write(join(sub, 'untildone.json'), {}), true],
+    ['other wishes nearer by', () => write(join(sub, 'untildone.json'), { mode: 'off' }), true],
+    ['a broken file nearer by', () => write(join(sub, 'untildone.json'), '{'), true],
+    ['the same wishes nearer by', () => write(join(sub, 'untildone.json'), wishes), false],
+    ['an empty .git nearer by', () => mkdirSync(join(sub, '.git')), false],
+    ['a .git file nearer by', () => write(join(sub, '.git'), 'gitdir: nowhere'), false],
+    ['both nearer by', () => [mkdirSync(join(sub, '.git')), write(join(sub, 'untildone.json'), {})], true],
+    ['.git gone', () => rmSync(join(project, '.git'), { recursive: true }), false],
+    [
+      '.git and the file gone',
+      () => [rmSync(join(project, '.git'), { recursive: true }), rmSync(projectFile)],
+      true,
+    ],
+    ['a .git nearer by and the file gone', () => [mkdirSync(join(sub, '.git')), rmSync(projectFile)], true],
+  ])('%s', (_name, work, isTold) => {
+    work();
+    expect(look()).toMatchObject({ goal: ['tests'], isTold });
+  });
+
+  it('accepted without a repository, it stays when one is made there', () => {
+    rmSync(join(project, '.git'), { recursive: true });
+    accepted = [];
+    accept(sub);
+    mkdirSync(join(project, '.git'));
+    expect(look()).toEqual({ goal: ['tests'], isTold: false, file: projectFile });
+  });
+
+  it('a nested repository has its own once that was accepted, an empty one as well', () => {
+    mkdirSync(join(sub, '.git'));
+    const own = { checks: { lint: { command: ['npm', 'run', 'lint'] } }, goal: ['lint'] };
+    write(join(sub, 'untildone.json'), own);
+    expect(look()).toMatchObject({ goal: ['tests'], isTold: true });
+    accept(sub);
+    expect(look()).toMatchObject({ goal: ['lint'], isTold: false });
+    expect(look(project)).toMatchObject({ goal: ['tests'], isTold: false });
+    mkdirSync(join(project, 'clone', '.git'), { recursive: true });
+    write(join(project, 'clone', 'untildone.json'), {});
+    accept(join(project, 'clone'));
+    expect(look(join(project, 'clone'))).toMatchObject({ goal: [], isTold: false });
+  });
+
+  it('another accepted project lends its set to no folder that links to its .git', () => {
+    const other = join(root, 'other');
+    mkdirSync(join(other, '.git'), { recursive: true });
+    write(join(other, 'untildone.json'), {});
+    accept(other);
+    symlinkSync(join(other, '.git'), join(sub, '.git'));
+    expect(look()).toMatchObject({ goal: ['tests'], isTold: false });
+    rmSync(join(project, '.git'), { recursive: true });
+    symlinkSync(join(other, '.git'), join(project, '.git'));
+    expect(look(project)).toMatchObject({ goal: ['tests'], isTold: false });
+  });
+
+  it('what nobody accepted above the root of the repository is neither told nor obeyed', () => {
+    write(join(root, 'untildone.json'), { mode: 'off' });
+    accepted = [];
+    rmSync(projectFile);
+    expect(look()).toEqual({ goal: [], isTold: false, file: null });
   });
 });
 

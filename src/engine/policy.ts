@@ -18,7 +18,15 @@ import type { PartialSettings } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
 import type { Store } from './store.ts';
 import { type FileStats, findRepository, readBytes, sha256 } from './system.ts';
-import { type Accepted, compareWishes, harmlessOf, type Pending, trustPlaces } from './trust.ts';
+import {
+  type Accepted,
+  compareWishes,
+  harmlessOf,
+  nearestAccepted,
+  type Pending,
+  type Place,
+  trustPlaces,
+} from './trust.ts';
 
 /** Must not throw: the engine asks within a transaction. */
 export type CurrentPolicy = (session: Session) => Policy;
@@ -160,31 +168,37 @@ type ProjectPart = FileResult &
     warnings: readonly Problem[];
   }>;
 
-/** The nearest file wins, or what was accepted of one that is gone; above the repository's root others are at home. */
+/**
+ * The nearest file is judged by what was accepted nearest, or by nothing. What was accepted is found above the
+ * repository's root too, since anyone can make a repository; other files up there are not read: others are at home.
+ */
 function readProject(directory: string | null, owners: Owners, accepted: readonly Accepted[] | 'all') {
   const nowhere = { ...nothingSaid, key: null, folder: null, asked: {}, pending: null, warnings: [] };
   if (directory === null || !isAbsolute(directory))
     return { ...nowhere, ...readConfigFile(directory, 'project', owners) };
-  for (const place of trustPlaces(directory)) {
+  const places = trustPlaces(directory);
+  const inForce = accepted === 'all' ? null : nearestAccepted(places, accepted);
+  // Another version of us may have kept it.
+  const kept = validateConfig(inForce?.config ?? {});
+  for (const place of places) {
+    const isAcceptedHere = place === inForce?.place;
+    if (place.isAbove && !isAcceptedHere) continue;
     const found = readConfigFile(place.folder, 'project', owners);
-    const known = accepted === 'all' ? undefined : accepted.find(({ key }) => key === place.key);
-    if (found.ok && found.file === null && known === undefined) continue;
-    // Another version of us may have kept it.
-    const kept = validateConfig(known?.config ?? {});
+    if (found.ok && found.file === null && !isAcceptedHere) continue;
     return judgeProject(place, found, accepted === 'all' ? 'all' : kept.ok ? kept.config : {});
   }
   return nowhere;
 }
 
 function judgeProject(
-  place: { key: string; folder: string },
+  { key, folder }: Place,
   found: FileResult,
   accepted: PartialSettings | 'all',
 ): ProjectPart {
   const { config: asked, warnings } = withoutGrants(found.ok ? found.config : {});
-  const all = { ...place, asked, warnings };
+  const all = { key, folder, asked, warnings };
   if (accepted === 'all') return { ...found, ...all, ...(found.ok ? { config: asked } : {}), pending: null };
-  const path = found.file?.path ?? join(place.folder, configFileName);
+  const path = found.file?.path ?? join(folder, configFileName);
   // A broken file is told like any other difference: it must not switch us off.
   const pending = compareWishes(path, accepted, asked, found.ok ? [] : found.problems);
   const config = { ...harmlessOf(asked), ...withoutGrants(accepted).config };

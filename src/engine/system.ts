@@ -160,7 +160,8 @@ function gitFolders(root: string, dot: string, isFolder: boolean): Omit<Reposito
   const named = isFolder ? dot : (/^gitdir: (.+)$/m.exec(smallText(dot))?.[1] ?? '.git');
   const own = isFolder ? fs.realpathSync(dot) : resolve(root, named);
   const common = resolve(own, smallText(join(own, 'commondir')).trim() || '.');
-  if (isFolder) return { own, common, shared: own };
+  // A link to another repository's folder shares nothing either.
+  if (isFolder) return { own, common, shared: own === join(fs.realpathSync(root), '.git') ? own : null };
   try {
     const shared = fs.realpathSync(common);
     const isInside = dirname(fs.realpathSync(own)) === join(shared, 'worktrees');
@@ -181,7 +182,8 @@ function statsOf(path: string) {
   }
 }
 
-function smallText(path: string): string {
+/** Empty where there is none. */
+export function smallText(path: string): string {
   const file = readBytes(path, 65_536);
   return file.ok ? Buffer.from(file.bytes).toString() : '';
 }

@@ -1,11 +1,12 @@
 // V10: which folder is trusted by which key. Everything else is tried through the hook and the command line.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTemporaryFolder, createTemporaryRepository } from '../../test/support/temporary-repository.ts';
-import { trustPlaces } from './trust.ts';
+import { acceptWishes, nearestAccepted, readTrust, revokeTrust, trustPlaces } from './trust.ts';
 
-const keys = (directory: string) => [...trustPlaces(directory)].map(({ key }) => key);
+const keys = (directory: string) =>
+  trustPlaces(directory).flatMap(({ key, isAbove }) => (isAbove ? [] : [key]));
 
 describe('trustPlaces', () => {
   it('all worktrees of a repository share the key, folder by folder', () => {
@@ -18,6 +19,27 @@ describe('trustPlaces', () => {
     expect(keys(join(tree, 'packages/a'))).toEqual(keys(join(root, 'packages/a')));
     expect(keys(join(root, 'packages/a'))).toHaveLength(3);
     git('worktree', 'remove', '--force', tree);
+  });
+
+  it('a worktree that lost its .git file, or has another .git, is still named by its repository', () => {
+    const { root, put, git } = createTemporaryRepository();
+    put('packages/a/x.txt', 'one');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    const tree = `${root}-tree`;
+    git('worktree', 'add', '-q', tree);
+    const [place] = trustPlaces(join(root, 'packages'));
+    const accepted = { key: place?.key ?? '', folder: place?.real ?? '', at: 1, config: { ceiling: 7 } };
+    const found = (directory: string) =>
+      nearestAccepted(trustPlaces(directory), [{ ...accepted, key: '["gone",1]' }, accepted])?.place.folder;
+    const packages = join(tree, 'packages');
+    expect(found(join(packages, 'a'))).toBe(packages);
+    rmSync(join(tree, '.git'));
+    expect(found(join(packages, 'a'))).toBe(packages);
+    mkdirSync(join(tree, '.git'));
+    expect(found(join(packages, 'a'))).toBe(packages);
+    expect(found(tree)).toBeUndefined();
+    rmSync(tree, { recursive: true });
   });
 
   it('a folder that only claims to be a worktree of a trusted repository is trusted by its own path', () => {
@@ -46,5 +68,32 @@ describe('trustPlaces', () => {
     writeFileSync(join(forged, 'fake/gitdir'), `${join(forged, '.git')}\n`);
     writeFileSync(join(forged, '.git'), `gitdir: ${join(forged, 'fake')}\n`);
     expect(keys(forged)).toEqual([forged]);
+  });
+});
+
+describe('V10: what is kept', () => {
+  it('a folder has one accepted set, whether .git came or went, and so has every worktree that shares it', () => {
+    const { root: state } = createTemporaryFolder();
+    const accept = (key: string, folder: string, ceiling: number) =>
+      acceptWishes(state, { key, folder, at: ceiling, config: { ceiling } });
+    const kept = () => readTrust(state).map(({ folder, config }) => [folder, config.ceiling]);
+    accept('other', '/other', 1);
+    accept('shared', '/main', 2);
+    accept('shared', '/tree', 3);
+    expect(kept()).toEqual([
+      ['/other', 1],
+      ['/main', 3],
+      ['/tree', 3],
+    ]);
+    accept('/main', '/main', 4);
+    const at = (folder: string, key: string) =>
+      nearestAccepted([{ folder, real: folder, key, isAbove: false }], readTrust(state))?.config.ceiling;
+    expect(at('/main', 'shared')).toBe(4);
+    expect(at('/main', '/main')).toBe(4);
+    expect(at('/new-tree', 'shared')).toBe(4);
+    expect(at('/new', '/new')).toBeUndefined();
+    expect(revokeTrust(state, { key: '/main', folder: '/main' })).toBe(true);
+    expect(at('/main', '/main')).toBeUndefined();
+    expect(kept()).toContainEqual(['/other', 1]);
   });
 });

@@ -1,10 +1,10 @@
 // What a project's file asks for is a stranger's wish (V10): it counts once a human accepted it, and then stays as it was
 // accepted, whatever becomes of the file, until a human accepts something else. Nothing here runs a program.
 import fs from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { joinPath, type Problem, printable, problemSentence } from '../core/problem.ts';
 import { type PartialSettings, settingTable } from '../core/settings.ts';
-import { type FileStats, findRepository, makeFolder, readBytes } from './system.ts';
+import { type FileStats, findRepository, makeFolder, readBytes, smallText } from './system.ts';
 import { replaceFile } from './text-file.ts';
 
 /** Changes nothing but what is drawn. Whatever else a setting does may run something or weaken us. */
@@ -25,7 +25,7 @@ export interface Pending {
 
 export interface Accepted {
   readonly key: string;
-  /** Where it was accepted, for people. */
+  /** Where it was accepted: its real path. */
   readonly folder: string;
   readonly at: number;
   readonly config: PartialSettings;
@@ -51,16 +51,23 @@ function whyNotOurs({ uid, mode }: FileStats): string | null {
   return user === undefined || (uid === user && (mode & 0o022) === 0) ? null : 'is not yours alone';
 }
 
-/** For good: a place has one accepted set. */
-export function acceptWishes(stateDirectory: string, accepted: Accepted): void {
-  const others = readTrust(stateDirectory).filter(({ key }) => key !== accepted.key);
-  writeTrust(stateDirectory, [...others, { ...accepted, config: wishesOf(accepted.config) }]);
+type At = Pick<Accepted, 'key' | 'folder'>;
+/** By its path too: `.git` may have come or gone since. */
+const isSame = (one: At) => (other: At) => one.key === other.key || one.folder === other.folder;
+
+/** For good: a place has one accepted set. Every folder in which it was accepted is kept, worktree by worktree. */
+export function acceptWishes(stateDirectory: string, { config, ...at }: Accepted): void {
+  const fresh = { ...at, config: wishesOf(config) };
+  const others = readTrust(stateDirectory)
+    .filter(({ key, folder }) => key !== at.key || folder !== at.folder)
+    .map((one) => (isSame(at)(one) ? { ...fresh, key: one.key, folder: one.folder } : one));
+  writeTrust(stateDirectory, [...others, fresh]);
 }
 
 /** False: nothing was accepted there. */
-export function revokeTrust(stateDirectory: string, key: string): boolean {
+export function revokeTrust(stateDirectory: string, place: At): boolean {
   const before = readTrust(stateDirectory);
-  const others = before.filter((accepted) => accepted.key !== key);
+  const others = before.filter((accepted) => !isSame(place)(accepted));
   if (others.length < before.length) writeTrust(stateDirectory, others);
   return others.length < before.length;
 }
@@ -116,15 +123,51 @@ export function compareWishes(
   return { file, ...difference, problems };
 }
 
-/** Of the folders from `directory` upwards, each with the key under which it is trusted; ends at the repository's root. */
-export function* trustPlaces(
-  directory: string,
-): Generator<{ readonly folder: string; readonly key: string }> {
-  const { root = '', shared = null } = findRepository(directory) ?? {};
+/** `key`: under which the folder is trusted. `isAbove`: outside the repository in which the walk began. */
+export type Place = Readonly<{ folder: string; real: string; key: string; isAbove: boolean }>;
+
+/** The folders from `directory` upwards. */
+export function trustPlaces(directory: string): readonly Place[] {
+  const places: Place[] = [];
+  let repository = findRepository(directory);
+  let isAbove = false;
   for (let folder = directory; ; folder = dirname(folder)) {
-    const inRepository = () => JSON.stringify([shared, relative(root, folder)]);
-    yield { folder, key: shared === null ? realPath(folder) : inRepository() };
-    if (folder === root || dirname(folder) === folder) return;
+    const { root = null, shared = null } = repository ?? {};
+    const real = realPath(folder);
+    const key = root === null || shared === null ? real : JSON.stringify([shared, relative(root, folder)]);
+    places.push({ folder, real, key, isAbove });
+    if (dirname(folder) === folder) return places;
+    if (folder !== root) continue;
+    repository = findRepository(dirname(folder));
+    isAbove = true;
+  }
+}
+
+/** A folder's own path comes first: the key changes when someone makes, links or removes `.git`. */
+export function nearestAccepted(places: readonly Place[], all: readonly Accepted[]) {
+  return findNearest(places, all) ?? findNearest(places, all.flatMap(inWorktrees));
+}
+
+function findNearest(places: readonly Place[], all: readonly Accepted[]) {
+  for (const place of places) {
+    const known = all.find(({ folder }) => folder === place.real) ?? all.find(({ key }) => key === place.key);
+    if (known !== undefined) return { place, config: known.config };
+  }
+  return null;
+}
+
+/** As if accepted in each worktree that the repository names, whatever became of the `.git` there. */
+function inWorktrees(accepted: Accepted): Accepted[] {
+  try {
+    const [shared, inside] = JSON.parse(accepted.key);
+    const worktrees = join(shared, 'worktrees');
+    return fs.readdirSync(worktrees).map((name) => {
+      const dot = resolve(worktrees, name, smallText(join(worktrees, name, 'gitdir')).trim());
+      return { ...accepted, folder: join(realPath(dirname(dot)), inside) };
+    });
+  } catch {
+    // Safe: it was accepted without a repository, or there are no worktrees.
+    return [];
   }
 }
 

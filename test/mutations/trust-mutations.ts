@@ -1,4 +1,5 @@
-// What lets a stop settle, and in which order it is asked (V1, P36, P37, P44, P46): done must rest on what was seen.
+// What lets a stop settle, and in which order it is asked (V1, P36, P37, P44, P46): done must rest on what was seen. And
+// what keeps an agent from switching off what its human accepted (V10).
 import { mutationsOf } from './mutation.ts';
 
 /** One rule is asked before all others. */
@@ -8,6 +9,42 @@ const first = (rule: string) => ({
 });
 
 export const trustMutations = mutationsOf({
+  'src/engine/policy.ts': {
+    'accepted-only-inside-the-repository': {
+      find: 'if (place.isAbove && !isAcceptedHere) continue;',
+      replace: 'if (place.isAbove) continue;',
+      why: 'an agent switches accepted checks off with an empty .git',
+    },
+    'strangers-above-are-read': {
+      find: 'if (place.isAbove && !isAcceptedHere) continue;',
+      replace: '',
+      why: 'a file above the repository is told as if it were the project’s',
+    },
+  },
+  'src/engine/trust.ts': {
+    'accepted-by-key-alone': {
+      find: 'all.find(({ folder }) => folder === place.real) ?? ',
+      replace: '',
+      why: 'an agent switches accepted checks off by removing .git',
+    },
+    'worktree-lost-with-its-git': {
+      find: ' ?? findNearest(places, all.flatMap(inWorktrees))',
+      replace: '',
+      why: 'an agent in a worktree switches accepted checks off by removing .git',
+    },
+    'worktree-forgets-its-folder': {
+      find: '.filter(({ key, folder }) => key !== at.key || folder !== at.folder)',
+      replace: '.filter(({ key }) => key !== at.key)',
+      why: 'accepted in one worktree, it is lost in another with its .git',
+    },
+  },
+  'src/engine/system.ts': {
+    'linked-git-is-shared': {
+      find: "shared: own === join(fs.realpathSync(root), '.git') ? own : null",
+      replace: 'shared: own',
+      why: 'a link to the .git of another accepted project lends its weaker set',
+    },
+  },
   'src/core/stop.ts': {
     'rule-order-looping-first': { ...first('looping'), why: 'a refusal ends as stagnant' },
     'rule-order-nothing-open-first': {

@@ -1,7 +1,7 @@
 // Attempts by what a repository brings and an agent may edit (V10): the project's file, the settings of a host, the plan
 // file, and names of programs in git's configuration. Each has a folder of its own. Whatever is run leaves `raised` behind.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { complete, plan, runCommand, say, writeFile } from '../../src/scripted-model/index.ts';
 import { createPayload, promptPayload, stopPayload, toolPayload } from '../support/payload-cases.ts';
@@ -86,6 +86,26 @@ const trustCommand = (
     const isTaken = existsSync(path) && readFileSync(path, 'utf8').includes('raised');
     const said = sentenceOf(existsSync(join(stage.project, 'out.txt')) ? readOut(stage) : (out ?? ''));
     return isTaken || said === '' ? null : `Refused: ${said}`;
+  },
+});
+
+/** In a folder beneath an accepted file, whose check never passes. `tells`: the file there differs from then on. */
+const switchOff = (
+  attempt: string,
+  work: (project: string, sub: string) => void,
+  tells: boolean,
+): TrustAttempt => ({
+  ...{ way: 'files', attempt },
+  make(stage) {
+    const sub = { ...stage, project: join(stage.project, 'sub') };
+    mkdirSync(sub.project);
+    stage.write(file, '{"checks":{"never":{"command":["false"]}},"goal":["never"]}');
+    accept(stage);
+    turn(sub, 'p1', () => work(stage.project, sub.project));
+    const { prompt, stop } = turn(sub, 'p2');
+    if (!stop.agent.includes('“never”') || (pendingTold(prompt) !== null) !== tells) return null;
+    const told = tells ? ', and the human was told at the next message' : '';
+    return `The accepted check holds the agent all the same${told}.`;
   },
 });
 
@@ -178,6 +198,25 @@ export const trustAttempts: readonly TrustAttempt[] = [
         : null;
     },
   },
+  switchOff(
+    '`{}` as a nearer `untildone.json`, in a folder beneath an accepted one',
+    (_project, sub) => writeFileSync(join(sub, file), '{}'),
+    true,
+  ),
+  switchOff('an empty `.git` in such a folder', (_project, sub) => mkdirSync(join(sub, '.git')), false),
+  switchOff(
+    '`.git` beside an accepted `untildone.json` removed',
+    (project) => rmSync(join(project, '.git'), { recursive: true }),
+    false,
+  ),
+  switchOff(
+    'both removed',
+    (project) => {
+      rmSync(join(project, '.git'), { recursive: true });
+      rmSync(join(project, file));
+    },
+    true,
+  ),
   {
     way: 'files',
     attempt: 'a check in an accepted `untildone.json` that names the variable of a key in `environment`',

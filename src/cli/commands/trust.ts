@@ -71,8 +71,8 @@ function list(io: Io, asJson: boolean): number {
 async function revoke(io: Io, { key, folder }: Project): Promise<number> {
   const refusal = await io.whyNoHuman();
   if (refusal !== null) return refuse(io, refusal);
-  if (key === null || !revokeTrust(stateDirectory(io.env), key))
+  if (key === null || folder === null || !revokeTrust(stateDirectory(io.env), { key, folder }))
     return refuse(io, 'Nothing of this project was accepted.');
-  printLines(io, [`Nothing of ${shown(folder ?? '', 300)} is trusted any more, from your next message on.`]);
+  printLines(io, [`Nothing of ${shown(folder, 300)} is trusted any more, from your next message on.`]);
   return 0;
 }
