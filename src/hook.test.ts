@@ -2,6 +2,8 @@
 // object and exits with 0, and many at once leave the exact state.
 import { spawn, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -326,6 +328,26 @@ describe('V10, P40: what a project’s file asks for', () => {
     );
     expect(existsSync(join(project, 'evil'))).toBe(false);
     expect(existsSync(join(home, 'untildone/untildone.db'))).toBe(true);
+  });
+
+  it.each([
+    ['padded beyond what is read', (text: string) => text + ' '.repeat(1_100_000)],
+    ['no JSON to us', (text: string) => `${text}//`],
+  ])('V10: settings of the host that are %s may set any of our variables', (_what, damage) => {
+    mkdirSync(join(project, '.claude'));
+    const env = { UNTILDONE_MODE: 'off' };
+    writeFileSync(join(project, '.claude/settings.json'), damage(JSON.stringify({ env })));
+    // As `init` wrote it: where our own program lies, we keep our things.
+    cpSync(join(bundles, 'plugin/programs'), join(state, 'bin/here'), { recursive: true });
+    chmodSync(state, 0o700);
+    const ours = { PATH: process.env['PATH'], UNTILDONE_HOME: state, ...env };
+    const { stdout } = spawnSync(process.execPath, [join(state, 'bin/here/hook.js'), 'claude-code'], {
+      env: ours,
+      input: JSON.stringify({ ...promptPayload('Do it'), cwd: project }),
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(stdout).systemMessage).toMatch(/cannot be read and may set UNTILDONE_MODE:/u);
+    expect(existsSync(join(state, 'untildone.db'))).toBe(true);
   });
 
   it('C2: off means off: nobody is told either', async () => {

@@ -141,12 +141,12 @@ export function errorCode(error: unknown): string {
   return typeof code === 'string' ? code : 'unknown error';
 }
 
-/** `shared`: the folder that all worktrees share; null where a file only claims it. `common`: what git takes for it. */
+/** `shared`: the folder that all worktrees share; null where a file or a link only claims it. `common`: what git takes for it. */
 export type Repository = Readonly<{ root: string; own: string; common: string; shared: string | null }>;
 
 /**
  * By hand: git itself would also find plain files that pose as a bare one, and obey what they name. A worktree counts
- * where the repository itself names it, since anyone can write a file that points to a repository.
+ * where the repository itself names it, since anyone can write a file, or make a link, that points to a repository.
  */
 export function findRepository(directory: string): Repository | null {
   const dot = join(directory, '.git');
@@ -161,7 +161,8 @@ function gitFolders(root: string, dot: string, isFolder: boolean): Omit<Reposito
   const own = isFolder ? fs.realpathSync(dot) : resolve(root, named);
   const common = resolve(own, smallText(join(own, 'commondir')).trim() || '.');
   // A link to another repository's folder shares nothing either.
-  if (isFolder) return { own, common, shared: own === join(fs.realpathSync(root), '.git') ? own : null };
+  if (fs.lstatSync(dot).isSymbolicLink()) return { own, common, shared: null };
+  if (isFolder) return { own, common, shared: own };
   try {
     const shared = fs.realpathSync(common);
     const isInside = dirname(fs.realpathSync(own)) === join(shared, 'worktrees');

@@ -1,5 +1,5 @@
 // V10: which folder is trusted by which key. Everything else is tried through the hook and the command line.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTemporaryFolder, createTemporaryRepository } from '../../test/support/temporary-repository.ts';
@@ -68,6 +68,22 @@ describe('trustPlaces', () => {
     writeFileSync(join(forged, 'fake/gitdir'), `${join(forged, '.git')}\n`);
     writeFileSync(join(forged, '.git'), `gitdir: ${join(forged, 'fake')}\n`);
     expect(keys(forged)).toEqual([forged]);
+  });
+
+  it('V10: a .git that is a link to that of a trusted repository, or of its worktree, gains nothing', () => {
+    const { root, put, git } = createTemporaryRepository();
+    put('x.txt', 'one');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    const tree = `${root}-tree`;
+    git('worktree', 'add', '-q', tree);
+    const { root: forged } = createTemporaryFolder();
+    for (const theirs of [root, tree]) {
+      symlinkSync(join(theirs, '.git'), join(forged, '.git'));
+      expect(keys(forged)).toEqual([forged]);
+      unlinkSync(join(forged, '.git'));
+    }
+    git('worktree', 'remove', '--force', tree);
   });
 });
 

@@ -298,7 +298,7 @@ export function createAnswers(context: Context) {
 
   /** With what the project asks for and nobody accepted: an agent may just have written it (V10). */
   function letGo(message: string | null): HookAnswer {
-    const variables = hook.ignored.length === 0 ? null : ignoredVariables(hook.ignored);
+    const variables = hook.ignored.length === 0 ? null : ignoredVariables(hook);
     const told = [message, configuration.pending(), variables].filter((part) => part !== null).join(' ');
     return { message: told === '' ? null : told };
   }
@@ -313,8 +313,10 @@ export function createAnswers(context: Context) {
   return { perform, breakOff };
 }
 
-const ignoredVariables = (names: readonly string[]) =>
-  `The host's settings in this project set ${names.join(', ')}: that is ignored. Set it in your own environment.`;
+const ignoredVariables = ({ ignored, isGuess = false }: HookProcess) =>
+  isGuess
+    ? `The host's settings in this project cannot be read and may set ${ignored.join(', ')}: that is ignored until they are short and plain JSON.`
+    : `The host's settings in this project set ${ignored.join(', ')}: that is ignored. Set it in your own environment.`;
 
 function messageOf({ answer, decision }: Handled): string | null {
   const { message = null } = answer ?? {};

@@ -13,8 +13,11 @@ export interface AskedHost {
   readList(call: HookCall, environment: Environment): readonly ListedTodo[] | null;
   /** What calls of the model used since then, as far as its transcript shows: bounded, and empty if unreadable. */
   readUsage(transcript: string, since: number): readonly UsedTokens[];
-  /** Variables that the project's own settings of the host set: anyone may have written those (V10). Must not throw. */
-  projectVariables(call: HookCall, environment: Environment): readonly string[];
+  /**
+   * Variables that the project's own settings of the host set: anyone may have written those (V10). null: they are there
+   * and cannot be read, so they may set any. Must not throw.
+   */
+  projectVariables(call: HookCall, environment: Environment): readonly string[] | null;
   /** The hook, if bytes that cannot be read as a payload are about a stop; null: about anything else. */
   findStop(bytes: Buffer): string | null;
   render(answer: HookAnswer, hook: string): object;
@@ -40,6 +43,8 @@ export interface HookProcess extends HookMoment {
   steady(): number;
   /** Variables that were left aside; the human is told. */
   readonly ignored: readonly string[];
+  /** They are all that the project could have set: its settings cannot be read. */
+  readonly isGuess?: boolean;
   /** In seconds; null: what `init` writes. */
   readonly timeout: number | null;
   bindReceipt(store: Store, engine: Runtime, seen: SeenReceipt): Promise<void>;

@@ -2,12 +2,11 @@
 // what went wrong goes into hook.log. Holds only what a call needs that merely records: every call loads this file.
 import { readSync, statSync, writeSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import type { Policy } from '../core/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
-import { storePath } from '../store/state-directory.ts';
+import { holdsProgram, storePath } from '../store/state-directory.ts';
 import type { AskedHost, HookAnswer, HookCall, HookProcess } from './asked-call.ts';
 import { hostOf, hosts } from './hosts.ts';
 
@@ -23,7 +22,7 @@ export async function runHook(
   const option = (shape: RegExp) => options.map((one) => shape.exec(one)?.[1]).find(Boolean) ?? null;
   // Nothing else keeps the process alive while it waits.
   setInterval(() => {}, 60_000);
-  const { line, isEnd } = await answerLine(name, {
+  const { line, isEnd, environment } = await answerLine(name, {
     // Not `performance.timeOrigin`: its module takes longer to load than this file.
     at: Math.round(Date.now() - process.uptime() * 1000),
     since: steady() - process.uptime() * 1000,
@@ -35,7 +34,7 @@ export async function runHook(
     bindReceipt,
   });
   await print(`${line}\n`);
-  await keepLogShort(process.env, isEnd ? 1 : mostLogBytes);
+  if (environment !== null) await keepLogShort(environment, isEnd ? 1 : mostLogBytes);
   process.exit(0);
 }
 
@@ -44,6 +43,7 @@ function steady(): number {
   return seconds * 1000 + nanoseconds / 1e6;
 }
 
+/** `environment`: without what the project said; null: nobody knows what it said. */
 async function answerLine(name: string, started: HookProcess) {
   let hook = started;
   let host: AskedHost | undefined;
@@ -73,7 +73,7 @@ async function answerLine(name: string, started: HookProcess) {
     sent = await readPayload();
     const translation = host.translate(parsePayload(sent), hook);
     if (!translation.ok) {
-      if (translation.sentence === null) return { line: '{}', isEnd: false };
+      if (translation.sentence === null) return { line: '{}', isEnd: false, environment: null };
       throw failure('payload', translation.sentence);
     }
     call = translation.call;
@@ -83,33 +83,38 @@ async function answerLine(name: string, started: HookProcess) {
     });
     if (spooled !== null) await log(spooled);
     const line = JSON.stringify(host.render(given, call.hook));
-    return { line, isEnd: call.asks.type === 'stop' && !given.text };
+    const { environment } = hook;
+    return { line, isEnd: call.asks.type === 'stop' && !given.text, environment };
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
     const message = error instanceof Error ? error.message : String(error);
     await log(error);
     const stop = call === null ? host?.findStop(sent.bytes) : call.asks.type === 'stop' ? call.hook : null;
-    if (host === undefined || !stop) return { line: '{}', isEnd: false };
+    const environment = call === null ? null : hook.environment;
+    if (host === undefined || !stop) return { line: '{}', isEnd: false, environment };
     const told = { message: `could not decide, so the agent may stop. ${message}` };
-    return { line: JSON.stringify(host.render(told, stop)), isEnd: true };
+    return { line: JSON.stringify(host.render(told, stop)), isEnd: true, environment };
   }
 }
 
 /** Where we keep things and what our settings are is not the project's to say (V10). */
 const ownVariable = /^(?:UNTILDONE_\w+|XDG_(?:STATE|CONFIG)_HOME|HOME)$/u;
 
-function withoutStrangers(hook: HookProcess, said: readonly string[]): HookProcess {
-  const { UNTILDONE_HOME: home = null } = hook.environment;
+function withoutStrangers(hook: HookProcess, named: readonly string[] | null): HookProcess {
+  const { UNTILDONE_HOME: home = null, HOME: user } = hook.environment;
   // As `init` wrote it: this very program was copied there.
-  const isOurs = home !== null && process.argv[1]?.startsWith(join(home, 'bin', '/')) === true;
-  const ignored = said.filter((name) => ownVariable.test(name) && !(name === 'UNTILDONE_HOME' && isOurs));
+  const isOurs = home !== null && holdsProgram(home);
+  const said = (named ?? Object.keys(hook.environment)).filter((name) => ownVariable.test(name));
+  const isRight = (name: string) =>
+    (name === 'UNTILDONE_HOME' && isOurs) || (name === 'HOME' && user === userInfo().homedir);
+  const ignored = said.filter((name) => !isRight(name));
   if (ignored.length === 0) return hook;
   const kept = Object.entries(hook.environment).filter(([name]) => !ignored.includes(name));
   const environment = {
     ...Object.fromEntries(kept),
     ...(ignored.includes('HOME') && { HOME: userInfo().homedir }),
   };
-  return { ...hook, environment, ignored };
+  return { ...hook, environment, ignored, isGuess: named === null };
 }
 
 const failure = (code: 'host' | 'payload', sentence: string, cause?: unknown) =>

@@ -1,7 +1,7 @@
 // Names where untildone keeps what it knows: one directory per user, for all hosts (V7).
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../engine/policy.ts';
 import type { FileStats } from '../engine/system.ts';
 
@@ -39,13 +39,28 @@ function look(path: string): FileStats | null {
   }
 }
 
+/** As `init` copies it there. */
+export function holdsProgram(state: string): boolean {
+  return process.argv[1]?.startsWith(join(state, 'bin', '/')) === true;
+}
+
+/** By the folder that we were started in: what the project's settings say is not known yet. */
+function isInProject(state: string): boolean {
+  const start = process.cwd();
+  let root = start;
+  while (root !== '/' && look(join(root, '.git')) === null) root = dirname(root);
+  const within = join(root === '/' ? start : root, '/');
+  return within !== '/' && [state, realpathSync(state)].some((path) => path.startsWith(within));
+}
+
 /** What is loaded from now on comes out of Node's cache of compiled code, beside the programs. */
 export function useCompiledCode(environment: Environment): void {
   const state = stateDirectory(environment);
-  // Compiled code is code: none is taken from where others can write, nor from the folder that an agent works in (V10).
-  const isProjects = process.cwd() !== '/' && state.startsWith(join(process.cwd(), '/'));
   const stats = look(state);
-  if (isProjects || stats === null || whyNotPrivate(state, stats) !== null) return;
+  // Compiled code is code: none is taken from where others can write, nor from the project that an agent works in, unless
+  // the program itself lies there (V10).
+  if (stats === null || whyNotPrivate(state, stats) !== null) return;
+  if (!holdsProgram(state) && isInProject(state)) return;
   // Node makes the folders by the process's mask.
   const mask = process.umask(0o077);
   process.getBuiltinModule('node:module').enableCompileCache(join(state, 'bin', 'compiled'));

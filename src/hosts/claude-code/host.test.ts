@@ -4,7 +4,9 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readTaskList } from './host.ts';
+import { promptPayload } from '../../../test/support/payload-cases.ts';
+import { claudeCode, readTaskList } from './host.ts';
+import { translate } from './translate.ts';
 
 const sessionId = 'dfe1636e-49cc-4ea2-95e5-b1e1e5c9f9d2';
 let home: string;
@@ -75,4 +77,25 @@ describe('the list of Claude Code', () => {
     writeTask('other', '1.json', task('1', 'Theirs'));
     expect(read({ CLAUDE_CODE_TASK_LIST_ID: '../tasks/other' })).toBeNull();
   });
+});
+
+describe('V10: the variables that a project sets', () => {
+  function variablesOf(settings: string | null) {
+    mkdirSync(join(home, '.claude'));
+    if (settings !== null) writeFileSync(join(home, '.claude/settings.json'), settings);
+    const read = translate(
+      { ...promptPayload('Do it'), cwd: home },
+      { at: 1, environment: {}, toolPrefix: null },
+    );
+    return read.ok ? claudeCode.projectVariables(read.call, {}) : 'not understood';
+  }
+  const said = '{"env":{"UNTILDONE_MODE":"off"}}';
+
+  it.each([
+    ['none where there is no file', null, []],
+    ['those of its settings', said, ['UNTILDONE_MODE']],
+    ['also behind a byte order mark', `\u{feff}${said}`, ['UNTILDONE_MODE']],
+    ['any, if it is too long to be read', said + ' '.repeat(1_100_000), null],
+    ['any, if it is no JSON to us', `${said}//`, null],
+  ])('are %s', (_what, settings, expected) => expect(variablesOf(settings)).toEqual(expected));
 });

@@ -17,9 +17,10 @@ export const claudeCode: AskedHost = {
   projectVariables({ descriptor: { directory } }, { CLAUDE_PROJECT_DIR: project }) {
     const folders = new Set([directory, project].filter((folder) => folder && isAbsolute(folder)));
     const files = ['settings.json', 'settings.local.json'];
-    return [...folders].flatMap((folder) =>
-      files.flatMap((file) => variablesIn(join(folder ?? '', '.claude', file))),
+    const said = [...folders].flatMap((folder) =>
+      files.map((file) => variablesIn(join(folder ?? '', '.claude', file))),
     );
+    return said.some((names) => names === null) ? null : said.flatMap((names) => names ?? []);
   },
   findStop(bytes) {
     // In UTF-16 each letter has a zero beside it. Within a quoted text the quotes would have backslashes.
@@ -34,14 +35,17 @@ export const claudeCode: AskedHost = {
   },
 };
 
-/** Of settings that the host reads as JSON. */
-function variablesIn(path: string): string[] {
+/** Of settings that the host reads as JSON; null: the host may read what we cannot. */
+function variablesIn(path: string): string[] | null {
   const file = readBytes(path, mostBytes);
+  if (!file.ok) return file.isMissing ? [] : null;
   try {
-    return file.ok ? Object.keys(recordOf(recordOf(JSON.parse(file.bytes.toString()))['env'])) : [];
+    // Without the byte order mark, as the host reads it.
+    const text = new TextDecoder().decode(file.bytes);
+    return Object.keys(recordOf(recordOf(JSON.parse(text))['env']));
   } catch {
-    // Safe: the host cannot read it either, and sets nothing.
-    return [];
+    // Safe: whoever asked takes it that any variable may be set.
+    return null;
   }
 }
 
