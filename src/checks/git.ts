@@ -210,12 +210,13 @@ function ruleFiles(directory: string, top: string | null, excludesFile: string) 
 
 const mostRuleBytes = 100_000;
 
+/** null: too long, or it cannot be read. */
 function textNow(path: string) {
-  // git reads no link of this name.
-  if (basename(path) === '.gitignore' && !linkStatsOf(path)?.isFile()) return '';
+  // git reads no link of this name. The other is how a user names no file.
+  if (basename(path) === '.gitignore' ? !linkStatsOf(path)?.isFile() : path === '/dev/null') return '';
   const read = readBytes(path, mostRuleBytes);
-  // None that can be read: too much is seen rather than too little.
-  return read.ok ? Buffer.from(read.bytes).toString('utf8') : '';
+  if (read.ok) return Buffer.from(read.bytes).toString('utf8');
+  return read.isMissing ? '' : null;
 }
 
 const linkStatsOf = (path: string) => lstatSync(path, { throwIfNoEntry: false });
@@ -230,12 +231,14 @@ function isNew(path: string, since: number) {
 }
 
 export function textThen(path: string, { texts, since }: IgnoreRules) {
-  return texts[path] ?? (isNew(path, since) ? '' : textNow(path));
+  const text = path in texts ? texts[path] : isNew(path, since) ? '' : textNow(path);
+  // Without rules that nobody could read, too much is seen rather than too little.
+  return text ?? '';
 }
 
 export function hasChanged(path: string, { texts, since }: IgnoreRules) {
   const known = texts[path];
-  return known === undefined ? isNew(path, since) : known !== textNow(path);
+  return known === undefined ? isNew(path, since) : known === null || known !== textNow(path);
 }
 
 /** What the operating system takes in one call, with room to spare. */

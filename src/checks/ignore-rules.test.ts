@@ -113,6 +113,19 @@ function countedGit() {
 }
 
 describe('V2: the rules of the last message', () => {
+  it('do not hold where they are too long to be remembered: a padded file hides nothing', async () => {
+    const { root, put } = createTemporaryRepository();
+    const padding = '# padding\n'.repeat(11_000);
+    put('.gitignore', padding);
+    put('secret.txt', 'good');
+    const look = await speak(root);
+    put('.gitignore', `${padding}secret.txt\n`);
+    expect(await look()).toMatchObject({
+      hidden: ['secret.txt'],
+      files: { 'secret.txt': expect.anything() },
+    });
+  });
+
   it('cost no process at the message, and one more listing only where they changed', async () => {
     const { root, put, git } = createTemporaryRepository();
     put('.gitignore', 'build/\n');

@@ -9,8 +9,8 @@ export type Policy = Readonly<{
   protect?: readonly string[];
   /** Paths that are no work, such as the plan file: their change makes no evidence stale. */
   exclude?: readonly string[];
-  /** What git and the walk were told to overlook then: `texts` by path. */
-  ignoreRules?: Readonly<{ excludesFile: string; texts: Readonly<Record<string, string>> }>;
+  /** What git and the walk were told to overlook then: `texts` by path; null: too long, or it cannot be read. */
+  ignoreRules?: Readonly<{ excludesFile: string; texts: Readonly<Record<string, string | null>> }>;
   /** Files that say what is checked, as they were then. */
   sources?: readonly Readonly<{
     path: string;

@@ -296,7 +296,7 @@ function keyedChanges(
 ): ListChange[] {
   if (key === null) return [];
   const known = statusFromWord(word);
-  // With a word that we do not know it is open, and the plan's reply says so (T6).
+  // With a word that we do not know it is open (T6). Only told hosts read the plan's reply, which says so.
   const status = known ?? 'pending';
   if (before === undefined) {
     const item = { id: idOf(key), title, hostKey: key, status: known ?? word, context: context ?? undefined };

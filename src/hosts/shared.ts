@@ -72,16 +72,21 @@ export function hasFailedStop(
   stop: Readonly<{ sessionId: string; promptId: string }>,
 ): boolean {
   const path = logPath(environment);
+  const isIt = (line: string) => {
+    if (!line.includes('"stopOf"')) return false;
+    try {
+      const { sessionId, stopOf } = recordOf(JSON.parse(line));
+      return sessionId === stop.sessionId && stopOf === stop.promptId;
+    } catch {
+      // Safe: it is damaged, and says nothing about the others.
+      return false;
+    }
+  };
   return [path, `${path}.1`].some((file) => {
     try {
-      const lines = readFileSync(file, 'utf8').split('\n');
-      return lines.some((line) => {
-        if (!line.includes('"stopOf"')) return false;
-        const { sessionId, stopOf } = recordOf(JSON.parse(line));
-        return sessionId === stop.sessionId && stopOf === stop.promptId;
-      });
+      return readFileSync(file, 'utf8').split('\n').some(isIt);
     } catch {
-      // Safe: there is no log, or a line of it is damaged; then nothing failed that we know of.
+      // Safe: there is no log; then nothing failed that we know of.
       return false;
     }
   });

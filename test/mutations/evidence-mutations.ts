@@ -86,12 +86,12 @@ export const evidenceMutations = mutationsOf({
   },
   'src/checks/git.ts': {
     'new-rules-count': {
-      find: "texts[path] ?? (isNew(path, since) ? '' : textNow(path))",
-      replace: 'texts[path] ?? textNow(path)',
+      find: "path in texts ? texts[path] : isNew(path, since) ? '' : textNow(path)",
+      replace: 'path in texts ? texts[path] : textNow(path)',
       why: 'an agent hides a file with a .gitignore further down',
     },
     'rules-of-now': {
-      find: 'known === undefined ? isNew(path, since) : known !== textNow(path)',
+      find: 'known === undefined ? isNew(path, since) : known === null || known !== textNow(path)',
       replace: 'known === undefined && isNew(path, since)',
       why: 'an agent hides a file with the .gitignore of the project',
     },

@@ -103,7 +103,8 @@ const mostMarkBytes = 4096;
 
 /**
  * In place, with empty lines over the rest: a file that is emptied first is flushed to the disk by some file systems, which
- * takes a hundred times as long. What others append meanwhile stays.
+ * takes a hundred times as long. Marks that others append between our commit and this are lost, and with a long file those
+ * that they append during it: then only a notice may be missed.
  */
 function overwrite(file: string, line: Buffer): void {
   const descriptor = openSync(file, 'r+');
