@@ -84,14 +84,13 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   run.onControl?.(createHumanControl(run));
   // The clock's wake-ups do not hold the process.
   const alive = setInterval(() => {}, 2 ** 30);
-  let endBaseline = async () => {};
   try {
     await run.showPlan();
-    endBaseline = await takeBaseline(run);
+    await takeBaseline(run);
     await runLoop(agent);
   } finally {
     clearInterval(alive);
-    await endBaseline();
+    await run.baseline.end();
     control.close();
     await run.workspace.jobs.close();
     await run.planFile.close();
@@ -131,11 +130,11 @@ const slowBaselineMs = 1500;
 
 /**
  * How things stood before the first model call (V1); takes what is not known yet. The checks have `baselineSeconds`
- * together; what is left goes on beside the agent.
+ * together: then none is begun, and the one that runs goes on beside the agent until anything can write or is checked.
  */
-async function takeBaseline(run: Run): Promise<() => Promise<void>> {
+async function takeBaseline(run: Run) {
   const { baseline, plan, work } = await run.state();
-  if (run.settings.mode !== 'enforce') return async () => {};
+  if (run.settings.mode !== 'enforce') return;
   const given = [...run.policy.goalChecks, ...plan.flatMap(({ checks }) => checks)];
   const unknown = [...new Set(given)].filter((check) => !Object.hasOwn(baseline?.checks ?? {}, check));
   const closed = new AbortController();
@@ -143,37 +142,48 @@ async function takeBaseline(run: Run): Promise<() => Promise<void>> {
   const seconds = run.settings.baselineSeconds;
   const timeUp = run.control.wait(run.clock.now() + seconds * 1000, () => null);
   const seen: (Pick<Looked, 'result'> & { check: string })[] = [];
-  let isBeside = false;
-  const record = async (checks: typeof seen, fingerprint: string | null) => {
-    await run.record({ type: 'baseline-seen', fingerprint, checks });
-  };
   // Without a word a slow check looks like an agent that thinks.
   const sentence = `Before the agent begins, each check is run once; at most ${seconds} s are waited for that.`;
   const tellSlow = run.clock.wake(run.clock.now() + slowBaselineMs, () =>
     run.tell({ type: 'notice', sentence }),
   );
+  let isTimeUp = false;
+  let isLooking = true;
   const looking = (async () => {
     // One after the other: they may use the same files.
     for (const check of unknown) {
-      const looked = signal.aborted ? null : await run.lookBefore?.(check, signal);
+      const looked = isTimeUp || signal.aborted ? null : await run.lookBefore?.(check, signal);
       if (!looked || signal.aborted) continue;
       const { result, sentence } = looked;
       run.tell({ type: 'baseline', check, result, sentence: result === 'passed' ? '' : sentence });
-      if (isBeside) await record([{ check, result }], null);
-      else seen.push({ check, result });
+      seen.push({ check, result });
     }
   })();
   // Safe: a check that could not be looked at is not in the baseline, and then only the files can show a change.
-  const looked = looking.catch(() => {});
+  const looked = looking
+    .catch(() => {})
+    .then(() => {
+      isLooking = false;
+    });
   await Promise.race([looked, timeUp]);
   tellSlow();
-  isBeside = true;
+  isTimeUp = true;
+  const isLate = isLooking;
   // Files that the checks wrote are no work of the agent.
-  const fingerprint = seen.length === 0 ? work.fingerprint : await run.fingerprint();
-  if (baseline === undefined || seen.length > 0) await record(seen, fingerprint);
-  return async () => {
+  const record = async (fingerprint: string | null) => {
+    await run.record({ type: 'baseline-seen', fingerprint, checks: seen.splice(0) });
+  };
+  if (baseline === undefined || seen.length > 0)
+    await record(seen.length === 0 ? work.fingerprint : await run.fingerprint());
+  let ending: Promise<void> | null = null;
+  const end = async () => {
     closed.abort();
     await looked;
+    if (isLate) await record(await run.fingerprint());
+  };
+  run.baseline.end = () => {
+    ending ??= end();
+    return ending;
   };
 }
 
@@ -239,6 +249,8 @@ async function runLoop(agent: Agent) {
 async function takeUp(agent: Agent) {
   const { run, transcript } = agent;
   if (!(await settleInterrupted(agent, 'ask'))) return false;
+  // Said after the end: a new goal.
+  if ((await run.state()).baseline === undefined) await takeBaseline(run);
   // No call is under way.
   await run.gate.withdraw(({ answer }) => answer === null);
   for (const { messageId, text } of (await run.state()).words ?? []) {
@@ -312,6 +324,7 @@ const longestWaitMs = 60_000;
 /** `said` absent: it was stopped. */
 async function attemptStop(agent: Agent, end: StopFacts['end'], said?: { question: boolean }) {
   const { run } = agent;
+  await run.baseline.end();
   const told = { end, question: said?.question ?? false, toolError: said ? agent.toolError : null };
   const seen = { fingerprint: await run.fingerprint(), background: run.workspace.jobs.running() };
   const event = { type: 'stop-attempted', ...run.base(), ...told, ...seen } as const;

@@ -325,8 +325,10 @@ async function performRun(runner: QueueRunner, run: CheckRun) {
   const context = { directory, signal, environment, now: clock.now, session, readBaseline };
   try {
     const seen = await runCheckTwice(run.spec, context);
-    const after = signal.aborted ? null : (await lookAtFiles(directory, run))(run.spec);
-    if (!signal.aborted) await finish(runner, run.id, { ...seen, after });
+    if (signal.aborted) return;
+    const fingerprintOf = await lookAtFiles(directory, run);
+    const found = { after: fingerprintOf(run.spec), tree: fingerprintOf({ files: [] }) };
+    if (!signal.aborted) await finish(runner, run.id, { ...seen, ...found });
   } finally {
     clearInterval(watch);
   }
@@ -338,7 +340,7 @@ function finish({ store, clock, directory }: QueueRunner, id: string, finding: C
     if (run === undefined) return { result: undefined };
     const finished: CheckRun = { ...run, state: 'finished', endedAt: clock.now(), finding };
     const events = eventsOf(run, run.askers, finding);
-    const { after: _, ...seen } = finding;
+    const { after: _, tree: __, ...seen } = finding;
     const rowOf = ({ sessionId, todoId, fingerprint }: Told) => ({ ...seen, sessionId, todoId, fingerprint });
     const evidence = events.map(rowOf);
     return { result: undefined, runs: [finished], evidence, events };
@@ -351,7 +353,8 @@ function eventsOf({ id, before }: CheckRun, askers: CheckRun['askers'], finding:
     // After a stop only the check can have written, which does not void it. Else only an unchanged workspace counts.
     const fingerprint = asker.final || before === finding.after ? finding.after : null;
     const eventId = `${id} ${asker.todoId ?? 'goal'} ${asker.sessionId}`;
-    return finishedEvent(eventId, asker, { ...worded(finding), fingerprint });
+    const { tree = null } = finding;
+    return { ...finishedEvent(eventId, asker, { ...worded(finding), fingerprint }), tree };
   });
 }
 

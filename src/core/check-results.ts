@@ -15,16 +15,16 @@ export const checkReducers = byEvent({
     if (todo?.status !== 'completed' || todo.verification !== 'claimed') return state;
     return setVerification(state, todo, 'running');
   },
-  'check-finished'(state, event) {
+  'check-finished'(before, event) {
+    const state = isCalm(before, event) ? moveBaseline(before, event.tree) : before;
     if (event.result === 'waiting') return checkWaits(state, event);
     return event.todoId === null ? goalChecked(state, event) : todoChecked(state, event, event.todoId);
   },
   /** The first look at each counts: later ones see what the agent did. */
   'baseline-seen'(state, { fingerprint, checks }) {
-    const { baseline } = state;
+    const known = moveBaseline(state, fingerprint).baseline ?? { fingerprint, writes: state.work.writes };
     const seen = Object.fromEntries(checks.map(({ check, result }) => [check, result]));
-    const first = baseline === undefined ? fingerprint : baseline.fingerprint;
-    return { ...state, baseline: { fingerprint: first, checks: { ...seen, ...baseline?.checks } } };
+    return { ...state, baseline: { ...known, checks: { ...seen, ...state.baseline?.checks } } };
   },
   /** M8: running ones too, since a run may have been lost in a crash. */
   'verification-asked'(state, { todoId }, policy) {
@@ -131,6 +131,15 @@ function provedTodo(todo: Todo, state: State, event: Finished): Todo {
   if (checksOf(proved).length > 0) return proved;
   const passedAt = todo.passedAt ?? event.at;
   return { ...proved, verification: 'passed', failureTail: null, passedAt };
+}
+
+/** What only checks wrote is no work: if nothing had changed before they ran, it is measured from what they left (V1). */
+function moveBaseline(state: State, fingerprint: string | null = null): State {
+  const { baseline, work } = state;
+  if (baseline === undefined || fingerprint === null) return state;
+  const isUnchanged = work.writesSeen === work.writes && work.fingerprint === baseline.fingerprint;
+  if (work.writes !== baseline.writes && !isUnchanged) return state;
+  return { ...state, baseline: { ...baseline, fingerprint, writes: work.writes } };
 }
 
 /** Nothing wrote while the check ran (V2). If the agent was sent on meanwhile, only the counts of calls prove it. */

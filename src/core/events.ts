@@ -239,6 +239,8 @@ const eventTable = {
     tail: nullable(text),
     /** null: unknown, or changed meanwhile. */
     fingerprint,
+    /** Of all files, as the run left them. */
+    tree: optional(fingerprint),
     final: flag,
     /** Writing calls that had ended when it was asked for; null: one was running. */
     writes: nullable(count),

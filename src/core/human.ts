@@ -146,8 +146,15 @@ function placeInTurn(state: State, event: Spoken, policy: Policy): State {
   if (turn !== null && state.descriptor.judgesGoal === true && isUnfinished(state))
     return { ...dropUnanswered(state), turn: { ...turn, ended: false }, finalRun: null };
   const next = { ...newTurn(event.turnId, event.at, (turn?.number ?? 0) + 1), goesOn };
-  const started: State = { ...dropUnanswered(state), turn: next, finalRun: null };
+  const started: State = { ...forGoal(dropUnanswered(state)), turn: next, finalRun: null };
   return policy.settings.scope === 'turn' ? freshPlan(started, event.turnId) : started;
+}
+
+/** What was done for a goal that has its end is no change of the next one (V1). */
+function forGoal(state: State): State {
+  const { baseline: _, ...rest } = state;
+  const outcome = state.settled?.outcome;
+  return outcome === 'done' || outcome === 'claimed' ? rest : state;
 }
 
 /** A run answers for all of its plan: words join it, also after an abort, until each todo is final (T3, P36). */

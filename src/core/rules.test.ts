@@ -159,7 +159,7 @@ describe('a stop that two rules would answer', () => {
 
   it('P46: a check that failed at first and was replaced is no change that was seen', () => {
     const context = stopContext(
-      withSession({ baseline: { fingerprint: null, checks: { old: 'failed', unit: 'passed' } } }),
+      withSession({ baseline: { fingerprint: null, writes: 0, checks: { old: 'failed', unit: 'passed' } } }),
     );
     expect(hasChanged({ ...context, goalChecks: ['unit'] })).toBe(false);
     expect(hasChanged({ ...context, goalChecks: ['unit', 'old'] })).toBe(true);

@@ -296,7 +296,7 @@ const ownSettings = {
   baselineSeconds: shared(
     number(0, 86_400),
     60,
-    'Seconds that a run waits for the checks to be tried before the first call to the model; then they run beside it.',
+    'Seconds that a run waits for the checks to be tried before the first call to the model; then no further one is begun.',
     ownAgent,
   ),
   backgroundWaitMinutes: perAgent(

@@ -52,15 +52,20 @@ describe('a run that answers for its goal', () => {
     began(driver, 'passed');
     driver.works();
     expect(settles(driver, 'passed', 'tree-1')).toMatchObject({ outcome: 'done' });
-    driver.says('and back');
-    driver.works();
-    expect(settles(driver, 'passed', 'tree-0')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+    const other = createCoreDriver(unit);
+    other.says('tidy it');
+    began(other, 'passed');
+    other.works();
+    other.happens({ type: 'workspace-seen', fingerprint: 'tree-1' });
+    other.works();
+    expect(settles(other, 'passed', 'tree-0')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
   });
 
   it('V1: what the first look saw stays; a later one only adds checks', () => {
     const driver = createCoreDriver(unit);
     driver.says('tidy it');
     began(driver, 'failed');
+    driver.works();
     const checks = [
       { check: 'unit', result: 'passed' },
       { check: 'lint', result: 'failed' },
@@ -68,8 +73,70 @@ describe('a run that answers for its goal', () => {
     driver.happens({ type: 'baseline-seen', fingerprint: 'tree-9', checks: [...checks] });
     expect(driver.state.baseline).toEqual({
       fingerprint: 'tree-0',
+      writes: 0,
       checks: { unit: 'failed', lint: 'failed' },
     });
+  });
+
+  it.each(['session', 'turn'] as const)(
+    'V1: in %s scope words after the end are a new goal, and the old work is no change of it',
+    (scope) => {
+      const driver = createCoreDriver({ ...unit, settings: { scope } });
+      driver.says('tidy it');
+      began(driver, 'failed');
+      driver.works();
+      expect(settles(driver, 'passed', 'tree-1')).toMatchObject({ outcome: 'done' });
+      driver.says('now the docs');
+      expect(driver.state.baseline).toBeUndefined();
+      began(driver, 'passed', 'tree-1');
+      expect(settles(driver, 'passed', 'tree-1')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+      driver.works();
+      expect(settles(driver, 'passed', 'tree-2')).toMatchObject({ outcome: 'done' });
+    },
+  );
+
+  it('V1: words after an abort or a failing check belong to the goal that they find', () => {
+    const driver = createCoreDriver(unit);
+    driver.says('tidy it');
+    began(driver, 'failed');
+    driver.happens({ type: 'human-aborted', how: 'Ctrl-C' });
+    driver.says('go on, please');
+    expect(driver.state.baseline).toMatchObject({ checks: { unit: 'failed' } });
+  });
+
+  it('V1: files that change without a call that can write are no work', () => {
+    const driver = createCoreDriver(unit);
+    driver.says('tidy it');
+    began(driver, 'passed');
+    driver.works('read');
+    expect(settles(driver, 'passed', 'tree-1')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+  });
+
+  it('V1: what only the checks wrote is no work, with a command before and after; what is written then is', () => {
+    const driver = createCoreDriver(unit);
+    driver.says('tidy it');
+    began(driver, 'passed');
+    const stamps = (before: string, tree: string) => {
+      driver.works();
+      driver.stops({ fingerprint: before });
+      reports(driver, null, 'passed', { tree });
+      return ends(driver).decision;
+    };
+    expect(stamps('tree-0', 'tree-1')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+    expect(stamps('tree-1', 'tree-2')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+    expect(stamps('tree-3', 'tree-4')).toMatchObject({ outcome: 'done' });
+    // A check that runs after the work does not hide it.
+    expect(stamps('tree-4', 'tree-5')).toMatchObject({ outcome: 'done' });
+  });
+
+  it('V1: what a check leaves while a call runs that can write may be the work of that call', () => {
+    const driver = createCoreDriver(unit);
+    driver.says('tidy it');
+    began(driver, 'passed');
+    driver.happens({ type: 'tool-started', tool: 'tool', access: 'write' });
+    reports(driver, null, 'passed', { tree: 'tree-1', final: false, writes: 0 });
+    driver.happens({ type: 'tool-ended', tool: 'tool', access: 'write', error: null });
+    expect(settles(driver, 'passed', 'tree-1')).toMatchObject({ outcome: 'done' });
   });
 
   it('V1: without a plan and without a check the answer is claimed; in a host it settles nothing', () => {

@@ -152,11 +152,15 @@ export function describeRest(context: StopContext): string {
   return `Nothing is open; ${todos(unseen)} ${unseen === 1 ? 'rests' : 'rest'} on the agent's word alone.`;
 }
 
-/** Seen by the system since the first message: the files, or a check that did not pass then and does now (V1). */
+/**
+ * Seen by the system since the goal was given: the files after a call that can write, or a check that did not pass then
+ * and does now (V1).
+ */
 export function hasChanged({ state: { baseline, work, plan }, goalChecks }: StopContext): boolean {
   if (baseline === undefined) return false;
-  const { fingerprint, checks } = baseline;
-  if (fingerprint !== null && work.fingerprint !== null && work.fingerprint !== fingerprint) return true;
+  const { fingerprint, writes, checks } = baseline;
+  const areKnown = fingerprint !== null && work.fingerprint !== null;
+  if (areKnown && work.writesSeen > writes && work.fingerprint !== fingerprint) return true;
   const given = new Set([...goalChecks, ...plan.flatMap((todo) => todo.checks)]);
   return Object.entries(checks).some(([check, result]) => given.has(check) && result !== 'passed');
 }

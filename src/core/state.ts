@@ -121,9 +121,12 @@ type Later = Readonly<{
   delegation?: Delegation;
   trail?: Readonly<typeof noTrail & { stop?: AnsweredStop }>;
   hostList?: readonly HostTodo[];
-  /** Of the session's first message; results by check (V1). */
+  /** Of the message that set the goal; results by check (V1). */
   baseline?: Readonly<{
+    /** With what only checks wrote since. */
     fingerprint: string | null;
+    /** Calls that can write, ended until then. */
+    writes: number;
     checks: Readonly<Record<string, 'passed' | 'failed' | 'cannot-start'>>;
   }>;
   /** Files that are ignored by now and were not at the human's message; they count all the same (V2). */

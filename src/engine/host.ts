@@ -58,6 +58,8 @@ export interface CheckFinding extends CheckResult {
   readonly flaky: boolean;
   /** The fingerprint; null: none could be taken. */
   readonly after: string | null;
+  /** The same of all files, whichever the check is about. */
+  readonly tree?: string | null;
 }
 
 /** One run serves everyone who asked for the same check on the same files before it ended. */

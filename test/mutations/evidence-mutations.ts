@@ -3,6 +3,16 @@ import { mutationsOf } from './mutation.ts';
 
 export const evidenceMutations = mutationsOf({
   'src/core/check-results.ts': {
+    'baseline-stays-where-it-was': {
+      find: 'return { ...state, baseline: { ...baseline, fingerprint, writes: work.writes } };',
+      replace: 'return state;',
+      why: 'what a check wrote counts as work as soon as the agent runs any command',
+    },
+    'baseline-moves-over-work': {
+      find: 'if (work.writes !== baseline.writes && !isUnchanged) return state;',
+      replace: '',
+      why: 'a check that runs after the work makes the work invisible',
+    },
     'replaced-checks-remembered': {
       find: '.filter(([check]) => checks.includes(check))',
       replace: '.filter(() => true)',

@@ -163,6 +163,16 @@ export const humanMutations = mutationsOf({
       replace: 'null',
       why: 'what an old turn left open is never told',
     },
+    'old-goal-counts': {
+      find: "return outcome === 'done' || outcome === 'claimed' ? rest : state;",
+      replace: 'return state;',
+      why: 'after a goal that was reached, an agent that only talks reaches the next one',
+    },
+    'goal-that-failed-forgotten': {
+      find: "return outcome === 'done' || outcome === 'claimed' ? rest : state;",
+      replace: 'return rest;',
+      why: 'work that a human stopped and sent on is no change any more',
+    },
     'baseline-counts': {
       find: 'return seeFingerprint({ ...fresh, work: { ...work, writesAtFingerprint: work.writes } }, event);',
       replace: 'return seeFingerprint({ ...fresh, work }, event);',

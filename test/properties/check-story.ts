@@ -15,6 +15,7 @@ interface Details {
   readonly flaky?: boolean;
   readonly tail?: string;
   readonly check?: string;
+  readonly tree?: string;
   readonly final?: boolean;
   readonly writes?: number | null;
 }

@@ -42,6 +42,7 @@ export function work(reference: Reference, event: Event, human: boolean): boolea
   const tree = looks ? event.fingerprint : null;
   reference.tree = tree ?? reference.tree;
   if (tree !== null) {
+    reference.treeWrites = reference.writesEver;
     message.unlooked = false;
     if (!message.wrote && message.running <= 0) message.treeThen ??= tree;
   }
@@ -95,11 +96,22 @@ export function rowsChanged(
   return { strong, weak };
 }
 
+/** What checks leave behind is no work, if there was none before. */
+function leave({ baseline, tree, treeWrites, writesEver }: Reference, left: string | null): void {
+  if (baseline === null || left === null) return;
+  const isIdle = writesEver === baseline.writes;
+  if (isIdle || (treeWrites === writesEver && tree === baseline.tree)) {
+    baseline.tree = left;
+    baseline.writes = writesEver;
+  }
+}
+
 export function checks(reference: Reference, event: Event): boolean {
   if (event.type === 'check-started' && event.todoId === null) reference.goal.set(event.check, 'running');
   if (event.type === 'checks-overdue') reference.overdue = true;
   if (event.type === 'baseline-seen') {
-    reference.baseline ??= { tree: event.fingerprint, checks: new Map() };
+    reference.baseline ??= { tree: event.fingerprint, writes: reference.writesEver, checks: new Map() };
+    leave(reference, event.fingerprint);
     const { checks: first } = reference.baseline;
     for (const { check, result } of event.checks) if (!first.has(check)) first.set(check, result);
   }

@@ -16,9 +16,11 @@ import {
 const endedRun = { stop: 'stop-1', ended: true, overdue: false, writes: 0 };
 const untouched = withTurn({ touchedPlan: false, touchedWorkspace: false });
 const leftOver = withSession({ leftOver: { planId: 'plan-1', open: 2 } });
-const workAt = (fingerprint: string) => ({ ...createState('session-1', driverStart).work, fingerprint });
+const workAt = (fingerprint: string, writesSeen = 0) => {
+  return { ...createState('session-1', driverStart).work, fingerprint, writesSeen };
+};
 const before = (result: 'passed' | 'failed' | 'cannot-start') =>
-  withSession({ baseline: { fingerprint: 'tree-1', checks: { unit: result } } });
+  withSession({ baseline: { fingerprint: 'tree-1', writes: 0, checks: { unit: result } } });
 const unseen = all(
   withCounts({ completed: 1, uncovered: 1 }),
   judging,
@@ -169,7 +171,7 @@ export const planCases: readonly RuleCase[] = [
       letGo('nobody saw how things stood before', 'claimed', unseen),
     ],
     silent: [
-      silent('the files changed', all(unchanged, withSession({ work: workAt('tree-2') }))),
+      silent('the files changed', all(unchanged, withSession({ work: workAt('tree-2', 1) }))),
       silent('a check failed before', all(unchanged, before('failed'))),
       silent('a check could not start before', all(unchanged, before('cannot-start'))),
       silent('a host has no goal to answer for', all(unchanged, withDescriptor({ judgesGoal: false }))),

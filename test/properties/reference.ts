@@ -63,8 +63,10 @@ export interface Reference {
   readonly passes: Set<string>;
   readonly goal: Map<string, 'running' | 'passed' | 'flaky' | 'failed' | 'cannot-start'>;
   /** How things stood first, and the last state of the workspace. */
-  baseline: { readonly tree: string | null; readonly checks: Map<string, string> } | null;
+  baseline: { tree: string | null; writes: number; readonly checks: Map<string, string> } | null;
   tree: string | null;
+  /** Calls that had ended at that look. */
+  treeWrites: number;
   /** Checks of the last final run that have not reported. */
   readonly unreported: Set<string>;
   overdue: boolean;
@@ -121,6 +123,7 @@ export function createReference(): Reference {
     goal: new Map(),
     baseline: null,
     tree: null,
+    treeWrites: 0,
     unreported: new Set(),
     overdue: false,
     heard: false,

@@ -35,6 +35,9 @@ const half = [plan('Write a', 'Write b'), good, complete('Write a')];
 const isGood = 'grep -q good a.txt';
 /** Fails the second time only: that is the first run of the final stop. */
 const flaky = 'echo >> seen; test $(wc -l < seen) -ne 2';
+/** Leaves the files otherwise than it found them, each time. */
+const stamp = 'date +%s%N > stamp.txt';
+const idle = runCommand('true');
 
 /** What each run of a session is given; a check stands for `--check`. */
 type Given = readonly string[];
@@ -54,6 +57,7 @@ const byPlan = (...more: readonly string[]): Given => ['--plan', 'PLAN.md', ...m
 const unproved = '- [ ] Write a\n';
 const proved = `- [ ] Write a\n  check: ${isGood}\n`;
 const fronted = `---\nchecks:\n  - ${isGood}\n---\n- [ ] Write a\n`;
+const stamped = `- [ ] Write a\n  check: ${stamp}\n- [ ] Write b\n  check: test -e kept.txt\n`;
 const planted = `${proved}- [ ] Write b\n  check: false\n`;
 
 const ways: readonly Way[] = [
@@ -75,6 +79,19 @@ const ways: readonly Way[] = [
   ['plans nothing', [plan()], [goal(...check('false'))], 5],
   ['runs a command', [runCommand('true')], [goal(...check('true'))], 3],
   ['runs a command', [runCommand('true')], [goal(...check('false'))], 5],
+  // What its checks write is no work.
+  ['talks', [], [goal(...check(stamp)), again], 3],
+  ['runs a command', [idle, say('Done.'), idle], [goal(...check(stamp)), again], 3],
+  ['claims without work', [complete('Write a'), complete('Write b')], [byPlan()], 3, stamped],
+  [
+    'claims, then runs a command',
+    [complete('Write a'), verify(), idle, complete('Write b')],
+    [byPlan()],
+    3,
+    stamped,
+  ],
+  ['writes', [good], [goal(...check(stamp))], 0],
+  ['writes after a first stop', [say('Done.'), good], [goal(...check(stamp)), again], 0],
   // Work without a plan.
   ['writes', [good], [goal()], 3],
   ['writes', [good], [goal(...check(isGood))], 0],
@@ -101,7 +118,21 @@ const ways: readonly Way[] = [
   ['finishes half of it', half, [goal(...check(isGood)), again], 5],
   ['finishes half of it', half, [goal('--scope=session', ...check(isGood)), words], 5],
   ['talks', [], [goal(...check('false')), ['--resume', ...check('true')]], 3],
-  ['finishes its plan', one, [goal(...check(isGood)), words], 0],
+  // Words after the end are a new goal.
+  ['finishes its plan, then talks', one, [goal(...check(isGood)), words], 3],
+  [
+    'finishes its plan, then runs a command',
+    [...one, say('Done.'), idle],
+    [goal(...check(isGood)), words],
+    3,
+  ],
+  ['does both', [...one, say('Done.'), writeFile('b.txt', 'b')], [goal(...check(isGood)), words], 0],
+  [
+    'writes, fails a check, then talks',
+    [good],
+    [goal(...check('test -e b.txt')), [...words, ...check('true')]],
+    0,
+  ],
   ['finishes its plan', one, [goal(), ['--resume', ...check(isGood)]], 0],
   ['finishes its plan', one, [goal(), ['--resume', ...check('false')]], 5],
   ['spends its tokens', half, [goal(...check(isGood)), ['--resume', '--max-tokens=1']], 6],
@@ -241,7 +272,10 @@ function expectProved(
   expect(open).toEqual([]);
 }
 
+/** The program and the checks write these. */
+const notByTheAgent = ['.git', 'PLAN.md', 'seen', 'stamp.txt'];
+
 function filesOf({ root }: PlanStage): string {
-  const names = readdirSync(root).filter((name) => name !== '.git' && name !== 'PLAN.md');
+  const names = readdirSync(root).filter((name) => !notByTheAgent.includes(name));
   return names.map((name) => `${name}: ${readFileSync(join(root, name), 'utf8')}`).join('\n');
 }

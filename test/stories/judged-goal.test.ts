@@ -3,10 +3,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { complete, plan, runCommand, say, writeFile } from '../../src/scripted-model/index.ts';
+import * as model from '../../src/scripted-model/index.ts';
+import { complete, plan, runCommand, type Step, say, writeFile } from '../../src/scripted-model/index.ts';
 import { checkResults, type PlanRun, setPlanStage } from './plan-file-stage.ts';
 
 const talk = say('I fixed it.');
+const inThreeSeconds = (step: Step) => model.after(3000, step);
 
 /** How each check stood before the first model call: "name: result". */
 function stoodBefore({ events }: PlanRun): readonly string[] {
@@ -94,9 +96,54 @@ describe('V1: the baseline of a session', () => {
     const stage = await setPlanStage({ steps, afterwards: talk });
     const told = await stage.run(['Do it.', '--baseline-seconds=1', '--check', 'sleep 2; test -e a.txt']);
     expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
-    const first = told.events.findIndex(({ type }) => type === 'step-started');
-    const looked = told.events.findIndex(({ type }) => type === 'baseline');
-    expect(looked === -1 || looked > first).toBe(true);
+    expect(stoodBefore(told), 'nobody knows how it stood before the work').toEqual([]);
+  });
+
+  it('V1: it is told while the agent thinks; nothing can have written by then', async () => {
+    const stage = await setPlanStage({ steps: [inThreeSeconds(writeFile('a.txt', 'a'))], afterwards: talk });
+    const told = await stage.run(['Do it.', '--baseline-seconds=1', '--check', 'sleep 2; test -e a.txt']);
+    expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
+    expect(stoodBefore(told).join()).toMatch(/test -e a.txt: failed/);
+    const at = (type: string) => told.events.findIndex((event) => event.type === type);
+    expect(at('step-started')).toBeLessThan(at('baseline'));
+    expect(at('baseline')).toBeLessThan(at('tool-started'));
+  });
+
+  it('V1: what such a check writes is no work', async () => {
+    const stage = await setPlanStage({ steps: [runCommand('sleep 4')], afterwards: talk });
+    const told = await stage.run(['Do it.', '--baseline-seconds=1', '--check', 'sleep 2; echo x > seen.txt']);
+    expect(told).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
+    const early = await setPlanStage({ steps: [inThreeSeconds(runCommand('true'))], afterwards: talk });
+    const seen = await early.run(['Do it.', '--baseline-seconds=1', '--check', 'sleep 2; echo x > seen.txt']);
+    expect(stoodBefore(seen).join()).toMatch(/: passed/);
+    expect(seen).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
+  });
+
+  it('V1: checks behind it are not begun: they would see work that is half done', async () => {
+    const steps = [runCommand('touch half.txt; sleep 3; rm half.txt')];
+    const stage = await setPlanStage({ steps, afterwards: talk });
+    const checks = ['--check', 'sleep 2', '--check', 'test ! -e half.txt'];
+    const told = await stage.run(['Do it.', '--baseline-seconds=1', ...checks]);
+    expect(stoodBefore(told)).toEqual([]);
+    expect(told).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
+  });
+
+  const locked =
+    'mkdir lock || exit 1; trap "rmdir lock; exit 1" TERM; sleep 3 & wait; rmdir lock; test -e a.txt';
+
+  it('V1: it is over before the final run, which may need the same lock', async () => {
+    const stage = await setPlanStage({ steps: [writeFile('a.txt', 'a')], afterwards: talk });
+    const told = await stage.run(['Do it.', '--baseline-seconds=1', '--check', locked]);
+    expect(checkResults(told)).toEqual([expect.stringMatching(/: passed$/)]);
+    expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
+  });
+
+  it('V1: and before the check of a claim', async () => {
+    const files = { 'a.txt': 'a', 'PLAN.md': `- [ ] Write a\n  check: \`${locked}\`\n` };
+    const stage = await setPlanStage({ steps: [complete('Write a')], afterwards: talk, files });
+    const told = await stage.run(['--plan', 'PLAN.md', '--baseline-seconds=1']);
+    expect(checkResults(told).join()).not.toMatch(/failed/);
+    expect(told).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
   });
 });
 

@@ -66,7 +66,7 @@ describe.each(protocols)('$name', (protocol) => {
     expect(continuationText(played, 4)).toContain('“Write alpha”');
   });
 
-  it('P18: a stop while a job runs is answered once with the other todo, then waited for, and the end is told', async () => {
+  it('P18: a stop while a job runs is answered once with the other todo; nobody but the agent waits for it', async () => {
     const played = await play({
       protocol,
       steps: [

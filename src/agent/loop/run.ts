@@ -9,6 +9,7 @@ import { oneLine } from '../../core/safe-text.ts';
 import { type Settings, settingsForAgent } from '../../core/settings.ts';
 import { createState, type State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
+import type { Checker } from '../../engine/host.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../engine/runtime.ts';
 import { sha256 } from '../../engine/system.ts';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
@@ -64,7 +65,21 @@ function openParts(options: AgentRunOptions) {
   const agentTypes = workers.length === 0 ? {} : { agentTypes: workers.map(({ name }) => name) };
   const policy = { ...options.policy, settings: { ...options.policy.settings, ...agentTypes } };
   const settings = settingsForAgent(policy.settings, ownAgentName);
-  const engine = createRuntime({ ...options, hash: sha256, policy: () => policy });
+  /** Ends what is left of the first look at the checks (V1), before anything that could disturb or be disturbed. */
+  const baseline = { end: async () => {} };
+  const checker = options.checker && {
+    ...options.checker,
+    async run(...asked: Parameters<Checker['run']>) {
+      await baseline.end();
+      return options.checker?.run(...asked);
+    },
+  };
+  const engine = createRuntime({
+    ...options,
+    ...(checker && { checker }),
+    hash: sha256,
+    policy: () => policy,
+  });
   const state = async () => (await store.state(sessionId)) ?? createState(sessionId, clock.now());
   const base = (of = sessionId) => ({ id: identifiers.next(), sessionId: of, at: clock.now() });
   const tell = ({ type, ...body }: Draft<AgentEvent>, of = sessionId, emit = options.emit) =>
@@ -77,7 +92,7 @@ function openParts(options: AgentRunOptions) {
   const record = (event: Draft<Event>, of = sessionId) => engine.handle({ ...base(of), ...event } as Event);
   let shownPlan = '';
   return {
-    ...{ ...options, workers, asking, settings, engine, state, base, tell, record },
+    ...{ ...options, workers, asking, settings, engine, state, base, tell, record, baseline },
     workspace: { ...place, jobs: openJobs(place) },
     control: createControl(state, clock, tell, record),
     isNow: async (rule: (now: { state: State; settings: Settings; at: number }) => boolean) =>
