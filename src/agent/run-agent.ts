@@ -113,7 +113,8 @@ async function begin(run: Run) {
   const agent = { name: ownAgentName, canWrite, model: model.label, variant: null } as const;
   await run.record({ type: 'session-opened', descriptor, agent, resumed: resume });
   if (resume) {
-    run.decisionsBefore = (await run.store.decisions(run.sessionId, 1))[0]?.sequence ?? 0;
+    const [last] = await run.store.decisions(run.sessionId, 1);
+    run.before = { decisions: last?.sequence ?? 0, settledAt: (await run.state()).settled?.at ?? null };
     // What a killed run left must not work against this one.
     await endMarkedProcesses(`${sessionVariable}=${run.sessionId}`, workspace.limits.endGraceMs);
     const { state } = await run.record({ type: 'human-resumed', policyHash: null });
@@ -375,8 +376,9 @@ async function summariseRun(run: Run, failure: string | null): Promise<RunEnded>
   const state = await run.state();
   const [stored] = await store.decisions(sessionId, 1);
   // How an earlier run ended says nothing about this one.
-  const last = stored !== undefined && stored.sequence > run.decisionsBefore ? stored.decision : null;
-  const { outcome, reason } = settlementOf(state, last);
+  const last = stored !== undefined && stored.sequence > run.before.decisions ? stored.decision : null;
+  const settled = state.settled?.at === run.before.settledAt ? null : state.settled;
+  const { outcome, reason } = settlementOf({ ...state, settled }, last);
   // V1: never flaky checks, edited protected paths, a broken record, todos cancelled without a reason.
   const rests = last?.outcome === 'claimed' ? last.inputs['rests'] : null;
   const restsOnWord = rests === 'word' || (rests === null && isWordEnough(state, run.policy));

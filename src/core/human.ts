@@ -40,8 +40,7 @@ export const humanReducers = byEvent({
   },
   // None of the next three lifts a latch or zeroes a counter.
   'session-opened'(state, { descriptor, agent, resumed }) {
-    // How it ended before says nothing about how it ends now.
-    const opened = resumed === true ? { ...withoutCutContinuation(state), settled: null } : state;
+    const opened = resumed === true ? withoutCutContinuation(state) : state;
     return { ...opened, descriptor, agent: agent ?? state.agent, deleted: false, closed: false };
   },
   /** What is planned or on its way is void. */
@@ -150,11 +149,10 @@ function placeInTurn(state: State, event: Spoken, policy: Policy): State {
   return policy.settings.scope === 'turn' ? freshPlan(started, event.turnId) : started;
 }
 
-/** What was done for a goal that has its end is no change of the next one (V1). */
+/** What was done for a goal that is proved is no change of the next one (V1). What is only claimed may still be proved. */
 function forGoal(state: State): State {
   const { baseline: _, ...rest } = state;
-  const outcome = state.settled?.outcome;
-  return outcome === 'done' || outcome === 'claimed' ? rest : state;
+  return state.settled?.outcome === 'done' ? rest : state;
 }
 
 /** A run answers for all of its plan: words join it, also after an abort, until each todo is final (T3, P36). */

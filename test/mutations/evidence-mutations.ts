@@ -255,12 +255,12 @@ export const evidenceMutations = mutationsOf({
       why: 'a flaky check of a todo proves it',
     },
     'late-run-after-writes': {
-      find: 'return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;',
-      replace: 'return finalRun?.overdue === true && descriptor.seesTools;',
+      find: 'return descriptor.seesTools && finalRun.writes === work.writes;',
+      replace: 'return descriptor.seesTools;',
       why: 'what was written after a check counts as checked',
     },
     'late-run-forgotten': {
-      find: 'return finalRun?.overdue === true && descriptor.seesTools && finalRun.writes === work.writes;',
+      find: 'return descriptor.seesTools && finalRun.writes === work.writes;',
       replace: 'return false;',
       why: 'a slow check is started again at every stop',
     },

@@ -164,12 +164,12 @@ export const humanMutations = mutationsOf({
       why: 'what an old turn left open is never told',
     },
     'old-goal-counts': {
-      find: "return outcome === 'done' || outcome === 'claimed' ? rest : state;",
+      find: "return state.settled?.outcome === 'done' ? rest : state;",
       replace: 'return state;',
       why: 'after a goal that was reached, an agent that only talks reaches the next one',
     },
     'goal-that-failed-forgotten': {
-      find: "return outcome === 'done' || outcome === 'claimed' ? rest : state;",
+      find: "return state.settled?.outcome === 'done' ? rest : state;",
       replace: 'return rest;',
       why: 'work that a human stopped and sent on is no change any more',
     },

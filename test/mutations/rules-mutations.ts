@@ -296,12 +296,12 @@ export const rulesMutations = mutationsOf({
       why: 'dropping the hard todos ends as done',
     },
     'rule-nothing-open-run-for-ever': {
-      find: 'return any && context.state.finalRun?.stop !== context.stop.eventId;',
+      find: 'return any && (finalRun?.stop !== context.stop.eventId || finalRun.claimsOnly === true);',
       replace: 'return any;',
       why: 'the final checks are run again and again',
     },
     'rule-nothing-open-no-final-run': {
-      find: 'return any && context.state.finalRun?.stop !== context.stop.eventId;',
+      find: 'return any && (finalRun?.stop !== context.stop.eventId || finalRun.claimsOnly === true);',
       replace: 'return false;',
       why: 'the checks of the human are never run',
     },

@@ -40,8 +40,8 @@ export const trustMutations = mutationsOf({
   },
   'src/engine/system.ts': {
     'linked-git-is-shared': {
-      find: "shared: own === join(fs.realpathSync(root), '.git') ? own : null",
-      replace: 'shared: own',
+      find: 'if (fs.lstatSync(dot).isSymbolicLink()) return { own, common, shared: null };',
+      replace: '',
       why: 'a link to the .git of another accepted project lends its weaker set',
     },
   },

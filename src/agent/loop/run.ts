@@ -116,8 +116,8 @@ export function openRun(options: AgentRunOptions) {
     planFile: followPlanFile(parts),
     startedAt: options.clock.now(),
     iterations: createIterationBudget(parts.settings.iterations),
-    /** Of earlier runs of the session. */
-    decisionsBefore: 0,
+    /** How earlier runs of the session left it. */
+    before: { decisions: 0, settledAt: null as number | null },
     steps: 0,
     toolCalls: 0,
     usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, cost: null } as UsageView,
