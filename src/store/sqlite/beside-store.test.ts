@@ -37,24 +37,22 @@ describe('the mark', () => {
 });
 
 describe('the spool', () => {
-  it('V5: takes a mebibyte and then says no', () => {
-    const spool = createSpool(path());
+  it('V5: takes so much that nobody has taken in yet, and then says no', () => {
+    const spool = createSpool(path(), 150_000);
     const event = { ...anEvent.activitySeen(), id: 'x'.repeat(100_000) };
-    expect(spool.add('session-1', [{ event }])).toBe(true);
-    expect(
-      spool.add(
-        'session-1',
-        Array.from({ length: 10 }, () => ({ event })),
-      ),
-    ).toBe(false);
-    expect(spool.read('session-1', () => 0)?.entries).toHaveLength(1);
-    expect(createSpool(':memory:').add('session-1', [{ event }])).toBe(false);
+    const nothing = () => 0;
+    expect(spool.add('session-1', [{ event }], nothing)).toBe(true);
+    expect(spool.add('session-1', [{ event }], nothing)).toBe(false);
+    const { entries = [], size = 0 } = spool.read('session-1', nothing) ?? {};
+    expect(entries).toHaveLength(1);
+    expect(spool.add('session-1', [{ event }], () => size)).toBe(true);
+    expect(createSpool(':memory:').add('session-1', [{ event }], nothing)).toBe(false);
   });
 
   it('V5: a line that is still being written waits, and a file that was put back is read from its start', () => {
     const spool = createSpool(path());
     const entry = { event: anEvent.activitySeen() };
-    spool.add('session-1', [entry]);
+    spool.add('session-1', [entry], () => 0);
     const size = spool.read('session-1', () => 0)?.size ?? 0;
     appendFileSync(`${path()}-spool/session-1`, '{"event":');
     expect(spool.read('session-1', () => size)).toBeNull();

@@ -120,20 +120,21 @@ function overwrite(file: string, line: Buffer): void {
 
 export type Spooled = { readonly event: Event } | { readonly policy: readonly [hash: string, body: string] };
 
-/** Hours of tool calls. */
-const mostSpoolBytes = 1_048_576;
+/** Of what nobody has taken in yet: more than the largest payload. */
+const mostSpoolBytes = 67_108_864;
 
 /** Only ever appended to: how far it was taken in is in the store, in the transaction that took it in. */
-export function createSpool(path: string) {
+export function createSpool(path: string, most = mostSpoolBytes) {
   const files = createFiles(path, '-spool');
   return {
-    /** False: there is no room left, or none at all. */
-    add(sessionId: string, entries: readonly Spooled[]): boolean {
+    /** `taken`: how many bytes of it are in the store. False: there is no room left, or none at all. */
+    add(sessionId: string, entries: readonly Spooled[], taken: () => number): boolean {
       // A line of its own, also behind one that a crash cut short.
       const text = entries.map((entry) => `\n${JSON.stringify(entry)}\n`).join('');
       try {
         const { size = 0 } = statSync(files.fileOf(sessionId), { throwIfNoEntry: false }) ?? {};
-        if (path === ':memory:' || size + text.length > mostSpoolBytes) return false;
+        const waiting = size === 0 ? 0 : Math.max(0, size - taken());
+        if (path === ':memory:' || waiting + text.length > most) return false;
         if (text !== '') files.append(sessionId, text);
         return true;
       } catch {

@@ -157,10 +157,9 @@ export function createSqliteStore(
     return db.insert('events', eventRow(event)) === 1;
   }
 
-  const spooledFor = (sessionId: string) =>
-    spool.read(sessionId, () =>
-      Number(db.value('SELECT value FROM meta WHERE key = ?', `spool ${sessionId}`)),
-    );
+  const takenFrom = (sessionId: string) => () =>
+    Number(db.value('SELECT value FROM meta WHERE key = ?', `spool ${sessionId}`));
+  const spooledFor = (sessionId: string) => spool.read(sessionId, takenFrom(sessionId));
 
   /** Before anything newer of the session. */
   function takeSpool(sessionId: string): void {
@@ -193,7 +192,8 @@ export function createSqliteStore(
     const groups = [...new Set(events.map(({ sessionId }) => sessionId))];
     return groups.every((session) => {
       const own = events.filter(({ sessionId }) => sessionId === session);
-      return spool.add(session, [...heldPolicies, ...own.map((event) => ({ event }))]);
+      const entries = [...heldPolicies, ...own.map((event) => ({ event }))];
+      return spool.add(session, entries, takenFrom(session));
     });
   }
 
