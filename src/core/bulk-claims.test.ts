@@ -45,7 +45,7 @@ describe('a bulk claim', () => {
     expect(driver.stops({ fingerprint: 'tree-1' }).decision?.answer).toBe('let-go');
   });
 
-  it('P39, safety 13c: the work first, the finished list afterwards', () => {
+  it('P39: the work first, the finished list afterwards', () => {
     const driver = createCoreDriver();
     driver.says('Please build it.', 'message-1', 'tree-1');
     driver.works();

@@ -205,7 +205,7 @@ describe('the honest agents beside them', () => {
     todos: three.map((content) => ({ content, status: 'completed' })),
   });
 
-  it('P39, safety 13c: work first and the finished list afterwards is not challenged', async () => {
+  it('P39: work first and the finished list afterwards is not challenged', async () => {
     const played = await play({ protocol, steps: [files[0] ?? say(''), finished, say('Written.')] });
     expect(played.todos).toHaveLength(3);
     expect(continuations(played)).toEqual([]);

@@ -88,7 +88,7 @@ describe('P40: a check that appears in the plan file later', () => {
     expect(isPlanted(stage)).toBe(false);
   });
 
-  it('P40, V10, safety 13e: counts, also for a todo that is in the plan, once --plan names the file anew', async () => {
+  it('P40, V10: counts, also for a todo that is in the plan, once --plan names the file anew', async () => {
     const unproved = '- [ ] Write alpha\n- [ ] Write beta\n';
     const check = '$ grep -q good alpha.txt';
     const stage = await setPlanStage({
@@ -142,7 +142,7 @@ describe('P40: a check that appears in the plan file later', () => {
   });
 });
 
-describe('--resume from another folder (safety B)', () => {
+describe('--resume from another folder', () => {
   const steps = [writeFile('alpha.txt', 'bad'), finished, finished, writeFile('alpha.txt', 'good')];
   const begin = async () => {
     const stage = await setPlanStage({ steps, afterwards: finished });
@@ -153,7 +153,7 @@ describe('--resume from another folder (safety B)', () => {
     return { stage, other, id: first.ended?.sessionId ?? '' };
   };
 
-  it('safety B: works, checks and is configured in the folder of the session, and says so', async () => {
+  it('V2: works, checks and is configured in the folder of the session, and says so', async () => {
     const { stage, other, id } = await begin();
     // What would pass, or stand in the way, in the other folder.
     writeFileSync(join(other, 'alpha.txt'), 'good');
@@ -168,7 +168,7 @@ describe('--resume from another folder (safety B)', () => {
     expect(code).toBe(0);
   });
 
-  it('safety B: from a folder below it names a plan file from where the human stands', async () => {
+  it('V2: from a folder below it names a plan file from where the human stands', async () => {
     const { stage } = await begin();
     stage.write('PLAN.md', '- [ ] Write beta\n');
     mkdirSync(join(stage.root, 'below'));
@@ -181,7 +181,7 @@ describe('--resume from another folder (safety B)', () => {
     expect(todos.map(({ title }) => title)).toEqual(['Write beta']);
   });
 
-  it('safety B: a folder that is gone is told, with what carries the plan elsewhere', async () => {
+  it('V2: a folder that is gone is told, with what carries the plan elsewhere', async () => {
     const { stage, other, id } = await begin();
     renameSync(stage.root, `${stage.root}-moved`);
     const { code, err, events } = await stage.run(['--resume', id], undefined, other);

@@ -17,7 +17,7 @@ import { oneProtocol, protocols } from './protocols.ts';
 import { continuations, ending, eventsOf, lastResults, statuses } from './seen.ts';
 
 describe.each(protocols)('$name', (protocol) => {
-  it('S6, own agent 1: two commands of one answer write in the order of the answer', async () => {
+  it('S6: two commands of one answer write in the order of the answer', async () => {
     const played = await play({
       protocol,
       steps: [
@@ -30,7 +30,7 @@ describe.each(protocols)('$name', (protocol) => {
 });
 
 describe('the order of the calls of one answer', () => {
-  it('own agent 1: a todo is claimed, and a file read, only after the command in front of it has ended', async () => {
+  it('S6: a todo is claimed, and a file read, only after the command in front of it has ended', async () => {
     const played = await play({
       protocol: oneProtocol,
       steps: [
@@ -51,7 +51,7 @@ describe('the order of the calls of one answer', () => {
     expect(ends.slice(-3)).toEqual(['shell true', 'read_file true', 'complete_todo true']);
   });
 
-  it('own agent 1: what only reads overlaps', async () => {
+  it('S6: what only reads overlaps', async () => {
     const read = (job: string) => callTool('read_job', { job, waitSeconds: 5 });
     const played = await play({
       protocol: oneProtocol,
@@ -82,7 +82,7 @@ describe('the order of the calls of one answer', () => {
 describe('a call that cannot be read', () => {
   // Gemini's wire carries objects: there an input cannot be cut off.
   it.each(protocols.filter(({ api }) => api !== 'google'))(
-    'own agent 7: input that is no JSON is answered with one sentence ($name)',
+    'S6: input that is no JSON is answered with one sentence ($name)',
     async (protocol) => {
       const played = await play({
         protocol,
@@ -97,7 +97,7 @@ describe('a call that cannot be read', () => {
     },
   );
 
-  it('own agent 7: an unknown tool is answered with those that there are', async () => {
+  it('S6: an unknown tool is answered with those that there are', async () => {
     const played = await play({
       protocol: oneProtocol,
       steps: [callTool('bash', { command: 'ls' }), say('I see.')],
@@ -118,7 +118,7 @@ describe('a call that cannot be read', () => {
     ['a wrong id', { todoId: 'none', outcome: 'x' }],
     ['a missing outcome', { todoId: 'none' }],
     ['an input that is no JSON', '{"todoId'],
-  ])('S6, safety 13d: a slip with a todo tool blocks no todo: %s', async (_, input) => {
+  ])('S6: a slip with a todo tool blocks no todo: %s', async (_, input) => {
     const slip = callTool('complete_todo', input);
     const played = await play({
       protocol: oneProtocol,

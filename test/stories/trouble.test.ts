@@ -176,7 +176,7 @@ describe('a job that takes its time', () => {
   const steps = [plan('Build it'), job, repeat(7, wait), complete('Build it'), say('Built.')];
   const iterations = { base: 6, extend: 0, cap: 6 };
 
-  it('P18, own agent 2: waiting for it while it lives is neither a loop nor stagnation', async () => {
+  it('P18: waiting for it while it lives is neither a loop nor stagnation', async () => {
     const played = await play({ protocol: oneProtocol, settings: { iterations }, steps });
     expect(eventsOf(played, 'notice')).toEqual([]);
     expect(continuations(played)).toEqual([]);

@@ -40,7 +40,7 @@ describe('an idle session with open todos', () => {
     expect(String(stage.errors)).toMatch(/"waiting", taken as pending.*"critical", taken as medium/u);
   });
 
-  it('S6, safety 13d: a slip in a todo tool is not the error that blocks a todo; two of another tool are', async () => {
+  it('S6: a slip in a todo tool is not the error that blocks a todo; two of another tool are', async () => {
     const fails = async (tool: string) => {
       const stage = await stopped();
       for (let stop = 0; stop < 2; stop++) {
