@@ -160,12 +160,11 @@ async function takeBaseline(run: Run) {
       seen.push({ check, result });
     }
   })();
+  const ended = () => {
+    isLooking = false;
+  };
   // Safe: a check that could not be looked at is not in the baseline, and then only the files can show a change.
-  const looked = looking
-    .catch(() => {})
-    .then(() => {
-      isLooking = false;
-    });
+  const looked = looking.catch(() => {}).then(ended);
   await Promise.race([looked, timeUp]);
   tellSlow();
   isTimeUp = true;

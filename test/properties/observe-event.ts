@@ -87,7 +87,7 @@ function speak(reference: Reference, event: EventOf<'human-spoke'>, before: Stat
   reference.tokens = 0;
   reference.cost = 0;
   reference.overdue = false;
-  const ended = before.settled?.outcome === 'done' || before.settled?.outcome === 'claimed';
+  const ended = before.settled?.outcome === 'done';
   if (ended && after.turn?.number !== before.turn?.number) reference.baseline = null;
   const ran = before.turn?.ended === false && before.parked === null;
   if (!ran || after.turn?.number !== before.turn?.number) {
