@@ -56,7 +56,8 @@ export async function honestFault(seed: number, most = 12): Promise<string | nul
   const run = await tell(story);
   const { outcome, texts } = told(run);
   const reopened = run.ledger.filter(({ change }) => change === 'check-failed').length;
-  const scolded = texts.filter((kind) => kind !== 'standard');
+  // Whoever works for long before there is a list meets the budget of calls without one (S2): that is no challenge.
+  const scolded = texts.filter((kind) => kind !== 'standard' && kind !== 'iteration-budget');
   if (reopened === 0 && scolded.length === 0 && outcome === story.expected) return null;
   return `seed ${seed}: ${outcome} instead of ${story.expected}, ${reopened} reopened, told ${scolded.join(', ') || 'nothing'}`;
 }
