@@ -16,7 +16,7 @@ import {
   excludesThen,
   type Frozen,
   findExcludesFile,
-  hasChanged,
+  hasRuleChanged,
   type IgnoreRules,
   openRepository,
   type Repository,
@@ -288,7 +288,7 @@ async function listByRules(root: string, { signal, rules, hidden }: Look) {
   let isChanged = false;
   const ignoreText = async (_: string, names: readonly string[]) => {
     const path = join(root, ...names, '.gitignore');
-    isChanged ||= hasChanged(path, rules);
+    isChanged ||= hasRuleChanged(path, rules);
     return textThen(path, rules);
   };
   const listing = await listByWalk(root, signal, { ignoreText });

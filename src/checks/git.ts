@@ -1,11 +1,11 @@
 // Runs git where an agent can write: no lock, no write, no program that the repository names (hooks, filters). And what it
 // overlooks: the ignore rules of the human's last message (V2), so that whoever ignores a file later does not hide it.
 import { spawn } from 'node:child_process';
-import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Policy } from '../core/policy.ts';
 import type { Environment } from '../engine/policy.ts';
-import { findRepository, readBytes } from '../engine/system.ts';
+import { findRepository, readBytes, statsOf } from '../engine/system.ts';
 import { isInside } from './files.ts';
 
 export type Repository = NonNullable<Awaited<ReturnType<typeof openRepository>>>;
@@ -31,15 +31,6 @@ function findTop(realDirectory: string) {
   const owner = top === null ? undefined : statsOf(join(top, '.git'))?.uid;
   const user = process.geteuid?.();
   return owner === undefined || user === undefined || [user, 0].includes(owner) ? top : null;
-}
-
-function statsOf(path: string) {
-  try {
-    return statSync(path);
-  } catch {
-    // Safe: missing, or a link that an agent made to itself; there is no repository.
-    return null;
-  }
 }
 
 /** No GIT_… from outside, and no `git` from a folder that the agent writes to. */
@@ -130,11 +121,12 @@ function readSettings(listed: string) {
   return { algorithm, trustsMode, withoutFilters };
 }
 
-const mostPlainBytes = 100_000;
+const mostTextBytes = 100_000;
 
+/** null: too long, or it cannot be read. */
 function readText(path: string) {
-  const read = readBytes(path, mostPlainBytes);
-  if (read.ok) return Buffer.from(read.bytes).toString('latin1');
+  const read = readBytes(path, mostTextBytes);
+  if (read.ok) return Buffer.from(read.bytes).toString('utf8');
   return read.isMissing ? '' : null;
 }
 
@@ -208,15 +200,10 @@ function ruleFiles(directory: string, top: string | null, excludesFile: string) 
   return [...ofGit, ...folders.map((folder) => join(folder, '.gitignore'))];
 }
 
-const mostRuleBytes = 100_000;
-
-/** null: too long, or it cannot be read. */
 function textNow(path: string) {
   // git reads no link of this name. The other is how a user names no file.
-  if (basename(path) === '.gitignore' ? !linkStatsOf(path)?.isFile() : path === '/dev/null') return '';
-  const read = readBytes(path, mostRuleBytes);
-  if (read.ok) return Buffer.from(read.bytes).toString('utf8');
-  return read.isMissing ? '' : null;
+  const isNone = basename(path) === '.gitignore' ? !linkStatsOf(path)?.isFile() : path === '/dev/null';
+  return isNone ? '' : readText(path);
 }
 
 const linkStatsOf = (path: string) => lstatSync(path, { throwIfNoEntry: false });
@@ -236,7 +223,7 @@ export function textThen(path: string, { texts, since }: IgnoreRules) {
   return text ?? '';
 }
 
-export function hasChanged(path: string, { texts, since }: IgnoreRules) {
+export function hasRuleChanged(path: string, { texts, since }: IgnoreRules) {
   const known = texts[path];
   return known === undefined ? isNew(path, since) : known === null || known !== textNow(path);
 }
@@ -258,7 +245,7 @@ export function excludesThen(
   const outside = ruleFiles(directory, top, rules.excludesFile);
   const deep = below.toSorted((left, right) => left.split('/').length - right.split('/').length);
   const paths = [...new Set([...outside, ...deep])];
-  const isSame = excludesFile === rules.excludesFile && !paths.some((path) => hasChanged(path, rules));
+  const isSame = excludesFile === rules.excludesFile && !paths.some((path) => hasRuleChanged(path, rules));
   if (isSame) return null;
   const words = paths.flatMap((path) => {
     const folder = basename(path) === '.gitignore' ? relative(top, dirname(path)) : '';

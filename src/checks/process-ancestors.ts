@@ -1,6 +1,6 @@
 // The processes above this one, nearest first: from /proc on Linux, from ps elsewhere.
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { askPs, processFields } from '../engine/system.ts';
 
 export interface AncestorProcess {
   readonly id: number;
@@ -26,17 +26,15 @@ export function* ancestorsOf(id: number, read: ReadProcess = readProcess): Gener
 const readProcess: ReadProcess = process.platform === 'linux' ? readFromProc : readFromPs;
 
 export function readFromProc(id: number): AncestorProcess | null {
-  const stat = readProcFile(id, 'stat');
-  if (stat === null) return null;
-  // "pid (name) state parent …": the name may hold spaces and brackets, so the last one counts.
-  const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = processFields(id);
+  if (fields === null) return null;
   const argv = (readProcFile(id, 'cmdline') ?? '').split('\0').filter((argument) => argument !== '');
   const settings = (readProcFile(id, 'environ') ?? '').split('\0');
   const variables = settings.flatMap((setting) => {
     const [, name, value] = /^(\w+)=(.+)$/s.exec(setting) ?? [];
     return name === undefined || value === undefined ? [] : [[name, value] as const];
   });
-  return { id, parentId: Number(afterName[1]) || 0, argv, variables: new Map(variables) };
+  return { id, parentId: Number(fields[1]) || 0, argv, variables: new Map(variables) };
 }
 
 function readProcFile(id: number, file: string): string | null {
@@ -48,17 +46,10 @@ function readProcFile(id: number, file: string): string | null {
   }
 }
 
+/** Where nothing is told, the other signs of an agent are still looked at. */
 export function readFromPs(id: number): AncestorProcess | null {
-  try {
-    // The path is fixed: a `ps` of the agent's own must not answer.
-    const line = execFileSync('/bin/ps', ['-ww', '-o', 'ppid=,args=', '-p', String(id)], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const [parent, ...argv] = line.trim().split(/\s+/);
-    return { id, parentId: Number(parent) || 0, argv, variables: new Map() };
-  } catch {
-    // Safe: there is no such process, or no ps (Windows); the other signs of an agent are still looked at.
-    return null;
-  }
+  const line = askPs(id, '-ww', '-o', 'ppid=,args=');
+  if (line === null) return null;
+  const [parent, ...argv] = line.split(/\s+/);
+  return { id, parentId: Number(parent) || 0, argv, variables: new Map() };
 }

@@ -1,11 +1,10 @@
 // One process at a time runs a session of our own (V5, P41). The lease names the process and when it began, so that
 // a suspended owner keeps its session, and a dead one's is taken at once, also where its number was given out again.
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { UntildoneError } from '../core/error.ts';
 import type { Clock } from './host.ts';
 import type { Store } from './store.ts';
-import { isProcessAlive } from './system.ts';
+import { askPs, isProcessAlive, processFields } from './system.ts';
 
 /** Only machines that cannot look at each other's processes go by time: long enough for a busy machine. */
 const leaseMs = 60_000;
@@ -78,25 +77,9 @@ function processOf(owner: string): string {
 /** In the system's own count; null: there is no such process, it is a zombie, or the system does not tell. */
 function processStart(pid: number): string | null {
   if (process.platform === 'linux') {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // The name of the program may hold spaces and brackets, so the last one counts.
-      const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return state === 'Z' ? null : (rest[18] ?? null);
-    } catch {
-      // Safe: it has ended.
-      return null;
-    }
+    const [state, ...rest] = processFields(pid) ?? [];
+    return state === 'Z' ? null : (rest[18] ?? null);
   }
   if (process.platform === 'win32') return null;
-  const { execFileSync } = process.getBuiltinModule('node:child_process');
-  try {
-    const words = ['-o', 'lstart=', '-p', String(pid)];
-    // The path is fixed: a `ps` of the agent's own must not answer.
-    const line = execFileSync('/bin/ps', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    return line.trim().replaceAll('/', '.') || null;
-  } catch {
-    // Safe: it has ended.
-    return null;
-  }
+  return askPs(pid, '-o', 'lstart=')?.replaceAll('/', '.') || null;
 }

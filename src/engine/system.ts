@@ -142,13 +142,13 @@ export function errorCode(error: unknown): string {
 }
 
 /** `shared`: the folder that all worktrees share; null where a file or a link only claims it. `common`: what git takes for it. */
-export type Repository = Readonly<{ root: string; own: string; common: string; shared: string | null }>;
+type FoundRepository = Readonly<{ root: string; own: string; common: string; shared: string | null }>;
 
 /**
  * By hand: git itself would also find plain files that pose as a bare one, and obey what they name. A worktree counts
  * where the repository itself names it, since anyone can write a file, or make a link, that points to a repository.
  */
-export function findRepository(directory: string): Repository | null {
+export function findRepository(directory: string): FoundRepository | null {
   const dot = join(directory, '.git');
   const stats = statsOf(dot);
   if (stats !== null) return { root: directory, ...gitFolders(directory, dot, stats.isDirectory()) };
@@ -156,7 +156,7 @@ export function findRepository(directory: string): Repository | null {
   return parent === directory ? null : findRepository(parent);
 }
 
-function gitFolders(root: string, dot: string, isFolder: boolean): Omit<Repository, 'root'> {
+function gitFolders(root: string, dot: string, isFolder: boolean): Omit<FoundRepository, 'root'> {
   const named = isFolder ? dot : (/^gitdir: (.+)$/m.exec(smallText(dot))?.[1] ?? '.git');
   const own = isFolder ? fs.realpathSync(dot) : resolve(root, named);
   const common = resolve(own, smallText(join(own, 'commondir')).trim() || '.');
@@ -174,11 +174,12 @@ function gitFolders(root: string, dot: string, isFolder: boolean): Omit<Reposito
   }
 }
 
-function statsOf(path: string) {
+/** null: missing, or a link to itself. */
+export function statsOf(path: string) {
   try {
     return fs.statSync(path);
   } catch {
-    // Safe: missing, or a link to itself; there is no repository here.
+    // Safe: whoever opens it is told.
     return null;
   }
 }
@@ -187,4 +188,31 @@ function statsOf(path: string) {
 export function smallText(path: string): string {
   const file = readBytes(path, 65_536);
   return file.ok ? Buffer.from(file.bytes).toString() : '';
+}
+
+/** From Linux: state, parent and so on, behind the name, which may hold spaces and brackets; null: there is none. */
+export function processFields(id: number): readonly string[] | null {
+  try {
+    const stat = fs.readFileSync(`/proc/${id}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    // Safe: it has ended.
+    return null;
+  }
+}
+
+/** Elsewhere; null: there is no such process, or no ps (Windows). */
+export function askPs(id: number, ...words: readonly string[]): string | null {
+  const { execFileSync } = process.getBuiltinModule('node:child_process');
+  try {
+    // The path is fixed: a `ps` of the agent's own must not answer.
+    const said = execFileSync('/bin/ps', [...words, '-p', String(id)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return said.trim();
+  } catch {
+    // Safe: it has ended.
+    return null;
+  }
 }

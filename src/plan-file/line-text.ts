@@ -1,5 +1,6 @@
 // The words of a plan file, read and written: a todo's title and priority, its checks and what else is said of it.
 import { type CommandCheck, createCommandCheck } from '../core/check-specs.ts';
+import { closestName } from '../core/problem.ts';
 import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import { priorities, type Todo } from '../core/todo.ts';
 
@@ -78,27 +79,14 @@ export function findLostChecks(paragraph: string, line: number, hasTodo: boolean
     end = start + text.length;
     if (ranges.some(({ from, to }) => from < start && start < to)) return [];
     const word = /^\s*(?:[-*+]\s+)?([a-z]{4,6}):\s+\S/i.exec(text)?.[1]?.toLowerCase();
-    if (word === undefined || (word === 'check' && hasTodo) || !isAlmost(word, 'check')) return [];
+    if (word === undefined || (word === 'check' && hasTodo) || closestName(word, ['check']) === null)
+      return [];
     const sentence =
       word === 'check'
         ? 'this check stands where no todo is, so it is not run; write it below a todo, or under "checks" in the front matter'
         : `"${word}:" is not understood; for a check write "check:"`;
     return [inLine(line + index, sentence)];
   });
-}
-
-/** At most one letter is wrong, missing, too many, or in its neighbour's place. */
-function isAlmost(word: string, wanted: string) {
-  let same = 0;
-  while (same < wanted.length && word[same] === wanted[same]) same += 1;
-  const [rest, wantedRest] = [word.slice(same), wanted.slice(same)];
-  const swapped = `${rest[1] ?? ''}${rest[0] ?? ''}${rest.slice(2)}`;
-  return (
-    rest.slice(1) === wantedRest ||
-    rest === wantedRest.slice(1) ||
-    rest.slice(1) === wantedRest.slice(1) ||
-    swapped === wantedRest
-  );
 }
 
 const longestPath = 1_000;

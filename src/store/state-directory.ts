@@ -1,9 +1,9 @@
 // Names where untildone keeps what it knows: one directory per user, for all hosts (V7).
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../engine/policy.ts';
-import type { FileStats } from '../engine/system.ts';
+import { type FileStats, findRepository, statsOf } from '../engine/system.ts';
 
 /** Always absolute. */
 export function stateDirectory(environment: Environment): string {
@@ -19,7 +19,10 @@ export function storePath(environment: Environment): string {
 }
 
 /** Why what it holds may be somebody else's; null: nobody else's, or there is nothing yet. */
-export function whyNotPrivate(directory: string, stats: FileStats | null = look(directory)): string | null {
+export function whyNotPrivate(
+  directory: string,
+  stats: FileStats | null = statsOf(directory),
+): string | null {
   const user = process.geteuid?.();
   if (stats === null || user === undefined) return null;
   const help = 'or set UNTILDONE_HOME to another directory.';
@@ -30,15 +33,6 @@ export function whyNotPrivate(directory: string, stats: FileStats | null = look(
   return `${directory} can be written by others (mode ${mode}), who could change what untildone runs and believes: chmod go-w ${directory}, ${help}`;
 }
 
-function look(path: string): FileStats | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    // Safe: who opens something in it is told.
-    return null;
-  }
-}
-
 /** As `init` copies it there. */
 export function holdsProgram(state: string): boolean {
   return process.argv[1]?.startsWith(join(state, 'bin', '/')) === true;
@@ -47,16 +41,14 @@ export function holdsProgram(state: string): boolean {
 /** By the folder that we were started in: what the project's settings say is not known yet. */
 function isInProject(state: string): boolean {
   const start = process.cwd();
-  let root = start;
-  while (root !== '/' && look(join(root, '.git')) === null) root = dirname(root);
-  const within = join(root === '/' ? start : root, '/');
+  const within = join(findRepository(start)?.root ?? start, '/');
   return within !== '/' && [state, realpathSync(state)].some((path) => path.startsWith(within));
 }
 
 /** What is loaded from now on comes out of Node's cache of compiled code, beside the programs. */
 export function useCompiledCode(environment: Environment): void {
   const state = stateDirectory(environment);
-  const stats = look(state);
+  const stats = statsOf(state);
   // Compiled code is code: none is taken from where others can write, nor from the project that an agent works in, unless
   // the program itself lies there (V10).
   if (stats === null || whyNotPrivate(state, stats) !== null) return;

@@ -63,6 +63,11 @@ function readLines<T>(text: string): T[] {
   });
 }
 
+export function bySession(events: readonly Event[]) {
+  const sessions = [...new Set(events.map(({ sessionId }) => sessionId))];
+  return sessions.map((id) => [id, events.filter(({ sessionId }) => sessionId === id)] as const);
+}
+
 export type Marks = ReturnType<typeof createMarks>;
 
 /** What cannot be written is left out: nothing depends on a mark but the notice that the store went back. */
@@ -80,10 +85,8 @@ export function createMarks(path: string) {
   return {
     /** Committed to the inbox. One write, since every hook pays for it: older marks stay. */
     add(events: readonly Event[]): void {
-      for (const session of new Set(events.map(({ sessionId }) => sessionId))) {
-        const own = events.filter(({ sessionId }) => sessionId === session);
+      for (const [session, own] of bySession(events))
         attempt(() => files.append(session, linesOf(own.map(({ id }) => id))));
-      }
     },
     /** Committed; all that was marked before is in the store too, or was told to be lost. */
     set(sessionId: string, eventId: string): void {

@@ -8,7 +8,7 @@ import type { Environment } from '../../engine/policy.ts';
 import type { Store, StoredEvent } from '../../engine/store.ts';
 import { createQueue } from '../../engine/system.ts';
 import { stateDirectory, storePath, whyNotPrivate } from '../state-directory.ts';
-import { createMarks, createSpool, type Spooled } from './beside-store.ts';
+import { bySession, createMarks, createSpool, type Spooled } from './beside-store.ts';
 import { assertVersion, type Migration, migrate, migrations, rollBack } from './migrate.ts';
 import {
   type Connection,
@@ -189,9 +189,7 @@ export function createSqliteStore(
   const heldPolicies: Spooled[] = [];
 
   function spoolEvents(events: readonly Event[]): boolean {
-    const groups = [...new Set(events.map(({ sessionId }) => sessionId))];
-    return groups.every((session) => {
-      const own = events.filter(({ sessionId }) => sessionId === session);
+    return bySession(events).every(([session, own]) => {
       const entries = [...heldPolicies, ...own.map((event) => ({ event }))];
       return spool.add(session, entries, takenFrom(session));
     });
