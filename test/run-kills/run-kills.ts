@@ -44,10 +44,13 @@ export interface RunKillsReport {
   readonly runs: number;
   /** Of the runs those whose store lost something. */
   readonly putBack: number;
+  /** How runs that lost something ended where it was not as in the undisturbed run, with the decisions. */
+  readonly otherwise: readonly string[];
   /** One sentence per broken promise. */
   readonly broken: readonly string[];
 }
 
+const claimedCode = 3;
 const agentProcess = fileURLToPath(new URL('./agent-process.ts', import.meta.url));
 /** After so many kills a run is left alone, so that every run comes to an end. */
 const killsPerRun = 12;
@@ -79,6 +82,7 @@ export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<
   const random = seededRandom(seed);
   const drawn = work.workers.length === 0 ? moments : [...moments, ...workerMoments];
   const broken: string[] = [];
+  const otherwise: string[] = [];
   let killed = 0;
   let runs = 0;
   let putBack = 0;
@@ -104,14 +108,13 @@ export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<
       killed += run.kills;
       putBack += Number(run.wentBack);
       const { exitCode, said } = run.result;
-      // What was lost proves nothing: at best claimed, or as it ends anyway where that is no success.
-      const isHonest = said.includes('"claimed"') && exitCode === 3;
-      const endsAlike = exitCode !== 0 && said === expected.result.said;
       const differences = run.wentBack
-        ? isHonest || endsAlike
+        ? isHonest(run.result)
           ? []
           : [`it went back and ended ${said} (${exitCode})`]
         : compare(expected.result, run.result);
+      if (run.wentBack && exitCode !== claimedCode && said !== expected.result.said)
+        otherwise.push(`run ${runs}: ${said}\n  ${run.decisions}`);
       broken.push(
         ...[...differences, ...run.broken].map(
           (sentence) => `run ${runs}, killed ${chosen.map(describe).join(', ')}: ${sentence}`,
@@ -119,7 +122,7 @@ export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<
       );
       rmSync(directory, { recursive: true, force: true });
     }
-    return { kills: killed, runs, putBack, broken };
+    return { kills: killed, runs, putBack, otherwise, broken };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -134,9 +137,20 @@ function describe(moment: KillMoment): string {
   return `${moment.milliseconds} ms after ${after}`;
 }
 
+/**
+ * What was lost proves nothing: claimed at best (P43). A model that remembers work which the store has lost may also
+ * insist until it is stagnant, or call it blocked; no such run is a success, and none fails.
+ */
+function isHonest({ exitCode, said }: EndResult): boolean {
+  const outcomes = { 3: 'claimed', 4: 'blocked', 5: 'stagnant' } as Readonly<Record<number, string>>;
+  return said.includes(`"outcome":"${outcomes[exitCode ?? 0]}"`);
+}
+
 interface DisturbedRun {
   readonly kills: number;
   readonly wentBack: boolean;
+  /** The last of them, newest first: what was seen, and which rule answered. */
+  readonly decisions: string;
   readonly result: EndResult;
   readonly broken: readonly string[];
 }
@@ -166,7 +180,8 @@ async function disturbedRun(
       const result = { exitCode: life.exitCode, said: life.said, ...(await readEndResult(directory)) };
       const complaints = life.complaint === '' ? [] : [`the process complained: ${life.complaint}`];
       const record = wentBack ? [] : await inspectRecord(directory);
-      return { kills, wentBack, result, broken: [...complaints, ...record] };
+      const decisions = readDecisions(directory);
+      return { kills, wentBack, decisions, result, broken: [...complaints, ...record] };
     }
   } finally {
     await server.close();
@@ -199,6 +214,16 @@ function countEvents(directory: string): number {
   } catch {
     // Safe: it was killed before it had made its tables.
     return 0;
+  } finally {
+    database.close();
+  }
+}
+
+function readDecisions(directory: string): string {
+  const database = new DatabaseSync(join(directory, 'store.db'));
+  try {
+    const rows = database.prepare('SELECT body FROM decisions ORDER BY sequence DESC LIMIT 5').all();
+    return rows.map(({ body }) => JSON.stringify(JSON.parse(String(body)).decision)).join('\n  ');
   } finally {
     database.close();
   }
@@ -285,7 +310,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [kills = '100', seed = '1', what = 'notes'] = process.argv.slice(2);
   const work = what === 'workers' ? workerWork : noteWork(20);
   const report = await runKills({ kills: Number(kills), work, seed: Number(seed) });
-  for (const sentence of report.broken) process.stdout.write(`${sentence}\n`);
+  for (const sentence of [...report.otherwise, ...report.broken]) process.stdout.write(`${sentence}\n`);
   process.stdout.write(
     `run kills: ${report.kills} kills, stores put back: ${report.putBack}, ${report.broken.length} broken promises\n`,
   );
