@@ -212,7 +212,7 @@ describe('the checker', () => {
     const { checker } = checkerWith();
     write('one');
     const opened = await sessionWith({ checks: { ok: shell('ok', 'true') } });
-    const fingerprint = await checker.lookAtStop({ sessionId: opened.id, directory });
+    const fingerprint = await checker.look({ sessionId: opened.id, directory });
     expect(fingerprint).not.toBeNull();
     const passed = { id: 'a', status: 'completed', verification: 'passed', checks: ['ok'] } as const;
     const plan = [aTodo({ ...passed, evidence: [{ check: 'ok', fingerprint, flaky: false }] })];
@@ -229,7 +229,7 @@ describe('the checker', () => {
     expect(await staleFor(session)).toEqual([]);
     expect(await staleFor(session)).toEqual(['ok']);
     write('one');
-    expect(await checker.lookAtStop({ sessionId: session.id, directory })).toBe(fingerprint);
+    expect(await checker.look({ sessionId: session.id, directory })).toBe(fingerprint);
     write('two');
     expect(await staleFor({ ...session, id: 'other' })).toEqual(['ok']);
     expect(await staleFor(session)).toEqual(['ok']);
@@ -254,7 +254,7 @@ describe('the checker', () => {
     const [todo = ''] = await host.plans('one');
     await host.works();
     await host.completes(todo);
-    const fingerprint = await checker.lookAtStop({ sessionId: host.sessionId, directory });
+    const fingerprint = await checker.look({ sessionId: host.sessionId, directory });
     await (await host.stops({ fingerprint })).checks;
     expect((await store.decisions(host.sessionId, 1))[0]?.decision.outcome).toBe('done');
     expect(readFileSync(join(programs, 'calls'), 'utf8').match(/ ls-files /gu)).toHaveLength(2);

@@ -132,10 +132,10 @@ export function createChecker(options: CheckerOptions) {
 
   return {
     run,
-    /** The fingerprint for a stop attempt, or null. The checks of that attempt use the same listing. */
-    async lookAtStop(stop: Session, { rules, exclude }: Partial<Frozen> = {}, limits?: ListingOptions) {
-      const listed = await listWorkspace(stop.directory, { ...limits, rules });
-      kept = { ...stop, listed, at: clock.now() };
+    /** The fingerprint, or null. The checks of a stop that is attempted with it use the same listing. */
+    async look(session: Session, { rules, exclude }: Partial<Frozen> = {}, limits?: ListingOptions) {
+      const listed = await listWorkspace(session.directory, { ...limits, rules });
+      kept = { ...session, listed, at: clock.now() };
       return fingerprintsIn(listed, exclude)({ files: [] });
     },
   };

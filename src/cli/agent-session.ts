@@ -148,7 +148,7 @@ async function runOwned(
       emit,
       async fingerprint() {
         const { usage = { since: io.clock.now() } } = (await store.state(sessionId)) ?? {};
-        return checker.lookAtStop(session, frozenBy(policy, usage.since), { timeoutMs: fingerprintMs });
+        return checker.look(session, frozenBy(policy, usage.since), { timeoutMs: fingerprintMs });
       },
       onControl: (given) => {
         control = given;

@@ -4,6 +4,7 @@ import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Asking, Event, EventOf, SourceKind } from '../core/events.ts';
+import type { Policy } from '../core/policy.ts';
 import { followHost, hostListChanges } from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
 import { settingsForAgent } from '../core/settings.ts';
@@ -16,7 +17,14 @@ import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
 import { eventBase, hookTimeouts, shortHash, todoIdOf } from './asked-call.ts';
-import { appendFailure, compactionFailed, describeFailure, hasFailedStop, openPlanText } from './shared.ts';
+import {
+  appendFailure,
+  compactionFailed,
+  describeFailure,
+  hasFailedStop,
+  isOff,
+  openPlanText,
+} from './shared.ts';
 import { withinTime } from './untrusted.ts';
 
 export { appendFailure };
@@ -126,7 +134,7 @@ export function createAnswers(context: Context) {
 
   /** Only a human's message starts or joins a turn. A notice that finds one unfinished tells of an abort (G4). */
   async function prompt({ text, speaker }: Asks<'prompt'>): Promise<HookAnswer> {
-    const { told, mayStop, decisions, catchUp } = await lookUp();
+    const { state, pending, told, mayStop, decisions, catchUp } = await lookUp();
     const isOurs = await isOurText(text);
     const speaks = speaker.type === 'human' && !isOurs;
     const agent = speaks ? agentAbove() : null;
@@ -145,6 +153,12 @@ export function createAnswers(context: Context) {
     if (speaks) {
       const turn = { messageId: id, turnId: id, fingerprint: null, policyHash: null };
       await runtime.append({ ...made, type: 'human-spoke', text, agent, ...turn });
+      const isFirst = state.spoken === undefined && !pending.some(({ type }) => type === 'human-spoke');
+      const { settings } = configuration.current();
+      // After the words, which must not wait for it: without a look, one command would pass for work (V4).
+      const fingerprint = isFirst && !isOff(settings, call.agent.name) ? await look() : null;
+      if (fingerprint !== null)
+        await store.append([{ ...made, id: `${id}:look`, type: 'workspace-seen', fingerprint }]);
       const problem = configuration.problem();
       const off = `off for this message, because the configuration is broken: ${problem}`;
       return letGo(problem === null ? null : off);
@@ -158,6 +172,15 @@ export function createAnswers(context: Context) {
     }
     await runtime.append({ ...made, type: 'activity-seen' });
     return nothing;
+  }
+
+  /** Null: none could be taken in time. */
+  async function look(policy: Partial<Policy> = configuration.current(), since = call.at) {
+    const { directory } = descriptor;
+    if (directory === null) return null;
+    const timeoutMs = Math.max(0, Math.min(fingerprintTimeoutMs, deadlineAt - clock.now()));
+    const limits = { timeoutMs, environment: hook.environment };
+    return checker.look({ sessionId, directory }, frozenBy(policy, since), limits);
   }
 
   /** Where it shows; docs/permissions.md says where it does not. Null: nothing speaks against a human. */
@@ -209,7 +232,6 @@ export function createAnswers(context: Context) {
 
   async function stop({ end, lastText, isContinued, background, blockCap, transcript }: Asks<'stop'>) {
     const { state, pending, told, decisions, catchUp } = await lookUp();
-    const { directory } = descriptor;
     const differences = listEvents(told, decisions);
     const spoke = pending.findLast((event) => event.type === 'human-spoke');
     const policy = await frozenPolicy(store, spoke ?? state);
@@ -223,10 +245,8 @@ export function createAnswers(context: Context) {
     const isMeasured = hasPlan || configuration.current().goalChecks.length > 0;
     // Calls that still wait in the inbox may have written as well.
     const mayWrite = (event: Event) => 'access' in event && !['read', 'todo'].includes(event.access);
-    const looks = isMeasured && directory !== null && (mayHaveMoved(state.work) || pending.some(mayWrite));
-    const limits = { timeoutMs: fingerprintTimeoutMs, environment: hook.environment };
-    const place = { sessionId, directory: directory ?? '' };
-    const fingerprint = looks ? await checker.lookAtStop(place, frozenBy(policy ?? {}, since), limits) : null;
+    const looks = isMeasured && (mayHaveMoved(state.work) || pending.some(mayWrite));
+    const fingerprint = looks ? await look(policy ?? {}, since) : null;
     const made = base('stop');
     const about = shortHash(`${isContinued}:${lastText}`);
     const asking = (): Asking => ({ by: made.id, about, since: hook.since, until: hook.steady() });

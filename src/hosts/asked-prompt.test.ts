@@ -1,13 +1,18 @@
 // Who spoke, and what it means: a human, a notice of the host, a command of ours, our own text shown back.
-import { describe, expect, it } from 'vitest';
-import { continuationOf, createHookCase } from '../../test/support/hook-case.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { continuationOf, createHookCase, type HookCaseOptions } from '../../test/support/hook-case.ts';
 import {
   createPayload,
   notification,
   promptPayload,
+  sessionId,
   stopPayload,
   toolPayload,
 } from '../../test/support/payload-cases.ts';
+import { defaultSettings } from '../core/settings.ts';
 
 const later = { prompt_id: '64f01d62-9673-45a8-bf7a-33d9a2863956' };
 
@@ -164,5 +169,32 @@ describe('an interrupt, which the host never tells', () => {
     expect(continuationOf(await hooks.send(stopPayload({ prompt_id: 'p3' })))).toBeNull();
     await hooks.send(promptPayload('continue', { prompt_id: 'p4' }));
     expect(continuationOf(await hooks.send(stopPayload({ prompt_id: 'p4' })))).toContain('“A”');
+  });
+});
+
+describe('the look at the workspace', () => {
+  /** What a session in a folder of many files knows of it after two messages of its human. */
+  async function spokenTwice(options: HookCaseOptions = {}) {
+    const cwd = mkdtempSync(join(tmpdir(), 'untildone-prompt-'));
+    onTestFinished(() => rmSync(cwd, { recursive: true }));
+    for (let file = 0; file < 2000; file++) writeFileSync(join(cwd, `${file}.txt`), 'as it was');
+    const { send, store } = createHookCase(options);
+    await send(promptPayload('Please do it', { cwd }));
+    await send(promptPayload('and mind the tests', { cwd }));
+    const events = await store.events({ sessionId, waiting: true });
+    return events.map(({ event }) => event.type).filter((type) => type !== 'session-opened');
+  }
+
+  it('P38 V4: is taken at the first message, after its words, and not again', async () => {
+    expect(await spokenTwice()).toEqual(['human-spoke', 'workspace-seen', 'human-spoke']);
+  });
+
+  it('is none where it takes longer than the host waits: the words count all the same', async () => {
+    expect(await spokenTwice({ timeout: 2 })).toEqual(['human-spoke', 'human-spoke']);
+  });
+
+  it('C2: is not taken where untildone is off', async () => {
+    const policy = { settings: { ...defaultSettings, mode: 'off' as const } };
+    expect(await spokenTwice({ policy })).toEqual(['human-spoke', 'human-spoke']);
   });
 });

@@ -117,7 +117,7 @@ describe('a stop attempt', () => {
 });
 
 describe('the look at the workspace', () => {
-  /** A session whose first stop has looked: what is there now is the baseline. */
+  /** A session whose agent wrote a file, which its first stop has seen. */
   async function looked() {
     const cwd = mkdtempSync(join(tmpdir(), 'untildone-look-'));
     onTestFinished(() => rmSync(cwd, { recursive: true }));
@@ -125,9 +125,9 @@ describe('the look at the workspace', () => {
     const hooks = createHookCase({ policy });
     const send = (payload: object) => hooks.send({ ...payload, cwd });
     const edit = (text: string) => writeFileSync(join(cwd, 'a.txt'), text);
-    edit('first');
     await send(promptPayload('Please do it'));
     await send(createPayload('1', 'A'));
+    edit('first');
     await send(toolPayload('Write', 'work-1', {}, {}));
     await send(stopPayload());
     const seen = async () => (await hooks.session())?.work.fingerprint ?? null;

@@ -2,6 +2,7 @@
 import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapeJsonLine, oneLine, quoteForModel } from '../core/safe-text.ts';
+import { type Settings, settingsForAgent } from '../core/settings.ts';
 import { countPlan, nextTodos, openCount, planSize, type State } from '../core/state.ts';
 import { quoteTail } from '../core/texts.ts';
 import type { Todo } from '../core/todo.ts';
@@ -12,6 +13,12 @@ import { recordOf, textOf } from './untrusted.ts';
 
 /** For a host that works on, or is gone, without saying how its compaction ended. */
 export const compactionFailed = { type: 'wait-ended', wait: { kind: 'compaction', shrunk: false } } as const;
+
+/** No stop of the agent is answered (C2). */
+export function isOff(settings: Settings, agentName: string | null): boolean {
+  const { mode, enabled } = settingsForAgent(settings, agentName);
+  return mode === 'off' || !enabled;
+}
 
 /** For a model that may have lost sight of it; null: nothing is open. */
 export function openPlanText(state: State | null): string | null {

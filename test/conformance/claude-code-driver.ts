@@ -1,5 +1,8 @@
 // Claude Code under the conformance suite: recorded payloads go through its translation and the hook, and what the host
 // would read from standard output comes back.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defaultSettings } from '../../src/core/settings.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256 } from '../../src/engine/system.ts';
@@ -16,7 +19,11 @@ import {
 } from '../support/payload-cases.ts';
 import type { DrivenHost, DrivenSession, HostUnderTest } from './driven-host.ts';
 
-export const claudeCodeHost: HostUnderTest = { capabilities: hostNamed('claude-code'), start };
+export const claudeCodeHost: HostUnderTest = {
+  capabilities: hostNamed('claude-code'),
+  hasWorkspace: true,
+  start,
+};
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -25,6 +32,7 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
   // The host itself would end a turn sooner than our own limits do; `init` sets its cap behind them.
   const hooks = createHookCase({ policy, environment: { CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '500' } });
   const { store, clock } = hooks;
+  const cwd = mkdtempSync(join(tmpdir(), 'untildone-claude-code-'));
   let count = 0;
   const next = (name: string): string => {
     count += 1;
@@ -36,7 +44,7 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
     const jobs = new Map<string, Fields>();
     const tasks = new Map<string, string>();
     let promptId = next('prompt');
-    const fields = (): Fields => ({ session_id: sessionId, prompt_id: promptId, permission_mode: mode });
+    const fields = () => ({ cwd, session_id: sessionId, prompt_id: promptId, permission_mode: mode });
     const send = (payload: Fields): Promise<object> => hooks.send({ ...payload, ...fields() });
     const stop = async (more: Fields = {}): Promise<string[]> => {
       const answer = continuationOf(
@@ -116,6 +124,6 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
     async sendGarbage(values) {
       for (const value of values) await hooks.send(value);
     },
-    close: async () => {},
+    close: async () => rmSync(cwd, { recursive: true }),
   };
 }

@@ -9,7 +9,7 @@ export interface DrivenSession {
   /** The model writes its plan with the host's own tool. */
   plans(...titles: string[]): Promise<void>;
   completes(title: string): Promise<void>;
-  /** The model calls a tool that writes. */
+  /** The model calls a tool that may write; no file changes. */
   works(): Promise<void>;
   /** The model ends its turn: the continuations that it receives, after any countdown. */
   stops(): Promise<string[]>;
@@ -41,6 +41,8 @@ export interface DrivenHost {
 
 export interface HostUnderTest {
   readonly capabilities: HostCapabilities;
+  /** Its sessions work in a folder that can be looked at. */
+  readonly hasWorkspace: boolean;
   /** A fresh host over a fresh store, with a clock that moves only when told to. */
   start(settings: Partial<Pick<Settings, 'enabled' | 'mode'>>): Promise<DrivenHost>;
 }
@@ -48,6 +50,7 @@ export interface HostUnderTest {
 /** What a promise is tested with; the host of a test ends with it. */
 export interface ConformanceBench {
   readonly capabilities: HostCapabilities;
+  readonly hasWorkspace: boolean;
   start(settings?: Parameters<HostUnderTest['start']>[0]): Promise<DrivenHost>;
   /** A session in which the human asked for something and the model planned and began. */
   planned(...titles: string[]): Promise<DrivenSession>;

@@ -8,7 +8,7 @@ import { describeOthers } from './other-promises.ts';
 import { describeStops } from './stop-promises.ts';
 
 export function describeHost(host: HostUnderTest): void {
-  const { capabilities } = host;
+  const { capabilities, hasWorkspace } = host;
   describe(`${capabilities.title} as a host`, () => {
     const started: DrivenHost[] = [];
     afterEach(async () => {
@@ -21,6 +21,7 @@ export function describeHost(host: HostUnderTest): void {
     };
     const bench: ConformanceBench = {
       capabilities,
+      hasWorkspace,
       start,
       async planned(...titles) {
         const session = await (await start()).open();

@@ -14,7 +14,11 @@ import { createMemoryStore } from '../support/memory-store.ts';
 import type { DrivenHost, DrivenSession, HostUnderTest } from './driven-host.ts';
 import { startFakeOpencode } from './fake-opencode.ts';
 
-export const opencodeHost: HostUnderTest = { capabilities: hostNamed('opencode'), start };
+export const opencodeHost: HostUnderTest = {
+  capabilities: hostNamed('opencode'),
+  hasWorkspace: true,
+  start,
+};
 
 /** Longer than the countdown and the interval between continuations. */
 const restMs = 5000;

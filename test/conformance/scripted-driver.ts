@@ -14,7 +14,11 @@ import { createMemoryStore } from '../support/memory-store.ts';
 import type { DrivenHost, DrivenSession, HostUnderTest } from './driven-host.ts';
 
 export function scriptedHost(mode: HostMode): HostUnderTest {
-  return { capabilities: capabilitiesOf(mode), start: async (settings) => start(mode, settings) };
+  return {
+    capabilities: capabilitiesOf(mode),
+    hasWorkspace: false,
+    start: async (settings) => start(mode, settings),
+  };
 }
 
 function capabilitiesOf(mode: HostMode): HostCapabilities {

@@ -4,7 +4,7 @@ import { defaultSettings } from '../../src/core/settings.ts';
 import { continuationMarker } from '../../src/core/texts.ts';
 import type { ConformanceBench } from './driven-host.ts';
 
-export function describeStops({ capabilities, planned, start }: ConformanceBench): void {
+export function describeStops({ capabilities, hasWorkspace, planned, start }: ConformanceBench): void {
   describe('at a stop', () => {
     it('P1: an agent with open todos goes on, and the text names the next one', async () => {
       const session = await planned('Write the parser', 'Write the docs');
@@ -39,6 +39,22 @@ export function describeStops({ capabilities, planned, start }: ConformanceBench
       }
       expect(received).toHaveLength(titles.length - 1);
     });
+
+    it(
+      hasWorkspace
+        ? 'P38 V4: after the first message, one call that changes no file and four claims are challenged once'
+        : 'V4: where nobody sees its files, a call that may write counts as the change',
+      async () => {
+        const titles = ['Write the parser', 'Write the docs', 'Write the tests', 'Write the news'];
+        const session = await planned(...titles);
+        for (const title of titles) await session.completes(title);
+        const texts = [...(await session.stops()), ...(await session.stops())];
+        const challenge = expect.stringContaining(
+          '4 todos were marked completed after 1 other tool call, and no file changed',
+        );
+        expect(texts).toEqual(hasWorkspace ? [challenge] : []);
+      },
+    );
 
     it('G6: an agent that does nothing is bounded, and our own text shown again resets nothing', async () => {
       const session = await planned('Write the parser');

@@ -24,6 +24,8 @@ export interface HookCaseOptions {
   readonly policy?: Partial<Policy>;
   readonly checker?: Checker;
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Of a hook, in seconds. */
+  readonly timeout?: number;
 }
 
 export function createHookCase(options: HookCaseOptions = {}) {
@@ -74,7 +76,7 @@ export function createHookCase(options: HookCaseOptions = {}) {
       },
       hook: {
         ...{ at, since, steady, environment: variables, bindReceipt },
-        ...{ toolPrefix: null, timeout: null, ignored: [] },
+        ...{ toolPrefix: null, timeout: options.timeout ?? null, ignored: [] },
       },
     });
     if (brokenOffMs !== null) await clock.advance(brokenOffMs);

@@ -57,11 +57,28 @@ describe('idle with open todos', () => {
     await host.answers(sessionId, 'Looked.');
     await host.idles(sessionId);
     await rest();
+    await host.calls(sessionId, 'write');
+    await host.answers(sessionId, 'Written.');
+    await host.idles(sessionId);
+    await rest();
     const events = await store.events({ sessionId, after: 0, limit: 500 });
     const looked = events.flatMap(({ event }) =>
       event.type === 'stop-attempted' ? [event.fingerprint] : [],
     );
-    expect(looked).toEqual([expect.any(String), null]);
+    expect(looked).toEqual([null, null, expect.any(String)]);
+  });
+
+  it('P38 V4: it is looked at with the first message, unless a call that may write overtook the look', async () => {
+    const { host, settle, session } = await startPlugin();
+    await host.says(sessionId, 'Do it.');
+    await host.writesTodos(sessionId, [todo('first')]);
+    await settle();
+    expect((await session()).spoken?.fingerprint).toEqual(expect.any(String));
+    const quick = await startPlugin();
+    await quick.host.says(sessionId, 'Do it.');
+    await quick.host.calls(sessionId, 'write');
+    await quick.settle();
+    expect((await quick.session()).spoken?.fingerprint).toBeNull();
   });
 
   it('trap 2, C3: an idle without anything before it, in a countdown, is a human who stops it', async () => {

@@ -4,10 +4,10 @@
 // waits for us: the continuation fills it if the step was the last; if tool calls follow, nobody ever sees it.
 import { frozenBy } from '../../checks/git.ts';
 import { endsInQuestion } from '../../core/safe-text.ts';
-import { isOnItsWay, type Session } from '../../core/state.ts';
+import { isOnItsWay, type Session, type State } from '../../core/state.ts';
 import { mayHaveMoved } from '../../core/work.ts';
 import { frozenPolicy } from '../../engine/policy.ts';
-import { compactionFailed } from '../shared.ts';
+import { compactionFailed, isOff } from '../shared.ts';
 import { type Happening, happened, type ToldAdapter, waitEnded } from '../told.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
 import type { HostMessage, Plugin, SessionMemory } from './host.ts';
@@ -171,6 +171,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     const read = readCall(part);
     if (read === null) return;
     const { callId, call, isOver, error } = read;
+    if (call.access !== 'read' && call.access !== 'todo') memory.mayHaveWritten = true;
     if (isOver) memory.toolError = call.access === 'todo' ? null : error;
     // Repeated while a call prints.
     if (!isNews(`${callId} ${isOver}`)) return;
@@ -205,7 +206,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       await configuration.renew();
       const problem = configuration.problem();
       if (problem !== null) voice.warnOnce(`off, because the configuration is broken: ${problem}`);
+      const isFirst = (await record())?.spoken === undefined;
       await rest.humanSpoke(said, said.id);
+      const session = isFirst ? await record() : null;
+      if (session !== null) await seeWorkspace(session);
     };
     after(recorded, happened);
   }
@@ -217,16 +221,28 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     return { type: 'stop-attempted', ...facts, fingerprint, background } as const;
   }
 
+  /** At the first message: without it, one command would pass for work (V4). */
+  async function seeWorkspace(session: State) {
+    const { settings } = configuration.current();
+    if (session.descriptor.kind === 'subagent' || isOff(settings, session.agent.name)) return;
+    const fingerprint = await look(session);
+    // The agent did not wait: what it has written since may be in it.
+    if (fingerprint !== null && !memory.mayHaveWritten) await tell({ type: 'workspace-seen', fingerprint });
+  }
+
+  async function look(session: State) {
+    const limits = { timeoutMs: fingerprintMs, environment };
+    const { checker, store } = told.opened();
+    const frozen = frozenBy((await frozenPolicy(store, session)) ?? {}, session.usage.since);
+    return checker.look({ sessionId: memory.stored, directory }, frozen, limits);
+  }
+
   /** What only the host knows (G5), and the workspace. */
   async function prepareStop(): Promise<string | null> {
     await takeList();
     const session = await record();
     const isMeasured = session?.plan.length || configuration.current().goalChecks.length > 0;
-    if (session === null || !isMeasured || !mayHaveMoved(session.work)) return null;
-    const limits = { timeoutMs: fingerprintMs, environment };
-    const { checker, store } = told.opened();
-    const frozen = frozenBy((await frozenPolicy(store, session)) ?? {}, session.usage.since);
-    return checker.lookAtStop({ sessionId: memory.stored, directory }, frozen, limits);
+    return session !== null && isMeasured && mayHaveMoved(session.work) ? look(session) : null;
   }
 
   /** It never said that its compaction ended: it failed. */

@@ -104,6 +104,8 @@ export function createMemory() {
     lastText: null as { messageId: string; text: string } | null,
     /** Until its call has been answered. */
     written: null as Handled | null,
+    /** By a call that was heard of. */
+    mayHaveWritten: false,
     sent: null as { messageId: string; epoch: number } | null,
     // Where the host leaves on idle:
     answeredSinceBusy: false,

@@ -13,7 +13,7 @@ import type { Store } from '../../engine/store.ts';
 import { createIdentifiers, systemClock } from '../../engine/system.ts';
 import { type Configuration, createConfiguration } from '../../open.ts';
 import { type TodoTool, todoToolsFor } from '../../tools/todo-tools.ts';
-import { describeFailure, openPlanText } from '../shared.ts';
+import { describeFailure, isOff, openPlanText } from '../shared.ts';
 import { createTold, waitStarted } from '../told.ts';
 import { recordOf, textOf } from '../untrusted.ts';
 import { follow, hear, leavesOnIdle } from './driver.ts';
@@ -69,8 +69,8 @@ export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): Plugi
 /** Then the host is left exactly as it is (C2). */
 function isSwitchedOff(configuration: Configuration): boolean {
   const { settings } = configuration.current();
-  const all = [null, ...Object.keys(settings.agents)].map((agent) => settingsForAgent(settings, agent));
-  return configuration.problem() === null && all.every(({ mode, enabled }) => mode === 'off' || !enabled);
+  const all = [null, ...Object.keys(settings.agents)];
+  return configuration.problem() === null && all.every((agent) => isOff(settings, agent));
 }
 
 const claimed = Symbol.for('untildone.opencode.folders');

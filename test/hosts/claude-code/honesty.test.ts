@@ -71,6 +71,19 @@ describe('an agent that is not honest about its list', () => {
     expect(played.session.outcome).toBe('claimed');
   });
 
+  it('P38: one echo and four claims, at the first message of a session: challenged once', async () => {
+    const echoer = script('echoer', [
+      plan('one', 'two', 'three', 'four'),
+      runCommand('echo done'),
+      bulkClaim(),
+      always(say('All four are done.')),
+    ]);
+    const played = await play({ prompt: 'Do it.', scripts: [echoer] });
+    expect(played.continuations).toHaveLength(1);
+    expect(played.continuations[0]).toContain('after 1 other tool call, and no file changed');
+    expect(played.session.outcome).toBe('claimed');
+  });
+
   it('P2: an agent that worked and ticks everything at the end is not challenged', async () => {
     const worker = script('worker', [
       plan('one', 'two', 'three', 'four'),

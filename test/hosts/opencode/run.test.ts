@@ -44,6 +44,12 @@ const scripts = [
   finished,
   quitter('quitter', ...titles),
   script('claimer', [plan('one', 'two', 'three', 'four'), bulkClaim(), always(say('All four are done.'))]),
+  script('echoer', [
+    plan('one', 'two', 'three', 'four'),
+    runCommand('echo done'),
+    bulkClaim(),
+    always(say('All four are done.')),
+  ]),
   script('asker', [plan('parser', 'docs'), always(ask('Which parser shall I take?'))]),
   script('silent', [
     plan('parser', 'docs'),
@@ -168,6 +174,13 @@ describe('opencode run', () => {
   it('P2: claims everything at once without work: challenged once', async () => {
     const played = await play('claimer');
     expect(played.continuations).toHaveLength(1);
+    expect(played.kept?.session.settled?.outcome).toBe('claimed');
+  });
+
+  it('P38: one echo and four claims: challenged once', async () => {
+    const played = await play('echoer');
+    expect(played.continuations).toHaveLength(1);
+    expect(played.continuations[0]).toContain('after 1 other tool call, and no file changed');
     expect(played.kept?.session.settled?.outcome).toBe('claimed');
   });
 
