@@ -2,7 +2,9 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { anEvent } from '../../test/support/builders.ts';
 import { defaultSettings } from '../core/settings.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
@@ -94,6 +96,25 @@ it('P43: calls behind a lost change, which have no mark of their own, do not hid
   await later.happens({ type: 'tool-ended', tool: 'bash', access: 'write', error: null });
   await putBack();
   const { state } = await enter('asked').happens({ type: 'activity-seen' });
+  expect(state.recordBroken).toContain(loss);
+});
+
+it('P43: a store that is overwritten in place is noticed by the process that has it open', async () => {
+  const host = enter('told');
+  await host.open();
+  await host.says('work');
+  await keep();
+  const living = enter('told');
+  await living.plans('write the docs');
+  const other = await openSqliteStore({ path: path() });
+  const file = new DatabaseSync(path());
+  file.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  file.close();
+  copyFileSync(`${path()}.copy`, path());
+  await other.append([anEvent.activitySeen({ id: 'elsewhere', sessionId: 'another' })]);
+  await other.close();
+  const { state } = await living.happens({ type: 'activity-seen' });
+  expect(state.plan).toEqual([]);
   expect(state.recordBroken).toContain(loss);
 });
 

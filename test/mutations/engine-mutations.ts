@@ -9,6 +9,11 @@ export const engineMutations = mutationsOf({
       replace: '',
       why: 'a store that was put back hides open todos',
     },
+    'overwritten-in-place-unseen': {
+      find: '      unbroken.clear();\n    },',
+      replace: '    },',
+      why: 'a store that is overwritten under a living host hides open todos',
+    },
     'save-created-forgotten': {
       find: "if (db.insert('todos', { id, planId, sessionId, turnId, position, status, body }) === 0)",
       replace: 'if (false)',

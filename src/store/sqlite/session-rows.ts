@@ -26,7 +26,7 @@ export function createSessionRows(db: Connection, marks: Marks) {
   const keptSessions = new Map<string, Kept>();
   /** Those that nobody else can have written since. */
   let current = new WeakSet<Kept>();
-  /** Those that hold all that was marked. */
+  /** Those that hold all that was marked, as long as nobody else wrote. */
   const unbroken = new Set<string>();
 
   function keep(id: string, kept: Kept): Kept {
@@ -74,7 +74,6 @@ export function createSessionRows(db: Connection, marks: Marks) {
     return (db.value<number>(last, sessionId) ?? 0) + 1;
   }
 
-  /** Looked for once: a file that is open does not go back, it is another one that is opened. */
   function isBehind(id: string): boolean {
     if (unbroken.has(id)) return false;
     const isMissing = (event: string) => db.value('SELECT 1 FROM events WHERE id = ?', event) === null;
@@ -250,6 +249,8 @@ export function createSessionRows(db: Connection, marks: Marks) {
     /** What is kept is compared with the database before it is used. */
     doubt(): void {
       current = new WeakSet();
+      // The file may have been overwritten under us (P43).
+      unbroken.clear();
     },
   };
 }
