@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { HumanCheck } from '../core/check-specs.ts';
 import type { EventOf } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
-import type { State } from '../core/state.ts';
+import { type State, spokeAt } from '../core/state.ts';
 import type { EngineOptions } from '../engine/engine.ts';
 import type { CheckAsker, Checker, CheckFinding, CheckRun, EvidenceRow } from '../engine/host.ts';
 import { digestFile, type Environment, frozenPolicy } from '../engine/policy.ts';
@@ -83,12 +83,12 @@ export function createChecker(options: CheckerOptions) {
   }
 
   const run: Checker['run'] = async (session, { checks, stop }, report) => {
-    const { id: sessionId, work, descriptor, usage } = session;
+    const { id: sessionId, work, descriptor } = session;
     const final = stop !== null;
     // A snapshot edited in the store counts for nothing: all checks fail.
     const policy: Partial<Policy> = (await frozenPolicy(store, session)) ?? {};
     const place = { sessionId, directory: descriptor.directory ?? process.cwd() };
-    const frozen = frozenBy(policy, usage.since);
+    const frozen = frozenBy(policy, spokeAt(session));
     const listed = await listingFor(final, place, frozen);
     const fingerprintOf = fingerprintsIn(listed, frozen.exclude);
     // At a stop, a call that never ended (a refused one) does not run any more.

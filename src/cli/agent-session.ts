@@ -6,6 +6,7 @@ import { type Asking, noAsking } from '../agent/loop/tool-calls.ts';
 import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-agent.ts';
 import { frozenBy } from '../checks/git.ts';
 import { UntildoneError } from '../core/error.ts';
+import { spokeAt } from '../core/state.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
@@ -147,8 +148,9 @@ async function runOwned(
       environment: io.env,
       emit,
       async fingerprint() {
-        const { usage = { since: io.clock.now() } } = (await store.state(sessionId)) ?? {};
-        return checker.look(session, frozenBy(policy, usage.since), { timeoutMs: fingerprintMs });
+        const state = await store.state(sessionId);
+        const since = state === null ? io.clock.now() : spokeAt(state);
+        return checker.look(session, frozenBy(policy, since), { timeoutMs: fingerprintMs });
       },
       onControl: (given) => {
         control = given;

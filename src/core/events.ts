@@ -206,6 +206,8 @@ const eventTable = {
     policyHash: nullable(identifier),
     /** Our own loop takes it up between two steps (T3). */
     queued: optional(flag),
+    /** Set by the engine where `at` is later: what the clock showed, which files are stamped by. */
+    clock: optional(moment),
   },
   'words-joined': { messageId: identifier },
   'human-aborted': { how: text },

@@ -88,6 +88,7 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
     // A call whose end was never seen does not run on into a new message.
     work: { ...placed.work, started: placed.work.writes },
     usage: { ...state.usage, since: event.at, tokens: 0, cost: 0 },
+    clock: event.clock ?? null,
     humanMessageIds:
       event.messageId === null
         ? state.humanMessageIds

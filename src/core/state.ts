@@ -65,6 +65,9 @@ export type Injection = Readonly<{
   at: number;
 }>;
 
+/** The human's last message by the clock that files are stamped by; a session's own times never run backwards. */
+export const spokeAt = ({ clock, usage }: Pick<Session, 'clock' | 'usage'>) => clock ?? usage.since;
+
 export function isOnItsWay(injection: Injection | null): injection is Injection {
   return injection?.state === 'intended' || injection?.state === 'sent';
 }
@@ -113,6 +116,8 @@ export const fromTheStart = { epoch: 0, calls: 0, writes: 0, fingerprint: null a
 type Later = Readonly<{
   closed?: boolean;
   spoken?: Readonly<typeof fromTheStart>;
+  /** What the clock showed at the human's last message, where that is not `usage.since` (P42). */
+  clock?: number | null;
   /** The first words that the human said (V11). */
   title?: string;
   permissions?: SessionPermissions;

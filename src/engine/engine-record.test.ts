@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { defaultSettings, type Settings } from '../core/settings.ts';
+import { spokeAt } from '../core/state.ts';
 import { createScriptedHost, type ScriptedHostOptions } from '../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
 import type { EnginePoint } from './engine.ts';
@@ -42,6 +43,22 @@ describe('the record', () => {
       stagnant.push((await host.stops({ fingerprint })).state.counters.stagnant);
     }
     expect(stagnant).toEqual([1, 1, 2, 3]);
+  });
+
+  it('P42: of a message after the clock was set back it keeps what the clock showed, until the next one', async () => {
+    const { host, clock } = setUp({ mode: 'asked' });
+    await host.open();
+    await host.says('build it');
+    const words = { text: 'go on', agent: null, fingerprint: null, policyHash: null };
+    const spoke = (id: string, at: number) =>
+      host.runtime.handle({
+        ...{ type: 'human-spoke', id, sessionId: host.sessionId, at, messageId: id, turnId: id, ...words },
+      });
+    const now = clock.now();
+    const { state } = await spoke('back', now - 5000);
+    expect(state.usage.since).toBe(now);
+    expect(spokeAt(state)).toBe(now - 5000);
+    expect(spokeAt((await spoke('on', now + 1000)).state)).toBe(now + 1000);
   });
 
   it('G8: usage is written down with its turn', async () => {

@@ -120,8 +120,7 @@ export function createEngine(options: EngineOptions, performer: Performer) {
   /** False: the record has to be loaded first. */
   function applyOne(given: Event, save: Save): boolean {
     const { state: before, loaded } = save;
-    // The order of arrival counts: times never run backwards.
-    const timed = given.at < before.updatedAt ? { ...given, at: before.updatedAt } : given;
+    const timed = given.at < before.updatedAt ? delayed(given, before.updatedAt) : given;
     const isSeen = (tree: string | null) => tree !== null && (save.seen.has(tree) || loaded.wasSeen(tree));
     const event = showsTree(timed) ? { ...timed, known: isSeen(timed.fingerprint) } : timed;
     // The policy of the folder in which the session is opened counts.
@@ -269,6 +268,11 @@ function createSave(state: State, loaded: Loaded) {
   };
 }
 type Save = ReturnType<typeof createSave>;
+
+/** The order of arrival counts: times never run backwards. */
+function delayed(event: Event, at: number): Event {
+  return event.type === 'human-spoke' ? { ...event, at, clock: event.at } : { ...event, at };
+}
 
 /** Only the store knows whether the session saw this state of the workspace before. */
 function showsTree(event: Event): event is Extract<Event, { readonly known?: boolean | undefined }> {

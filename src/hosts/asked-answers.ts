@@ -8,7 +8,7 @@ import type { Policy } from '../core/policy.ts';
 import { followHost, hostListChanges } from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { createState, noTrail, type State } from '../core/state.ts';
+import { createState, noTrail, type State, spokeAt } from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
 import { mayHaveMoved } from '../core/work.ts';
 import { type Handled, lossSentence } from '../engine/engine.ts';
@@ -235,7 +235,7 @@ export function createAnswers(context: Context) {
     const differences = listEvents(told, decisions);
     const spoke = pending.findLast((event) => event.type === 'human-spoke');
     const policy = await frozenPolicy(store, spoke ?? state);
-    const since = spoke?.at ?? state.usage.since;
+    const since = spoke?.at ?? spokeAt(state);
     const { maxTokens } = settingsForAgent((policy ?? configuration.current()).settings, agent.name);
     // Only for a budget: to read the transcript takes time.
     const used = transcript === null || maxTokens === null ? [] : usageEvents(transcript, since);

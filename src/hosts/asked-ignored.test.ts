@@ -13,7 +13,8 @@ import { createTemporaryRepository } from '../../test/support/temporary-reposito
 import { answerCall } from './asked-answers.ts';
 import { claudeCode } from './claude-code/host.ts';
 
-it('V2: hooks go by the ignore rules of the last prompt', async () => {
+/** Hooks in a repository, by the real clock. */
+function enter() {
   const { root, put } = createTemporaryRepository();
   const store = createMemoryStore();
   const environment = {
@@ -23,10 +24,10 @@ it('V2: hooks go by the ignore rules of the last prompt', async () => {
   };
   const never = new Promise(() => {});
   let calls = 0;
-  const send = async (payload: object) => {
+  const send = async (payload: object, aheadMs = 0) => {
     // Kernels stamp files by ticks.
     await sleep(25);
-    const at = Date.now();
+    const at = Date.now() + aheadMs;
     const read = claudeCode.translate({ ...payload, cwd: root }, { at, environment, toolPrefix: null });
     if (!read.ok) throw new Error('it was not understood');
     const { call } = read;
@@ -46,6 +47,11 @@ it('V2: hooks go by the ignore rules of the last prompt', async () => {
   };
   const shell = () => toolPayload('Bash', `call-${++calls}`, { command: 'make' }, { stdout: '', stderr: '' });
   const state = async () => (await store.state(sessionId))?.work.fingerprint;
+  return { put, send, shell, state };
+}
+
+it('V2: hooks go by the ignore rules of the last prompt', async () => {
+  const { put, send, shell, state } = enter();
   put('work.txt', 'one');
   await send(promptPayload('do it'));
   await send(createPayload('1', 'the work'));
@@ -65,4 +71,25 @@ it('V2: hooks go by the ignore rules of the last prompt', async () => {
   await send(shell());
   await send(stopPayload({ last_assistant_message: 'Yes.' }));
   expect(await state(), 'until the human speaks').not.toBe(after);
+});
+
+it('V2 P42: after a clock that was set back, a new nested .gitignore hides nothing', async () => {
+  const { put, send, shell, state } = enter();
+  const hourMs = 3_600_000;
+  put('made/work.txt', 'one');
+  await send(promptPayload('do it'), 2 * hourMs);
+  await send(createPayload('1', 'the work'));
+  await send(promptPayload('go on', { prompt_id: 'another' }));
+  await send(shell());
+  await send(stopPayload());
+  const before = await state();
+  put('made/.gitignore', '*\n');
+  await send(shell());
+  await send(stopPayload({ last_assistant_message: 'Once more.' }));
+  const hidden = await state();
+  put('made/work.txt', 'two');
+  await send(shell());
+  await send(stopPayload({ last_assistant_message: 'And more.' }));
+  expect(before).toEqual(expect.any(String));
+  expect(await state(), 'what it hides still counts').not.toBe(hidden);
 });

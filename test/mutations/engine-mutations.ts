@@ -81,6 +81,11 @@ export const engineMutations = mutationsOf({
       replace: 'const batch: Event[] = [];',
       why: 'events of hooks are lost',
     },
+    'engine-clock-forgotten': {
+      find: '{ ...event, at, clock: event.at }',
+      replace: '{ ...event, at }',
+      why: 'after a clock was set back, a new nested .gitignore hides files',
+    },
     'engine-inbox-unsorted': {
       find: 'if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.push(stamped);',
       replace: 'if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.unshift(stamped);',

@@ -4,7 +4,7 @@
 import { type Frozen, frozenBy } from '../../checks/git.ts';
 import type { HumanCheck } from '../../core/check-specs.ts';
 import { UntildoneError } from '../../core/error.ts';
-import type { Session, State } from '../../core/state.ts';
+import { type Session, type State, spokeAt } from '../../core/state.ts';
 import type { Todo } from '../../core/todo.ts';
 import { approvalRequest } from '../../core/work.ts';
 import type { Store } from '../../engine/store.ts';
@@ -51,7 +51,7 @@ export async function readQuestions(store: Store, session: State): Promise<Sessi
     ...known.map((spec) => question(spec.id, spec)),
     ...gone.map((id) => question(id, null)),
   ];
-  return { session, frozen: frozenBy(policy, session.usage.since), questions };
+  return { session, frozen: frozenBy(policy, spokeAt(session)), questions };
 }
 
 function waitingChecks({ waits }: Session): string[] {

@@ -4,7 +4,7 @@ import { editedSources } from '../../checks/checker.ts';
 import { frozenBy } from '../../checks/git.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
-import type { Session } from '../../core/state.ts';
+import { type Session, spokeAt } from '../../core/state.ts';
 import { frozenPolicy } from '../../engine/policy.ts';
 import type { Store } from '../../engine/store.ts';
 import type { Io } from '../io.ts';
@@ -42,7 +42,7 @@ export async function sessionTarget(store: Store, session: Session, io: Io): Pro
     session,
     file: null,
     directory: session.descriptor.directory ?? io.cwd,
-    frozen: frozenBy(policy, session.usage.since),
+    frozen: frozenBy(policy, spokeAt(session)),
     edited: editedSources(policy),
   };
 }

@@ -4,7 +4,7 @@
 // waits for us: the continuation fills it if the step was the last; if tool calls follow, nobody ever sees it.
 import { frozenBy } from '../../checks/git.ts';
 import { endsInQuestion } from '../../core/safe-text.ts';
-import { isOnItsWay, type Session, type State } from '../../core/state.ts';
+import { isOnItsWay, type Session, type State, spokeAt } from '../../core/state.ts';
 import { mayHaveMoved } from '../../core/work.ts';
 import { frozenPolicy } from '../../engine/policy.ts';
 import { compactionFailed, isOff } from '../shared.ts';
@@ -233,7 +233,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   async function look(session: State) {
     const limits = { timeoutMs: fingerprintMs, environment };
     const { checker, store } = told.opened();
-    const frozen = frozenBy((await frozenPolicy(store, session)) ?? {}, session.usage.since);
+    const frozen = frozenBy((await frozenPolicy(store, session)) ?? {}, spokeAt(session));
     return checker.look({ sessionId: memory.stored, directory }, frozen, limits);
   }
 
