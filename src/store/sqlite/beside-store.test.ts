@@ -1,9 +1,10 @@
-import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { anEvent } from '../../../test/support/builders.ts';
+import { createState } from '../../core/state.ts';
 import { createMarks, createSpool } from './beside-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
@@ -83,6 +84,37 @@ describe('the spool', () => {
     expect((await waiting()).map((row) => row.event.id)).toEqual([event.id, 'later']);
     expect(await next.policy('hash')).toBe('body');
     await next.close();
+  });
+
+  it('V5: goes with a session that is archived, unless something in it was not taken in yet', async () => {
+    const quick = { path: path(), busyTimeoutMs: 20, onSpooled: () => {} };
+    const store = await openSqliteStore({ path: path() });
+    const spoolWhileHeld = async (id: string, sessionId: string) => {
+      const other = new DatabaseSync(path());
+      other.exec('BEGIN IMMEDIATE');
+      const hook = await openSqliteStore(quick);
+      await hook.append([anEvent.activitySeen({ id, sessionId })]);
+      other.exec('ROLLBACK');
+      other.close();
+      await hook.close();
+    };
+    const spooled = () => readdirSync(`${path()}-spool`);
+    const save = (id: string) => store.step(id, () => ({ state: createState(id, 1), result: null }));
+    const waiting = async (sessionId: string) =>
+      (await store.events({ sessionId, waiting: true })).map(({ event }) => event.id);
+    await save('taken');
+    await save('waiting');
+    await spoolWhileHeld('one', 'taken');
+    await spoolWhileHeld('two', 'waiting');
+    await save('taken');
+    expect(await store.archive(Number.MAX_SAFE_INTEGER, 10)).toBe(2);
+    expect(spooled()).toEqual(['waiting']);
+    await spoolWhileHeld('three', 'taken');
+    await store.append([anEvent.activitySeen({ id: 'four', sessionId: 'taken' })]);
+    await store.append([anEvent.activitySeen({ id: 'five', sessionId: 'waiting' })]);
+    expect(await waiting('taken')).toEqual(['one', 'three', 'four']);
+    expect(await waiting('waiting')).toEqual(['two', 'five']);
+    await store.close();
   });
 
   it('V5: without leave to spool, a store that is held is an error as before', async () => {

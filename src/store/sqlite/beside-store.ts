@@ -145,6 +145,15 @@ export function createSpool(path: string, most = mostSpoolBytes) {
         return false;
       }
     },
+    /** Unless it holds more than was taken in. */
+    remove(sessionId: string, taken: number): void {
+      const file = files.fileOf(sessionId);
+      try {
+        if (taken > 0 && statSync(file).size === taken) rmSync(file);
+      } catch {
+        // Safe: it takes up room, and nothing else.
+      }
+    },
     /** Whole lines behind the first `from` bytes; null: none. `size`: up to where. */
     read(sessionId: string, from: () => number): { entries: readonly Spooled[]; size: number } | null {
       const bytes = files.read(sessionId);

@@ -201,7 +201,7 @@ export function createSessionRows(db: Connection, marks: Marks) {
       for (const plan of own) move(way, table, 'plan_id', plan);
   }
 
-  function archive(before: number, limit: number, now: number): number {
+  function archive(before: number, limit: number, now: number): readonly string[] {
     keptSessions.clear();
     const old = db.rows<{ id: string; planId: string }>(
       `SELECT id, plan_id FROM sessions
@@ -221,7 +221,7 @@ export function createSessionRows(db: Connection, marks: Marks) {
       db.run('DELETE FROM sessions WHERE id = ?', id);
       marks.remove(id);
     }
-    return old.length;
+    return old.map(({ id }) => id);
   }
 
   /** False: it is not in the archive. */

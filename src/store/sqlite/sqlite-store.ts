@@ -171,6 +171,14 @@ export function createSqliteStore(
     if (found !== null) db.insert('meta', { key: `spool ${sessionId}`, value: String(found.size) }, 'key');
   }
 
+  /** How much of it was taken in: all of it, so that its file can go. If that survives, each event is still taken once. */
+  function forgetSpool(sessionId: string): number {
+    if (spooledFor(sessionId) !== null) return 0;
+    const taken = takenFrom(sessionId)();
+    if (taken > 0) db.run('DELETE FROM meta WHERE key = ?', `spool ${sessionId}`);
+    return taken;
+  }
+
   /** `work`; null: what it would have written is held for the spool. */
   async function writeOrHold<T>(work: () => T, hold: () => boolean): Promise<T | null> {
     try {
@@ -356,7 +364,13 @@ export function createSqliteStore(
         calls: calls.map((call) => ({ ...call, readOnly: Boolean(call.readOnly) })),
       };
     }),
-    archive: (before, limit) => write(() => rows.archive(before, limit, clock.now())),
+    async archive(before, limit) {
+      const archived = await write(() =>
+        rows.archive(before, limit, clock.now()).map((id) => [id, forgetSpool(id)] as const),
+      );
+      for (const [id, taken] of archived) spool.remove(id, taken);
+      return archived.length;
+    },
     async close() {
       if (isClosed) return;
       isClosed = true;
