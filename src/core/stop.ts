@@ -146,10 +146,13 @@ function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): De
 /** Whatever the outcome is: the human reads that an agent ignored files which nobody ignored before (V2). */
 function withHidden({ hidden = [] }: State, given: ReturnType<typeof honest>) {
   if (hidden.length === 0 || given.outcome === null) return given;
+  return { ...given, sentence: `${ended(given.sentence)} ${hiddenSentence(hidden)}` };
+}
+
+export function hiddenSentence(hidden: readonly string[]): string {
   const named = hidden.slice(0, namedOpen).map((path) => oneLine(visibleLine(path), 80));
   const more = hidden.length > namedOpen ? ' and others' : '';
-  const sentence = `${ended(given.sentence)} Ignored since your message, and counted all the same: ${named.join(', ')}${more}.`;
-  return { ...given, sentence };
+  return `Ignored since your message, and counted all the same: ${named.join(', ')}${more}.`;
 }
 
 const ended = (sentence: string) => (/[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`);

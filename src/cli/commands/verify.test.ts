@@ -181,6 +181,17 @@ describe('verify: a session', () => {
     expect(out).toContain('`untildone verify --plan FILE`');
   });
 
+  it('V2: names a file that was ignored since the last message', async () => {
+    const policy = policyOf([shell('unit', 'true')], ['unit']);
+    const texts = { [join(bench.project, '.gitignore')]: '' };
+    await addSession({ ...policy, ignoreRules: { excludesFile: '/dev/null', texts } });
+    writeFileSync(join(bench.project, 'secret.txt'), 'x');
+    const said = 'Ignored since your message, and counted all the same: secret.txt.';
+    expect((await bench.run('verify')).out).not.toContain(said);
+    writeFileSync(join(bench.project, '.gitignore'), 'secret.txt\n');
+    expect((await bench.run('verify')).out).toContain(said);
+  });
+
   it('V4: a snapshot that was edited in the store is not gone by', async () => {
     await addSession(policyOf([shell('unit', 'false')], ['unit']));
     const database = new DatabaseSync(storePath(bench.env));

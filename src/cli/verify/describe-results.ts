@@ -1,5 +1,6 @@
 // What `verify` saw, in words: the table, the ends of what failed, the remarks, the exit code. Pure. It is bounded
 // however much there is to tell, and strangers' text has no power over the terminal.
+import { hiddenSentence } from '../../core/stop.ts';
 import { count, type Paint, type Style, shown } from '../print.ts';
 import { cutToWidth, displayWidth } from '../run-output/display-width.ts';
 import type { VerifiedCheck } from './run-wanted.ts';
@@ -122,7 +123,7 @@ export function failureTails(results: readonly VerifiedCheck[]): string[] {
 
 /** What the table does not say. */
 export function remarks(target: VerifyTarget, results: readonly VerifiedCheck[]): string[] {
-  const { uncovered, edited, session } = target;
+  const { uncovered, edited, hidden, session } = target;
   const waiting = results.filter(({ result }) => result === 'waiting').length;
   const flaky = results.filter(({ result }) => result === 'flaky').length;
   const how = session === null ? 'It is answered in a session.' : '`untildone approve` answers it.';
@@ -133,6 +134,7 @@ export function remarks(target: VerifyTarget, results: readonly VerifiedCheck[])
     edited.length === 0
       ? null
       : `${edited.map((path) => shown(path, 200)).join(', ')} was changed since the human's message; what it says about checks counts from the next one.`,
+    hidden.length === 0 ? null : hiddenSentence(hidden),
   ].filter((remark) => remark !== null);
 }
 

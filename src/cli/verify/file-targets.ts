@@ -14,7 +14,7 @@ import { readPolicyFor } from '../open-runtime.ts';
 import { complain, shown } from '../print.ts';
 import { collectChecks, type VerifyTarget } from './verify-target.ts';
 
-const noSession = { session: null, frozen: {}, edited: [] } as const;
+const noSession = { session: null, frozen: {}, edited: [], hidden: [] } as const;
 
 export function configurationTarget(io: Io): VerifyTarget {
   const directory = realpathSync(io.cwd);

@@ -1,6 +1,7 @@
 // The checks of a session, as its human's last message froze them: what is in untildone.json by now does not count
 // (V2). Cancelled todos prove nothing and are left out.
 import { editedSources } from '../../checks/checker.ts';
+import { listWorkspace } from '../../checks/fingerprint.ts';
 import { frozenBy } from '../../checks/git.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
@@ -32,6 +33,9 @@ export async function sessionTarget(store: Store, session: Session, io: Io): Pro
   const policy = await snapshotOf(store, session);
   const todos = await store.todos({ planId: session.planId });
   const checks = policy.checks ?? {};
+  const frozen = frozenBy(policy, spokeAt(session));
+  const directory = session.descriptor.directory ?? io.cwd;
+  const listed = await listWorkspace(directory, { rules: frozen.rules, environment: io.env });
   return {
     ...collectChecks({
       goalChecks: policy.goalChecks,
@@ -41,8 +45,9 @@ export async function sessionTarget(store: Store, session: Session, io: Io): Pro
     source: 'session',
     session,
     file: null,
-    directory: session.descriptor.directory ?? io.cwd,
-    frozen: frozenBy(policy, spokeAt(session)),
+    directory,
+    frozen,
     edited: editedSources(policy),
+    hidden: listed.ok ? listed.hidden : [],
   };
 }

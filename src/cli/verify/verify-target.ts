@@ -31,6 +31,8 @@ export interface VerifyTarget {
   readonly uncovered: number;
   /** Files that say what is checked, changed since the human's message. */
   readonly edited: readonly string[];
+  /** Files that are ignored since the human's message. */
+  readonly hidden: readonly string[];
 }
 
 interface NamedChecks {
