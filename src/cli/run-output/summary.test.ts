@@ -42,6 +42,12 @@ describe('the summary of a run', () => {
     expect(meaning).toMatch(/^ {2}\S.{20,}\.$/);
   });
 
+  it('V1, V8: where every check passed before and nothing changed, no mere check is advised', () => {
+    const lines = summary({ outcome: 'claimed', exitCode: 3, reason: 'no-change' }).join('\n');
+    expect(lines).not.toContain('A check would show it');
+    expect(lines).toContain('a check that fails before it would show it: --check CMD, also with --resume.');
+  });
+
   it('V1, V8: an answer without a plan is claimed, and how it could be done is said', () => {
     const claimed = { outcome: 'claimed', exitCode: 3, sentence: 'There is nothing to verify.' } as const;
     expect(summary({ reason: 'no-plan', ...claimed, resumeCommand: '' })).toEqual([

@@ -30,6 +30,10 @@ const meanings: Readonly<Record<Outcome, readonly [style: Style, meaning: string
   failed: ['red', 'It could not go on; what was done so far is kept.'],
 };
 
+/** There are checks, and one more that passes already would show as little. */
+const unchanged =
+  'If work was wanted, a check that fails before it would show it: --check CMD, also with --resume.';
+
 export function summaryLines(page: Page, event: RunEnded): string[] {
   return [
     '',
@@ -63,7 +67,7 @@ function outcomeLines(page: Page, { outcome, reason, sentence, exitCode }: RunEn
       style,
     }),
     ...page.entry({ mark: '', indent: 2, text: sentence }),
-    ...page.entry({ mark: '', indent: 2, text: meaning }),
+    ...page.entry({ mark: '', indent: 2, text: reason === 'no-change' ? unchanged : meaning }),
   ];
 }
 
