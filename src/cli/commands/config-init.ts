@@ -30,9 +30,12 @@ export const configInit: Command = {
       return refuse(io, `${shown(path, 300)} ${whyNotWritten(error)}.`);
     }
     // Whoever had it written means it; an agent has to ask.
-    if ((await io.whyNoHuman()) === null)
-      acceptProject(io, readPolicyFor(io, realpathSync(io.cwd)).project, true);
-    printLines(io, [`Wrote ${shown(path, 300)}. \`untildone config\` shows what holds now.`]);
+    const isHuman = (await io.whyNoHuman()) === null;
+    if (isHuman) acceptProject(io, readPolicyFor(io, realpathSync(io.cwd)).project, true);
+    const next = isHuman
+      ? '`untildone config` shows what holds now.'
+      : 'Nothing of it holds before a human accepts it: `untildone trust`.';
+    printLines(io, [`Wrote ${shown(path, 300)}. ${next}`]);
     return 0;
   },
 };

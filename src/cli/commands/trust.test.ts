@@ -1,5 +1,5 @@
 // V10: a human's yes to what a project's file asks for, at the command line.
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
@@ -97,7 +97,12 @@ describe('untildone trust', () => {
     expect((await bench.run('trust', 'lst')).code).toBe(2);
   });
 
-  it('what `config init` wrote at a human’s word is accepted; without a human it is not', async () => {
+  it('what `config init` wrote at a human’s word is accepted; without a human it is not, which is said', async () => {
+    const whyNoHuman = async () => 'Only a human may say this.';
+    const { out } = await bench.runWith({ whyNoHuman }, 'config', 'init');
+    expect(out).toContain('Nothing of it holds before a human accepts it: `untildone trust`.');
+    expect(existsSync(kept())).toBe(false);
+    rmSync(join(bench.project, 'untildone.json'));
     await bench.run('config', 'init');
     expect((await bench.run('trust')).code).toBe(0);
     expect(JSON.parse(readFileSync(kept(), 'utf8'))).toHaveLength(1);
