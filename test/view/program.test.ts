@@ -44,6 +44,27 @@ async function open(
 }
 
 describe('untildone run in a terminal', () => {
+  it('V10 P40 V1: asks about the file of the project, runs its check after a yes alone, and shows how it stands', async () => {
+    const steps = [writeFile('alpha.txt', 'a'), say('It is written.')];
+    const file = { checks: { written: { command: 'test -f alpha.txt' } }, goal: ['written'] };
+    const ask = async (answer: readonly string[]) => {
+      const { line, terminal } = await open(steps);
+      writeFileSync(join(line.project, 'untildone.json'), JSON.stringify(file));
+      terminal.run(...line.words(...run, '--plain'));
+      await terminal.sees('+ checks.written: {"command":"test -f alpha.txt"}');
+      await terminal.sees('Accept? [y: yes; Enter: leave it as it is]');
+      terminal.press(...answer, 'Enter');
+      const code = await terminal.ended();
+      return { code, text: terminal.scrollback() };
+    };
+    const refused = await ask([]);
+    expect(refused.code).toBe(3);
+    expect(refused.text).not.toContain('before the work:');
+    const accepted = await ask(['y']);
+    expect(accepted.code).toBe(0);
+    expect(accepted.text).toContain('before the work: check written fails');
+  });
+
   it('C3: draws the view while it works and leaves its lines and the summary', async () => {
     const { line, terminal } = await open([
       withText('I plan first.', plan('Write alpha', 'Write beta')),
