@@ -150,6 +150,16 @@ describe('the workspace', () => {
     driver.happens({ type: 'workspace-seen', fingerprint: 'tree-2' });
     expect(driver.state.counters.stagnant).toBe(0);
   });
+
+  it('G7: a call before the human’s message is not good for what the human changes after it', () => {
+    const { driver } = planned(['a', 'b']);
+    driver.stops({ fingerprint: 'tree-1' });
+    driver.works();
+    driver.says('go on', 'message-2', 'tree-1');
+    driver.stops({ fingerprint: 'tree-1' });
+    driver.stops({ fingerprint: 'tree-2' });
+    expect(driver.state.counters).toEqual(counters(2, 2, 2));
+  });
 });
 
 describe('weak changes', () => {
