@@ -107,7 +107,10 @@ export function makeFolder(path: string, mode: number): void {
 }
 
 /** As far as it is looked at: whoever uses our types need not have Node's. */
-export type FileStats = { readonly uid: number; readonly mode: number; isFile(): boolean };
+export type FileStats = Readonly<{ uid: number; mode: number; size: number }> & {
+  isFile(): boolean;
+  isDirectory(): boolean;
+};
 
 /** A regular file, whole. Sentences go on after its name; `refuse` says one of its own. */
 export function readBytes(
@@ -175,7 +178,7 @@ function gitFolders(root: string, dot: string, isFolder: boolean): Omit<FoundRep
 }
 
 /** null: missing, or a link to itself. */
-export function statsOf(path: string) {
+export function statsOf(path: string): FileStats | null {
   try {
     return fs.statSync(path);
   } catch {
