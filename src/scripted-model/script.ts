@@ -101,8 +101,8 @@ export type ScriptMemory = Readonly<{
 
 /** A script of failures alone would be skipped for ever. */
 const mostSkipped = 1000;
-/** A killed client comes back without the last reply or two. */
-const mostSnapshots = 8;
+/** A killed client comes back without the last reply or two, one whose store was put back without dozens. */
+const mostSnapshots = 100;
 
 function positionInHistory(steps: Step, moments: readonly Moment[]): Position {
   const anchors = moments.map(({ said }) => readAnchor(said));

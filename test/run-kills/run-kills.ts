@@ -44,13 +44,10 @@ export interface RunKillsReport {
   readonly runs: number;
   /** Of the runs those whose store lost something. */
   readonly putBack: number;
-  /** How runs that lost something ended where it was not as in the undisturbed run, with the decisions. */
-  readonly otherwise: readonly string[];
   /** One sentence per broken promise. */
   readonly broken: readonly string[];
 }
 
-const claimedCode = 3;
 const agentProcess = fileURLToPath(new URL('./agent-process.ts', import.meta.url));
 /** After so many kills a run is left alone, so that every run comes to an end. */
 const killsPerRun = 12;
@@ -82,7 +79,6 @@ export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<
   const random = seededRandom(seed);
   const drawn = work.workers.length === 0 ? moments : [...moments, ...workerMoments];
   const broken: string[] = [];
-  const otherwise: string[] = [];
   let killed = 0;
   let runs = 0;
   let putBack = 0;
@@ -109,12 +105,10 @@ export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<
       putBack += Number(run.wentBack);
       const { exitCode, said } = run.result;
       const differences = run.wentBack
-        ? isHonest(run.result)
+        ? isHonest(run.result, expected.result)
           ? []
-          : [`it went back and ended ${said} (${exitCode})`]
+          : [`it went back and ended ${said} (${exitCode}); last, newest first:\n  ${run.decisions}`]
         : compare(expected.result, run.result);
-      if (run.wentBack && exitCode !== claimedCode && said !== expected.result.said)
-        otherwise.push(`run ${runs}: ${said}\n  ${run.decisions}`);
       broken.push(
         ...[...differences, ...run.broken].map(
           (sentence) => `run ${runs}, killed ${chosen.map(describe).join(', ')}: ${sentence}`,
@@ -122,7 +116,7 @@ export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<
       );
       rmSync(directory, { recursive: true, force: true });
     }
-    return { kills: killed, runs, putBack, otherwise, broken };
+    return { kills: killed, runs, putBack, broken };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -137,13 +131,9 @@ function describe(moment: KillMoment): string {
   return `${moment.milliseconds} ms after ${after}`;
 }
 
-/**
- * What was lost proves nothing: claimed at best (P43). A model that remembers work which the store has lost may also
- * insist until it is stagnant, or call it blocked; no such run is a success, and none fails.
- */
-function isHonest({ exitCode, said }: EndResult): boolean {
-  const outcomes = { 3: 'claimed', 4: 'blocked', 5: 'stagnant' } as Readonly<Record<number, string>>;
-  return said.includes(`"outcome":"${outcomes[exitCode ?? 0]}"`);
+/** What was lost proves nothing: claimed at best, or as the run ends anyway where that is no success (P43). */
+function isHonest({ exitCode, said }: EndResult, expected: EndResult): boolean {
+  return exitCode !== 0 && (said.includes('"outcome":"claimed"') || said === expected.said);
 }
 
 interface DisturbedRun {
@@ -310,7 +300,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [kills = '100', seed = '1', what = 'notes'] = process.argv.slice(2);
   const work = what === 'workers' ? workerWork : noteWork(20);
   const report = await runKills({ kills: Number(kills), work, seed: Number(seed) });
-  for (const sentence of [...report.otherwise, ...report.broken]) process.stdout.write(`${sentence}\n`);
+  for (const sentence of report.broken) process.stdout.write(`${sentence}\n`);
   process.stdout.write(
     `run kills: ${report.kills} kills, stores put back: ${report.putBack}, ${report.broken.length} broken promises\n`,
   );
