@@ -95,7 +95,7 @@ export function limitAfter({ rateLimitedUntil }: State, at: number): number | nu
   return rateLimitedUntil !== null && at < rateLimitedUntil ? rateLimitedUntil : null;
 }
 
-function canWrite({ access }: EventOf<'tool-started' | 'tool-ended'>): boolean {
+export function canWrite({ access }: Pick<EventOf<'tool-started'>, 'access'>): boolean {
   return access === 'write' || access === 'unknown';
 }
 

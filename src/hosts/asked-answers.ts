@@ -10,7 +10,7 @@ import { endsInQuestion } from '../core/safe-text.ts';
 import { settingsForAgent } from '../core/settings.ts';
 import { createState, noTrail, type State, spokeAt } from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
-import { mayHaveMoved } from '../core/work.ts';
+import { canWrite, mayHaveMoved } from '../core/work.ts';
 import { type Handled, lossSentence } from '../engine/engine.ts';
 import { frozenPolicy } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
@@ -244,7 +244,7 @@ export function createAnswers(context: Context) {
     const hasPlan = differences.length > 0 || pending.some(isPlanning) || state.plan.length > 0;
     const isMeasured = hasPlan || configuration.current().goalChecks.length > 0;
     // Calls that still wait in the inbox may have written as well.
-    const mayWrite = (event: Event) => 'access' in event && !['read', 'todo'].includes(event.access);
+    const mayWrite = (event: Event) => 'access' in event && canWrite(event);
     const looks = isMeasured && (mayHaveMoved(state.work) || pending.some(mayWrite));
     const fingerprint = looks ? await look(policy ?? {}, since) : null;
     const made = base('stop');

@@ -5,7 +5,7 @@
 import { frozenBy } from '../../checks/git.ts';
 import { endsInQuestion } from '../../core/safe-text.ts';
 import { isOnItsWay, type Session, type State, spokeAt } from '../../core/state.ts';
-import { mayHaveMoved } from '../../core/work.ts';
+import { canWrite, mayHaveMoved } from '../../core/work.ts';
 import { frozenPolicy } from '../../engine/policy.ts';
 import { compactionFailed, isOff } from '../shared.ts';
 import { type Happening, happened, type ToldAdapter, waitEnded } from '../told.ts';
@@ -171,7 +171,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     const read = readCall(part);
     if (read === null) return;
     const { callId, call, isOver, error } = read;
-    if (call.access !== 'read' && call.access !== 'todo') memory.mayHaveWritten = true;
+    if (canWrite(call)) memory.mayHaveWritten = true;
     if (isOver) memory.toolError = call.access === 'todo' ? null : error;
     // Repeated while a call prints.
     if (!isNews(`${callId} ${isOver}`)) return;
