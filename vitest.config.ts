@@ -10,7 +10,13 @@ const mutationId = process.env['UNTILDONE_MUTATION'];
 export default defineConfig({
   plugins: mutationId ? [mutationPlugin(root, mutationId) as Plugin] : [],
   test: {
-    include: ['src/**/*.test.ts', 'test/*.test.ts', 'test/stories/*.test.ts', 'test/conformance/*.test.ts'],
+    include: [
+      'src/**/*.test.ts',
+      'test/*.test.ts',
+      'test/stories/*.test.ts',
+      'test/conformance/*.test.ts',
+      'test/docs/*.test.ts',
+    ],
     exclude: ['test/hosts/**', '**/node_modules/**', 'dist/**'],
     globalSetup: ['test/support/temporary-root.ts'],
     environment: 'node',

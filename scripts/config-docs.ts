@@ -66,15 +66,15 @@ const notes: Readonly<Record<string, string>> = {
   models:
     'NAME is the provider; letter case does not count. What these fields do together: [Providers](#providers).',
   prices:
-    'NAME is `provider/model`. Prices are in any currency you like; `maxCost` is meant in the same. The prices of\nsome models come along, in US dollars: [prices.md](prices.md). Without any price the cost is unknown, and `run` refuses\n`maxCost`.',
+    'NAME is `provider/model`. Prices are in US dollars, and so are `maxCost` and what is shown. The prices of\nsome models come along: [Prices](prices.md). Without any price the cost is unknown, and `run` refuses\n`maxCost`.',
   tools:
     'In a pattern `*` and `?` stand for characters of one word, `**` for any number of words: `npm run *` allows\n`npm run build` and not `npm run build --force`. A command with shell syntax (`;`, `&&`, `|`, `$`, `>` …) fits only a\npattern that is equal to it.',
   permissions:
-    'The names under `allow` are those of tools: `{ "shell": ["npm test **"], "write_file": ["src/**"] }`. A file tool that is\nnot named may write everywhere in the workspace. Modes, patterns and questions: [permissions.md](permissions.md).',
+    'The names under `allow` are those of tools: `{ "shell": ["npm test **"], "write_file": ["src/**"] }`. A file tool that is\nnot named may write everywhere in the workspace. Modes, patterns and questions: [Permissions](permissions.md).',
   workers:
-    'NAME is the `agentType` of the todos that go to the worker. A project’s file can narrow the tools of a built-in worker and\nnot widen them, and its `prompt` is told to the worker as words of the project: [agents.md](agents.md#workers).',
+    'NAME is the `agentType` of the todos that go to the worker. A project’s file can narrow the tools of a built-in worker and\nnot widen them, and its `prompt` is told to the worker as words of the project: [Our own agent](agents.md#workers).',
   checks:
-    'Exactly one of `command`, `file`, `http` and `human` makes the kind; fields of another kind are an error. The whole check\ncomes from the strongest source that names it. What checks are for: [checks.md](checks.md).',
+    'Exactly one of `command`, `file`, `http` and `human` makes the kind; fields of another kind are an error. The whole check\ncomes from the strongest source that names it. What checks are for: [Checks](checks.md).',
   todoChecks: 'All entries that fit a title count.',
 };
 
@@ -160,45 +160,53 @@ function providerRow([name, known]: readonly [string, (typeof knownProviders)[st
 }
 
 export function configDocs(): string {
-  return `# Configuration
+  return `# Settings
 
-Flags over environment over the project's file over the user's file over defaults. \`untildone config\` shows what
-holds here and where each value comes from; \`untildone config init\` writes a small file to start from.
+\`\`\`sh
+untildone config                        # every setting that applies here, and where it comes from
+untildone config init                   # writes a small untildone.json to start from
+untildone run "fix the test" --max-minutes 60   # a flag: for this run only
+\`\`\`
+
+The strongest first: a flag, the environment, the project's file, the user's file, the default.
 
 | where | what |
 |---|---|
 | flag | \`${flagName('maxContinuations')}=20\`, in a section \`${flagName('context.maxMessages')}=80\`, for commands that take settings (\`run\`, \`config\`) |
 | environment | \`${environmentName('maxContinuations')}=20\`, \`${environmentName('context.maxMessages')}=80\`; lists are separated by commas or are a JSON array, whole sections are JSON |
-| project | \`untildone.json\` in the directory or above it, up to the root of the git repository; it counts once you accepted it: [trust.md](trust.md) |
+| project | \`untildone.json\` in the directory or above it, up to the root of the git repository; it counts once you accepted it: [Trust](trust.md) |
 | user | \`~/.config/untildone/untildone.json\` (\`XDG_CONFIG_HOME\`) |
 
-The file is plain JSON; \`"$schema": "./node_modules/untildone/dist/schema.json"\` gives completion in editors where the
-package is installed in the project. A wrong key or value is told with its path, and nothing of the file is applied.
+The file is plain JSON, without comments. If a key or a value is wrong, you are told where, and nothing of the file is applied.
+
+A \`$schema\` gives completion in editors: \`"./node_modules/untildone/dist/schema.json"\` if the package is installed in the project;
+after a global install, the path that \`echo "$(npm root --global)/untildone/dist/schema.json"\` prints.
+
 \`agents\` overrides settings for one agent by name, where the third column says so:
 
 \`\`\`json
 { "maxStagnant": 4, "agents": { "build": { "maxContinuations": 30 } } }
 \`\`\`
 
-Our own agent goes by the name \`run\`: \`"agents": { "run": { "model": "ollama/qwen3", "maxMinutes": 60 } }\` holds for
-\`untildone run\` alone, unless a flag or the environment says something else.
+Our own agent goes by the name \`run\`: \`"agents": { "run": { "model": "ollama/qwen3", "maxMinutes": 60 } }\` counts for
+\`untildone run\` only, unless a flag or the environment says something else.
 
-What holds is frozen at each message of the human: an agent that edits the file in mid-turn changes nothing before the
-human speaks again. A repository cannot grant itself anything: \`permissions\` and \`tools.shellAllow\`, also under
-\`agents\`, count only from the user's file, the environment or a flag.
+Settings are frozen at each of your messages: an agent that edits the file in the middle of its work changes nothing before you
+write again. A repository cannot grant itself anything: \`permissions\` and \`tools.shellAllow\`, also under \`agents\`, count only
+from the user's file, the environment or a flag.
 
-## Settings
+## All settings
 
-Those with a link have fields of their own, which stand [below](#sections). "Acts in" says where a setting does something:
-\`run\` is our own agent, the enforcer any program with [its event bus](enforcer.md), MCP the todo tools of
-[\`untildone mcp\`](mcp.md).
+Those with a link have fields of their own: [below](#sections). "Acts in" says where a setting does something: \`run\` is our own
+agent, the enforcer any program with [its event bus](enforcer.md), MCP the todo tools of [\`untildone mcp\`](mcp.md).
 
-- Claude Code and \`run\` are answered in the moment in which they stop: nothing counts down and nothing waits between two
-  continuations, so that \`minIntervalMs\` and \`countdownSeconds\` do nothing there, nor in \`opencode run\`.
-- Tokens are counted as the host tells them: OpenCode with each step; Claude Code in its transcript, which is read at a
-  stop if \`maxTokens\` is set (its last 8 MB; not what subagents write into files of their own), and tells no cost; a
-  program on the enforcer by \`usage.reported\`. Claude Code and OpenCode compact their context by themselves, so that
-  \`contextShare\` is for \`run\`, and for programs that report their context.
+- Claude Code and \`run\` get their answer in the moment in which they stop. Nothing counts down and nothing waits between two
+  continuations, so \`minIntervalMs\` and \`countdownSeconds\` do nothing there, nor in \`opencode run\`.
+- Tokens are counted as the host reports them. OpenCode does it with each step. Claude Code has them in its transcript, which is
+  read at a stop if \`maxTokens\` is set (its last 8 MB; not what subagents write into files of their own); it reports no cost. A
+  program on the enforcer reports them by \`usage.reported\`.
+- Claude Code and OpenCode compact their context by themselves, so \`contextShare\` is for \`run\`, and for programs that report
+  their context.
 - The enforcer runs checks only with a \`checker\`.
 
 | setting | default | per agent | acts in | meaning |
@@ -244,7 +252,7 @@ CORP_API_KEY=… untildone run "fix the failing test"
 
 - \`api\` is the protocol: \`chat\` for OpenAI-compatible chat completions, \`responses\` for OpenAI's newer one, \`anthropic\`,
   \`google\`. The path of the protocol (\`/chat/completions\` …) is added to \`baseUrl\`, which therefore ends in its version.
-- A key never stands in a file, only the name of its variable.
+- A key is never written into a file, only the name of its variable.
 - A known provider with a \`baseUrl\` of its own gets no key unless \`apiKeyEnv\` names one: the known key belongs to the
   known address.
 - A project's file must not choose who reads the conversation: from there a \`baseUrl\` counts only on this machine

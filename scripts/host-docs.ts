@@ -53,13 +53,12 @@ export function hostDocs(): string {
 
 A host is a program that runs agents. \`untildone init NAME\` does all that one needs, \`untildone doctor\` says whether it
 works, and \`untildone init NAME --uninstall\` leaves every file as it was. An adapter translates and never decides: the same
-[rules](../architecture.md) answer every host. What a host can show us and do for us differs:
+[rules](../reference/rules.md) answer every host. What a host can show us and do for us differs:
 
 ${table.join('\n')}
 
-The adapters declare this, and one suite holds them to it: [host-conformance.ts](../../test/conformance/host-conformance.ts) runs
-the same promises over every adapter and over two scripted hosts. For programs with an event bus of their own there is
-the [idle enforcer](../enforcer.md).
+The adapters declare this, and one suite (\`test/conformance\`) holds them to it: it runs the same promises over every adapter
+and over two scripted hosts. For programs with an event bus of their own there is the [idle enforcer](../enforcer.md).
 
 This page is written by \`npm run docs:hosts\`.
 `;

@@ -155,7 +155,7 @@ describe('status', () => {
     expect(await state()).toBe('paused by the human: lunch');
     await bench.run('resume');
     await bench.run('stop');
-    expect(await state()).toBe('latched: stopped by the human (untildone stop)');
+    expect(await state()).toBe('stopped by the human (untildone stop)');
     await host.happens({ type: 'session-deleted' });
     expect(await state()).toBe('deleted');
   });
@@ -383,6 +383,6 @@ describe('pause, stop and resume', () => {
     await addStagnantSession(bench);
     writeFileSync(join(bench.project, 'untildone.json'), '{ "mode": "loud" }');
     expect((await bench.run('stop')).code).toBe(0);
-    expect((await bench.run('status')).out).toContain('state    latched');
+    expect((await bench.run('status')).out).toContain('state    stopped by the human');
   });
 });

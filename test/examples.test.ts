@@ -1,4 +1,4 @@
-// The examples: each is run by `npm run examples` and named in the README, and what they configure is right. That the
+// The examples: each is run by `npm run examples` and named on docs/library.md, and what they configure is right. That the
 // JSON Schema says what `validateConfig` says is tested beside the schema.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ const programs = globSync('examples/*.ts', { cwd: root }).sort();
 const configurations = globSync('examples/*/**/untildone.json', { cwd: root }).sort();
 
 describe('examples', () => {
-  it.each(programs)('%s is run by CI and named in the README', (program) => {
+  it.each(programs)('%s is run by CI and named on the page about the library', (program) => {
     expect(JSON.parse(read('package.json')).scripts.examples).toContain(program);
-    expect(read('README.md')).toContain(`](${program})`);
+    expect(read('docs/library.md')).toContain(`](../${program})`);
   });
 
   it.each(configurations)('C1: %s is a right configuration', (path) => {

@@ -33,7 +33,7 @@ export const usageKind = object({
   inputTokens: described(whole, 'Cached ones included.'),
   cachedTokens: whole,
   outputTokens: whole,
-  cost: described(nullable(amount), 'In the currency of the configured prices; null: no price.'),
+  cost: described(nullable(amount), 'In US dollars, as the prices; null: no price.'),
 });
 
 const todos = list({ ...todoKind, definition: 'todo' });
@@ -61,6 +61,14 @@ export const eventFields = {
     ok: described(flag, 'false: an error, or a command that exited with another status than 0.'),
     output: words("First part of the output, or the error's sentence."),
     milliseconds,
+  },
+  'file-changed': {
+    ...aboutCall,
+    path: words('Relative to the workspace.'),
+    isNew: flag,
+    added: described(whole, 'Lines.'),
+    removed: described(whole, 'Lines.'),
+    diff: words('In unified form; cut where it is long.'),
   },
   'plan-changed': { todos, completed: whole, total: whole },
   continuation: {
@@ -121,6 +129,7 @@ export const eventFields = {
     flaky: described(flag, 'It failed first and passed when it was run once more.'),
     sentence: words('Why it did not pass.'),
     milliseconds,
+    tail: words('The end of its output.'),
   },
   baseline: {
     check: text,

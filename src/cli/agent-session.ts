@@ -10,13 +10,23 @@ import { spokeAt } from '../core/state.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
+import { canAnswerHere } from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
-import { openRunOutput } from './open-run-output.ts';
 import { openPlanFileSync } from './plan-file-session.ts';
+import { complain } from './print.ts';
 import { prepareChecks } from './run-checks.ts';
 import { planFileOf } from './run-plan.ts';
 import { shortId } from './session-name.ts';
-import { createHumanActs } from './view/human-acts.ts';
+import { createHumanActs } from './show/human-acts.ts';
+import {
+  createPrinter,
+  drawsView,
+  type OutputChoice,
+  printedOutput,
+  type RunHand,
+  type RunOutput,
+} from './show/output.ts';
+import { createStreamWriter } from './show/stored-stream.ts';
 
 // Remarks of the provider packages are for programmers; they would stand between the lines that people read.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
@@ -116,10 +126,13 @@ async function runOwned(
     tell: (sentence) => output.emit({ type: 'notice', at: io.clock.now(), sessionId, sentence }),
     interrupt: onInterrupt,
   };
+  const stream = createStreamWriter(store, sessionId);
   const emit = (event: AgentEvent): void => {
     watch(event, watched);
     const isLost = event.type === 'run-ended' && session.isKept?.() === false;
-    output.emit(isLost ? { ...event, resumeCommand: '' } : event);
+    const told = isLost ? { ...event, resumeCommand: '' } : event;
+    stream.take(told);
+    output.emit(told);
   };
   process.on('SIGINT', onInterrupt);
   process.on('SIGTERM', onInterrupt);
@@ -171,5 +184,22 @@ async function runOwned(
     process.off('SIGINT', onInterrupt);
     process.off('SIGTERM', onInterrupt);
     await output.close();
+    await stream.close();
   }
+}
+
+/** The live view, lines, or NDJSON. The view is loaded only where it is drawn. */
+async function openRunOutput(io: Io, choice: OutputChoice, hand: RunHand): Promise<RunOutput> {
+  if (drawsView(io, choice)) {
+    try {
+      return (await import('./show/run-view.ts')).openRunView(io, hand);
+    } catch (error) {
+      // Safe: lines show the same.
+      const why = error instanceof Error ? error.message : String(error);
+      complain(io, `The live view could not be opened (${why}); the run is shown in lines.`);
+    }
+  }
+  const print = await createPrinter(io, choice.json);
+  if (choice.json || !(await canAnswerHere(io))) return printedOutput(io, print);
+  return (await import('./show/plain-terminal.ts')).plainTerminalOutput(io, print, hand);
 }

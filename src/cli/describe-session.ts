@@ -46,7 +46,7 @@ const pauses: Readonly<Record<NonNullable<Session['pause']>['by'], string>> = {
 export function describeState(session: Session, now: number): SessionState {
   const { latch, pause, timer, parked, settled, turn } = session;
   if (session.deleted) return { name: 'deleted', words: 'deleted' };
-  if (latch !== null) return { name: 'latched', words: `latched: stopped by the human (${latch.how})` };
+  if (latch !== null) return { name: 'latched', words: `stopped by the human (${latch.how})` };
   if (pause !== null) {
     return {
       name: 'paused',

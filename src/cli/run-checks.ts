@@ -11,7 +11,7 @@ import type { Store } from '../engine/store.ts';
 import type { AgentSession } from './agent-session.ts';
 import type { Io } from './io.ts';
 import { openParts } from './open-runtime.ts';
-import type { RunOutput } from './run-output/run-output.ts';
+import type { RunOutput } from './show/output.ts';
 
 export async function prepareChecks(
   io: Io,
@@ -34,9 +34,10 @@ export async function prepareChecks(
     signal: () => signal,
     askHuman: ask ?? undefined,
     onStarted: (check, todoId) => emit({ type: 'check-started', ...base(), check, todoId }),
-    onResult: ({ check, result, flaky, sentence, milliseconds }, todoId) => {
+    onResult: ({ check, result, flaky, sentence, milliseconds, tail }, todoId) => {
       const why = result === 'passed' ? '' : sentence;
-      emit({ type: 'check-ended', ...base(), check, todoId, result, flaky, sentence: why, milliseconds });
+      const seen = { result, flaky, sentence: why, milliseconds, tail };
+      emit({ type: 'check-ended', ...base(), check, todoId, ...seen });
     },
     onEdited: (paths) => {
       const files = paths.map((path) => oneLine(path, 200)).join(', ');

@@ -1,7 +1,7 @@
 // Breaks a line of a command between words where the terminal is too narrow for it. What follows stands below its
 // column or behind its margin. Words are never broken: an id or a path is there to be copied. Pure.
 import { stripVTControlCharacters } from 'node:util';
-import { displayWidth } from './run-output/display-width.ts';
+import { displayWidth } from './show/page.ts';
 
 const margin = /^ *[│|] /u;
 /** Less room than this to the right of a column is worse than none. */

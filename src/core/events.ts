@@ -308,6 +308,7 @@ const eventTable = {
 
 type Table = typeof eventTable;
 export type EventType = keyof Table;
+export const eventTypes = Object.keys(eventTable) as readonly EventType[];
 export type EventBase = Values<typeof base>;
 export type EventOf<Type extends EventType> = {
   [T in Type]: EventBase & { readonly type: T } & Values<Table[T]>;

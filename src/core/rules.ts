@@ -318,7 +318,7 @@ export const stopRules = [
     return letGo('exhausted', `The context is ${percent} % full.`, inputs);
   }),
   budget('token-budget', 'tokens'),
-  budget('cost-budget', 'money'),
+  budget('cost-budget', 'dollars'),
   budget('time-budget', 'minutes'),
   counter('ceiling', 'continuations since the human spoke', ({ state, settings }) => ({
     used: state.counters.total,
@@ -405,7 +405,7 @@ type Usage = Readonly<{ used: number; limit: number | null }>;
 function spent({ state: { usage }, settings, at }: Spending) {
   return {
     tokens: { used: usage.tokens, limit: settings.maxTokens },
-    money: { used: usage.cost, limit: settings.maxCost },
+    dollars: { used: usage.cost, limit: settings.maxCost },
     minutes: { used: (at - usage.since) / 60_000, limit: settings.maxMinutes },
   };
 }

@@ -273,7 +273,7 @@ const ownSettings = {
   maxCost: perAgent(
     nullable(number(0, 1_000_000)),
     null,
-    'Cost, in the currency of the prices, that may be spent after one human message; null: no limit.',
+    'Cost in US dollars that may be spent after one human message; null: no limit.',
     ['run', 'opencode', 'enforcer'],
   ),
   maxMinutes: perAgent(

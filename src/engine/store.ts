@@ -103,6 +103,8 @@ type Additions = Readonly<{
   messages?: readonly Omit<MessageRow, 'sequence'>[];
   /** New, made again or ended; a result is never taken back. */
   calls?: readonly CallRow[];
+  /** What a run showed, as JSON; the oldest of very many give way. */
+  shown?: readonly { sessionId: string; body: string }[];
   /** The messages of this step are written: its calls are history. */
   settled?: { sessionId: string; stepId: string };
 }>;
@@ -158,6 +160,8 @@ export interface Store {
   evidence(sessionId: string, limit: number): Promise<readonly EvidenceRow[]>;
   /** Messages after this sequence, and the calls of steps whose messages were never written. */
   transcript(sessionId: string, after: number): Promise<{ messages: MessageRow[]; calls: CallRow[] }>;
+  /** What the session showed after this number, in order; numbers start at 1 and have no gaps. */
+  shown(sessionId: string, after: number): Promise<readonly { sequence: number; body: string }[]>;
   /** Sessions untouched since `before` and without a timer, oldest first; how many. A plan that others use stays. */
   archive(before: number, limit: number): Promise<number>;
   /** After what was asked for before; every later call is refused. */

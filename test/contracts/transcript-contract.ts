@@ -39,6 +39,18 @@ export function describeTranscript({ store }: StoreUnderTest): void {
       ]);
     });
 
+    it('C3: what a run showed keeps its order in each session, and is read from any place on', async () => {
+      const row = (sessionId: string, body: string) => ({ sessionId, body });
+      await store().record({ shown: [row('session-1', 'one'), row('session-2', 'elsewhere')] });
+      await store().record({ shown: [row('session-1', 'two')] });
+      expect(await store().shown('session-1', 0)).toEqual([
+        { sequence: 1, body: 'one' },
+        { sequence: 2, body: 'two' },
+      ]);
+      expect(await store().shown('session-1', 1)).toEqual([{ sequence: 2, body: 'two' }]);
+      expect(await store().shown('session-3', 0)).toEqual([]);
+    });
+
     it('V5: a call is unsettled from its start until its step is written down', async () => {
       const [a, b, c] = [
         call('a', 'step-1'),

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import { createJsonPrinter } from '../../src/cli/run-output/run-output.ts';
+import { createJsonPrinter } from '../../src/cli/show/events.ts';
 import {
   callTool,
   complete,
@@ -56,10 +56,8 @@ function hostileCharacters(text: string): readonly string[] {
 
 function printedJson(events: readonly AgentEvent[]): string {
   let out = '';
-  const print = createJsonPrinter({
-    write: (text) => {
-      out += text;
-    },
+  const print = createJsonPrinter((text) => {
+    out += text;
   });
   for (const event of events) print(event);
   return out;

@@ -256,7 +256,7 @@ describe('a run that asks, on a terminal', () => {
     const line = await openCommandLine({ steps: asking });
     const argv = ['run', 'Do it.', '--plain', '--model', 'openai/story'];
     const { code, out } = await typed(line, argv, { 'Allow?': 'y\n' });
-    expect(out).toContain('permission given once');
+    expect(out).toContain('allowed once');
     expect(code).toBe(3);
     expect(existsSync(join(line.project, 'made.txt'))).toBe(true);
   });

@@ -29,7 +29,7 @@ function busy(count: number, tokens = 1000): Step[] {
 describe('budgets', () => {
   it.each([
     ['token-budget', 'tokens', { maxTokens: 5000 }],
-    ['cost-budget', 'money', { maxCost: 0.005, prices: { 'scripted/story': { input: 1, output: 1 } } }],
+    ['cost-budget', 'dollars', { maxCost: 0.005, prices: { 'scripted/story': { input: 1, output: 1 } } }],
   ])('G8: %s ends an agent that stops and goes on', async (reason, unit, settings) => {
     const rounds = busy(20).flatMap((work) => [work, using(1000, say('One more.'))]);
     const played = await play({ protocol, settings, steps: [using(1000, plan('Write alpha')), ...rounds] });

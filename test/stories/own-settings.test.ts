@@ -96,9 +96,9 @@ describe('maxCost', () => {
     const priced = ['--model', 'openai/priced', '--auto'];
     const spent = await line.run('run', 'Work.', ...priced, '--max-cost', '0.01');
     expect(spent.out).toContain('outcome: exhausted');
-    expect(spent.out).toMatch(/tokens in.*; cost \d/);
+    expect(spent.out).toMatch(/tokens in.*; \$\d/);
     const plain = await line.run('run', 'Work.', '--model', 'openai/odd', '--auto');
     expect(plain.out).toMatch(/tokens in.*out$/m);
-    expect(plain.out).not.toMatch(/price|cost/i);
+    expect(plain.out).not.toMatch(/price|cost|\$\d/i);
   });
 });

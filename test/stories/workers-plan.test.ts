@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { runScriptedAgent } from '../../bench/agent/scripted-agent.ts';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import { createLinePrinter } from '../../src/cli/run-output/line-printer.ts';
+import { createLinePrinter } from '../../src/cli/show/lines.ts';
 import { systemClock } from '../../src/engine/system.ts';
 import { startScriptedModel } from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
@@ -31,7 +31,7 @@ async function playAll() {
   const write = (text: string): void => {
     printed += text;
   };
-  const print = createLinePrinter({ write, isTTY: false, columns: null, color: false, unicode: true });
+  const { print } = createLinePrinter({ write, isTTY: false, columns: null, color: false, unicode: true });
   const ended = await runScriptedAgent({
     url: model.url,
     api: 'anthropic',

@@ -80,7 +80,7 @@ describe('the first run', () => {
     const said = await line.run('run', 'Do the work.', '--model', 'openai/story', '--circuit-after', '2');
     expectPlainWords(said);
     expect(said.code).toBe(1);
-    expect(said.out).toContain('outcome: failed (circuit-open, exit code 1)');
+    expect(said.out).toContain('outcome: failed\n');
     expect(said.out).toContain(
       `${url} cannot be reached: nothing listens there; start the server or correct its address.`,
     );

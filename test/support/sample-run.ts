@@ -81,6 +81,25 @@ export const sampleRun: readonly AgentEvent[] = [
     output: '\nExit status 1: 3 of 12 suites could not be loaded.\n  at …',
     milliseconds: 2140,
   }),
+  event(7, { type: 'tool-started', callId: '4', tool: 'edit_file', input: { path: 'test/parse.test.ts' } }),
+  event(7, {
+    ...({
+      type: 'file-changed',
+      callId: '4',
+      tool: 'edit_file',
+      path: 'test/parse.test.ts',
+      isNew: false,
+    } as const),
+    ...{ added: 12, removed: 3, diff: '@@ -1,2 +1,2 @@\n-import assert\n+import { expect }\n' },
+  }),
+  event(7, {
+    type: 'tool-ended',
+    callId: '4',
+    tool: 'edit_file',
+    ok: true,
+    output: 'Edited.',
+    milliseconds: 6,
+  }),
   event(8, {
     type: 'plan-changed',
     todos: [
@@ -162,6 +181,7 @@ export const sampleRun: readonly AgentEvent[] = [
     flaky: false,
     sentence: 'Exit code 1 instead of 0.',
     milliseconds: 840,
+    tail: '',
   }),
   event(55, { type: 'text-held-back', text: 'All done! The tests\nare migrated and everything passes.' }),
   event(55, {

@@ -62,10 +62,10 @@ describe('untildone attach and hosts', () => {
     await terminal.sees(/\d+ s press any key to stop/u);
     expect(terminal.screen()).toContain('opencode');
     terminal.press('Space');
-    await terminal.sees('latched: stopped by the human (a key in untildone attach)');
+    await terminal.sees('stopped by the human (a key in untildone attach)');
     expect((await sessionOf(there))?.latch).not.toBeNull();
     terminal.type('r');
-    await terminal.gone('latched: stopped');
+    await terminal.gone('stopped by the human (');
     expect((await sessionOf(there))?.latch).toBeNull();
     terminal.type('q');
     expect(await terminal.ended()).toBe(0);
@@ -84,9 +84,9 @@ describe('untildone attach and hosts', () => {
 
     await terminal.sees(/\S Bash/u);
     await there.host.completes(there.todos[0] ?? '');
-    await terminal.sees('plan [████░░░░] 1/2');
+    await terminal.sees('plan [▒▒▒▒░░░░] 1/2, 1 only claimed');
     await there.host.stops();
-    await terminal.sees('continuation 1');
+    await terminal.sees('✋ Stop refused: 1 of 2 todos open → next: Write beta');
     terminal.press('C-c');
     expect(await terminal.ended()).toBe(0);
   });
@@ -116,7 +116,7 @@ describe('untildone attach and hosts', () => {
     other.type('y');
     await terminal.gone('? permission: shell');
     expect(await terminal.ended()).toBe(3);
-    expect(terminal.scrollback()).toContain('permission given once, elsewhere');
+    expect(terminal.scrollback()).toContain('allowed once (answered elsewhere)');
   });
 
   it('C3: without a terminal it prints NDJSON, or lines, until the turn has settled', async () => {

@@ -1,9 +1,9 @@
 // A run of three seconds whose live view breaks after one: what it tells from then on must come as lines. Started in a
 // terminal by the tests.
 import { processIo } from '../../src/cli/io.ts';
-import { drawFrame } from '../../src/cli/view/draw-frame.ts';
-import { openLiveView } from '../../src/cli/view/live-view.ts';
-import { openRunView } from '../../src/cli/view/run-view.ts';
+import { openLiveView } from '../../src/cli/show/live-view.ts';
+import { openRunView } from '../../src/cli/show/run-view.ts';
+import { drawLiving } from '../../src/cli/show/view.ts';
 
 const io = processIo();
 const breaksAt = Date.now() + 1000;
@@ -17,9 +17,9 @@ process.on('SIGINT', hand.interrupt);
 const output = openRunView(io, hand, (options) =>
   openLiveView({
     ...options,
-    draw: (page, state, openLine) => {
+    draw: (living) => {
       if (Date.now() > breaksAt) throw new Error('planted');
-      return drawFrame(page, state, openLine);
+      return drawLiving(living);
     },
   }),
 );

@@ -19,7 +19,7 @@ describe('untildone demo in a terminal', () => {
     const terminal = await open();
     await terminal.sees('? permission: shell');
     expect(terminal.screen()).toContain('The script says yes in 6 s, unless you answer first.');
-    await terminal.sees('permission given once, elsewhere');
+    await terminal.sees('allowed once (answered elsewhere)');
     await terminal.sees('stopping after this step');
     await terminal.sees('as `untildone run --resume` does');
     expect(await terminal.ended(60_000)).toBe(0);
@@ -33,7 +33,7 @@ describe('untildone demo in a terminal', () => {
     // Keys count once nobody can have meant them for something else.
     await new Promise((resolve) => setTimeout(resolve, 1500));
     terminal.press('n');
-    await terminal.sees('permission refused');
+    await terminal.sees('not allowed');
     expect(await terminal.ended(60_000)).toBe(0);
     const text = terminal.scrollback();
     expect(text).toContain('I could not run greet.mjs, so I have not tried it out.');

@@ -51,13 +51,36 @@ describe('the live view in a real terminal', () => {
     expect(await terminal.modes()).toEqual(clean);
   });
 
+  const sizes = [60, 80, 200].flatMap((columns) =>
+    ['continuation', 'checks', 'diff', 'markdown', 'permission', 'ended'].map(
+      (name) => [name, columns] as const,
+    ),
+  );
+  it.each(sizes)(
+    'Must hold 2: %s fits %i columns, says the same, and leaves a clean terminal',
+    async (name, columns) => {
+      const each = { ...scene(name), columns, rows: 50 };
+      const terminal = await play(each);
+      if (each.keys !== undefined) terminal.press(...each.keys);
+      const words = (text: string): string => text.replace(/\s+/gu, '');
+      for (const wanted of each.shows)
+        if (typeof wanted === 'string') await terminal.sees(wanted.slice(0, 24));
+      const seen = terminal.screen();
+      expect(Math.max(...seen.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
+      expect(words(seen)).toContain(name === 'ended' ? '4todos:' : '1/4,1blocked');
+      if (name !== 'ended') terminal.press('C-c');
+      expect(await terminal.ended()).toBe(0);
+      expect(await terminal.modes()).toEqual(clean);
+    },
+  );
+
   it('C3: what was shown stays above; the living part is gone at the end', async () => {
     const terminal = await play(scene('checks'));
     terminal.press('C-c');
     await terminal.ended();
     const text = terminal.scrollback();
     expect(text).toContain('» goal: migrate the tests to vitest');
-    expect(text).toContain('✗ check npm test failed after 840 ms: Exit code 1 instead of 0.');
+    expect(text).toContain('✗ check "npm test" failed (840 ms): Exit code 1 instead of 0.');
     expect(text).not.toContain('plan [');
     expect(text).not.toContain('Ctrl-C stops');
     expect(text.match(/goal: migrate/gu)).toHaveLength(1);
@@ -141,7 +164,7 @@ describe('the live view in a real terminal', () => {
     const terminal = await play(scene('working'), '--breaks');
     await terminal.sees('the view broke: planted; going on');
     expect(await terminal.ended()).toBe(3);
-    expect(terminal.scrollback()).not.toContain('at drawFrame');
+    expect(terminal.scrollback()).not.toContain('at drawLiving');
     expect(await terminal.modes()).toEqual(clean);
   });
 });

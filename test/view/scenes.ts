@@ -1,7 +1,7 @@
 // The states of the live view, as events to play and what must then be on the screen. The tests read the screen; the
 // pictures in docs/view are taken of it.
 import type { AgentEvent, TodoView, UsageView } from '../../src/agent/agent-event.ts';
-import type { ViewEvent } from '../../src/cli/view/view-event.ts';
+import type { ViewEvent } from '../../src/cli/show/events.ts';
 
 export interface Scene {
   readonly name: string;
@@ -105,6 +105,34 @@ const permission: Bare<AgentEvent> = {
   pattern: 'npm publish *',
   choices: ['once', 'session', 'always', 'no'],
 };
+const markdown = `## Summary
+
+I converted **two suites** and ran them:
+
+- the parser, in \`parse.js\`
+- the printer, whose snapshots I left as they were because nobody asked for new ones
+
+\`\`\`sh
+npx vitest run
+\`\`\`
+
+| suite  | tests |
+| ------ | ----- |
+| parse  | 12    |
+| print  | 7     |
+
+Next I look at the rest.`;
+const edited: Bare<AgentEvent> = {
+  ...{ type: 'file-changed', callId: '5', tool: 'edit_file', path: 'test/unit/parse.test.ts' },
+  ...{ isNew: false, added: 2, removed: 2 },
+  diff: `@@ -1,4 +1,4 @@
+-import assert from 'node:assert';
++import { expect, it } from 'vitest';
+ import { parse } from '../src/parse.js';
+ 
+-assert.equal(parse('1'), 1);
++it('reads a number', () => expect(parse('1')).toBe(1));`,
+};
 const manyTodos = Array.from({ length: 500 }, (_, index) =>
   todo(`${index}`, `Convert suite number ${index + 1}`, {
     status: index < 250 ? 'completed' : index === 250 ? 'in_progress' : 'pending',
@@ -126,6 +154,7 @@ function elsewhere(
     { at: now, sessionId, type: 'usage', step: usage, total: usage },
     {
       type: 'session-state',
+      title: 'migrate the tests to vitest',
       at: now,
       sessionId,
       host: 'opencode',
@@ -168,14 +197,9 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'continuation',
-    title: 'Continuations are shown as what they are, firmer ones in red.',
+    title: 'An answer that was refused, why, and what comes next; firmer reminders in red.',
     kind: 'run',
-    shows: [
-      'held back: All done!',
-      'continuation 1 (reminder 1 of 3)',
-      'continuation 3 (reminder 3 of 3)',
-      '↻ 3 continuations',
-    ],
+    shows: ['✋ "All done!" refused: 2 of 4 todos open', '→ next:', '(reminder 3 of 3)', 'sent back 3 times'],
     events: (now) =>
       begun(
         now,
@@ -192,7 +216,7 @@ export const scenes: readonly Scene[] = [
     keys: ['C-o'],
     shows: [
       'Ctrl-O unfolds',
-      '✗ shell 2.1 s npm test',
+      '✗ 2.1 s shell npm test',
       'in: {"command":"npm test"}',
       'FAIL test/unit/parse.test.ts',
       'Ctrl-O folds',
@@ -212,13 +236,47 @@ export const scenes: readonly Scene[] = [
       ),
   },
   {
+    name: 'diff',
+    title: 'An edit is folded to its size; Ctrl-O unfolds it as a diff.',
+    kind: 'run',
+    keys: ['C-o'],
+    shows: [
+      '· edit_file test/unit/parse.test.ts ✓ +2 −2 · 6 ms',
+      "+import { expect, it } from 'vitest';",
+      '@@ -1,4',
+    ],
+    events: (now) =>
+      begun(
+        now,
+        { type: 'tool-started', callId: '5', tool: 'edit_file', input: { path: 'test/unit/parse.test.ts' } },
+        edited,
+        { type: 'tool-ended', callId: '5', tool: 'edit_file', ok: true, output: 'Edited.', milliseconds: 6 },
+      ),
+  },
+  {
+    name: 'markdown',
+    title: 'What the agent says is laid out: headings, lists, code, tables.',
+    kind: 'run',
+    rows: 36,
+    shows: [
+      '│ Summary',
+      '│ • the parser, in parse.js',
+      '│   npx vitest run',
+      '│ suite │ tests',
+      'Next I look at',
+    ],
+    hides: ['##', '**', '```'],
+    events: (now) => begun(now, { type: 'text', text: markdown }, shell('2', 'npm test')),
+  },
+  {
     name: 'checks',
     title: 'The system runs its checks: running, passed, failed, flaky.',
     kind: 'run',
     shows: [
       /\S check .* npm run build/u,
-      '✓ check npm run types passed after 1.2 s',
-      '✗ check npm test failed after 840 ms: Exit code 1 instead of 0.',
+      '✓ check "npm run types" passed (1.2 s)',
+      '✗ check "npm test" failed (840 ms): Exit code 1 instead of 0.',
+      '  │ AssertionError: expected 3, got 2',
     ],
     events: (now) =>
       begun(
@@ -231,6 +289,7 @@ export const scenes: readonly Scene[] = [
           flaky: false,
           sentence: '',
           milliseconds: 1200,
+          tail: '',
         },
         {
           type: 'check-ended',
@@ -240,6 +299,7 @@ export const scenes: readonly Scene[] = [
           flaky: false,
           sentence: 'Exit code 1 instead of 0.',
           milliseconds: 840,
+          tail: 'FAIL test/unit/parse.test.ts\nAssertionError: expected 3, got 2\n1 failed, 11 passed',
         },
         { type: 'check-started', check: 'npm run build', todoId: null },
       ),
@@ -398,18 +458,23 @@ export const scenes: readonly Scene[] = [
     name: 'attached',
     title: 'untildone attach: a session that runs elsewhere.',
     kind: 'attach',
-    shows: ['running: turn 3', 'plan [██░░░░░░] 1/4, 1 blocked', 'q leave'],
+    shows: [
+      'running: turn 3',
+      'plan [██░░░░░░] 1/4, 1 blocked',
+      'opencode 0198c7e4 “migrate the tests',
+      'q leave',
+    ],
     events: (now) => elsewhere(now, { state: 'running', words: 'running: turn 3', until: null }),
   },
   {
     name: 'latched',
     title: 'untildone attach: stopped by the human; r resumes.',
     kind: 'attach',
-    shows: ['latched: stopped by the human (untildone stop)'],
+    shows: ['stopped by the human (untildone stop)'],
     events: (now) =>
       elsewhere(now, {
         state: 'latched',
-        words: 'latched: stopped by the human (untildone stop)',
+        words: 'stopped by the human (untildone stop)',
         until: null,
       }),
   },
@@ -417,10 +482,14 @@ export const scenes: readonly Scene[] = [
     name: 'ended',
     title: 'The end of a run: the outcome, each todo with its evidence, what it took, how to go on.',
     kind: 'run',
-    shows: ['outcome: blocked', 'resume with: untildone run --resume 0198c7e4'],
+    shows: [
+      'outcome: blocked',
+      '1 changed file; no check passed in this run',
+      'next: untildone run --resume 0198c7e4',
+    ],
     hides: ['Ctrl-C stops', 'type to steer'],
     events: (now) =>
-      begun(now, {
+      begun(now, edited, {
         type: 'run-ended',
         outcome: 'blocked',
         reason: 'all-blocked',
@@ -444,7 +513,7 @@ export const scenes: readonly Scene[] = [
     title: 'On a light terminal: only colours of its own palette.',
     kind: 'run',
     light: true,
-    shows: ['? permission: shell', 'continuation 3 (reminder 3 of 3)'],
+    shows: ['? permission: shell', '✋ Stop refused: 2 of 4 todos open (reminder 3 of 3)'],
     events: (now) => begun(now, reminder(1, 1), reminder(3, 3), permission),
   },
 ];

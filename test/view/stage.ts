@@ -1,8 +1,8 @@
 // Plays one scene to the live view on the terminal that it is started in, and holds it until Ctrl-C or q. What keys
 // asked for is printed as a notice. Usage: node test/view/stage.ts SCENE [--breaks]
-import { isUnicodeLocale } from '../../src/cli/run-output/unicode-locale.ts';
-import { drawFrame } from '../../src/cli/view/draw-frame.ts';
-import { openLiveView } from '../../src/cli/view/live-view.ts';
+import { processIo } from '../../src/cli/io.ts';
+import { openLiveView } from '../../src/cli/show/live-view.ts';
+import { drawLiving } from '../../src/cli/show/view.ts';
 import { scenes } from './scenes.ts';
 
 const [name, breaks] = process.argv.slice(2);
@@ -12,26 +12,18 @@ if (scene === undefined) throw new Error(`There is no scene ${name}.`);
 let drawings = 0;
 const view = openLiveView({
   kind: scene.kind,
-  clock: { now: () => Date.now() },
-  color: !process.env['NO_COLOR'],
-  unicode: isUnicodeLocale(process.env),
-  breaksLines: true,
-  stdin: process.stdin,
-  stdout: process.stdout,
-  draw: (page, state, openLine) => {
+  io: processIo(),
+  draw: (living) => {
     drawings += 1;
     if (breaks !== undefined && drawings > 20) throw new Error('planted');
-    return drawFrame(page, state, openLine);
+    return drawLiving(living);
   },
   perform: (act) => {
     if (act.act === 'quit' || act.act === 'interrupt') view.close().then(() => process.exit(0));
-    else
-      view.emit({
-        type: 'notice',
-        at: Date.now(),
-        sessionId: '',
-        sentence: `asked for ${JSON.stringify(act)}`,
-      });
+    else {
+      const sentence = `asked for ${JSON.stringify(act)}`;
+      view.emit({ type: 'notice', at: Date.now(), sessionId: '0198c7e4', sentence });
+    }
   },
   onFailure: (error) => {
     process.stdout.write(`the view broke: ${(error as Error).message}; going on\n`);

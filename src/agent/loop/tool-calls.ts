@@ -8,6 +8,7 @@ import type { CallRow } from '../../engine/host.ts';
 import { createQueue } from '../../engine/system.ts';
 import { createTodoTools } from '../../tools/todo-tools.ts';
 import { type Emit, type PermissionChoice, permissionChoices } from '../agent-event.ts';
+import { describeChange, type FileChange } from '../workspace/file-change.ts';
 import * as permission from '../workspace/permission.ts';
 import type { RememberedGrant } from '../workspace/remembered-grants.ts';
 import { isFailedCommand } from '../workspace/shell.ts';
@@ -33,7 +34,12 @@ export interface AgentTool extends Pick<WorkspaceTool, 'name' | 'description' | 
   /** A failure of `delegation` is a worker's, counted at its todo (S6). */
   readonly family: 'todo' | 'workspace' | 'delegation';
   /** Must not throw: what goes wrong is a result that the model can read. */
-  call(input: unknown, signal: AbortSignal, callId: string): Promise<ToolCallResult>;
+  call(
+    input: unknown,
+    signal: AbortSignal,
+    callId: string,
+    changed?: ToolContext['changed'],
+  ): Promise<ToolCallResult>;
   /** Absent: it always may. */
   permission?(input: unknown, known: permission.KnownAnswers): Promise<permission.PermissionDecision>;
   /** After the call: it waited for something that still goes on. */
@@ -67,14 +73,16 @@ export function fromWorkspaceTool(
   context: Omit<ToolContext, 'signal'>,
   policy: permission.PermissionPolicy,
 ): AgentTool {
-  const call = async (input: unknown, signal: AbortSignal, mayRepeat: boolean): Promise<ToolCallResult> => {
+  type Place = Pick<ToolContext, 'signal' | 'changed'>;
+  const call = async (input: unknown, place: Place, mayRepeat: boolean): Promise<ToolCallResult> => {
+    const { signal } = place;
     try {
-      const answer = await tool.call(input, { ...context, signal });
+      const answer = await tool.call(input, { ...context, ...place });
       const isLate = typeof answer !== 'string' && answer.timedOut === true;
-      if (isLate && mayRepeat && !signal.aborted) return call(input, signal, false);
+      if (isLate && mayRepeat && !signal.aborted) return call(input, place, false);
       return typeof answer === 'string' ? { ok: true, output: answer } : failedCall(answer.error);
     } catch (error) {
-      if (mayRepeat && !signal.aborted) return call(input, signal, false);
+      if (mayRepeat && !signal.aborted) return call(input, place, false);
       // It must not end the run: the model is told and can go another way.
       return failedCall(`${tool.name} failed unexpectedly: ${reasonOf(error)}`);
     }
@@ -88,7 +96,8 @@ export function fromWorkspaceTool(
     },
     waits: (input) => tool.waits(input, context),
     // Only what reads is called again (S6): others may have done half their work.
-    call: (input, signal) => call(input, signal, tool.access === 'read'),
+    call: (input, signal, _callId, changed) =>
+      call(input, changed === undefined ? { signal } : { signal, changed }, tool.access === 'read'),
   };
 }
 
@@ -147,12 +156,21 @@ export async function callTool(
   if (access === 'write') await caller.run.baseline.end();
   await caller.record({ type: 'tool-started', tool: name, access, ...asked });
   caller.tell({ type: 'tool-started', callId, tool: name, input });
+  const changes: FileChange[] = [];
+  const changed = (change: FileChange) => changes.push(change);
   const result =
-    permit.denied === null ? await tool.call(input, caller.signal(), callId) : failedCall(permit.denied);
+    permit.denied === null
+      ? await tool.call(input, caller.signal(), callId, changed)
+      : failedCall(permit.denied);
   const { ok, output } = result;
   const endedAt = clock.now();
   await write(startedAt, JSON.stringify(result), endedAt);
   await caller.record({ type: 'tool-ended', tool: name, access, error: ok ? null : output.slice(0, 500) });
+  for (const change of changes) {
+    // Safe: the call is made and on the record; what cannot be compared is not shown.
+    const seen = await describeChange(change).catch(() => null);
+    if (seen !== null) caller.tell({ type: 'file-changed', callId, tool: name, ...seen });
+  }
   const shown = { output: output.slice(0, 400), milliseconds: endedAt - startedAt };
   const worked = ok && !isFailedCommand(name, output);
   caller.tell({ type: 'tool-ended', callId, tool: name, ok: worked, ...shown });

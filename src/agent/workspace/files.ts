@@ -83,10 +83,15 @@ export const writeFile = defineTool({
     'change a part of a file use edit_file.',
   access: 'write',
   input: { path, content: described(text(), 'All that the file shall hold.') },
-  run: ({ path: given, content }, { root }) =>
+  run: ({ path: given, content }, { root, limits, changed }) =>
     inWritablePlace(root, given, async (place) => {
+      const isNew = place.missing.length > 0;
+      const before = changed === undefined || isNew ? null : await readText(place, limits.fileBytes);
       const done = await write(place, content);
       if (typeof done !== 'string') return done;
+      // What was no text cannot be compared, and is not told.
+      if (isNew || typeof before === 'string')
+        changed?.({ path: given, before: isNew ? null : (before as string), after: content });
       const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0);
       const size = `${lines} ${lines === 1 ? 'line' : 'lines'}, ${Buffer.byteLength(content)} bytes`;
       return `${done} ${place.shown} (${size}).`;
@@ -106,7 +111,7 @@ export const editFile = defineTool({
     newText: described(text(), 'The text to put in its place; empty to delete.'),
     all: optional(described(flag, 'Replace every occurrence; default false.')),
   },
-  async run({ path: given, ...edit }, { root, limits }) {
+  async run({ path: given, ...edit }, { root, limits, changed }) {
     if (edit.oldText === edit.newText)
       return refuse('oldText and newText are equal: there is nothing to change.');
     return inWritablePlace(root, given, async (place) => {
@@ -116,6 +121,7 @@ export const editFile = defineTool({
       if (!replacing.ok) return replacing;
       const written = await write(place, replacing.text);
       if (typeof written !== 'string') return written;
+      changed?.({ path: given, before: whole, after: replacing.text });
       const { lines } = replacing;
       const times = lines.length === 1 ? 'one place' : `${lines.length} places`;
       return `Edited ${place.shown} in ${times} (${describeLines(lines)}).`;

@@ -2,6 +2,7 @@
 import type { Refusal } from '../../core/error.ts';
 import { type Fields, jsonSchema, object, type Values } from '../../core/schema.ts';
 import { readInput } from '../../core/tool-input.ts';
+import type { FileChange } from './file-change.ts';
 import type { Jobs } from './shell.ts';
 
 /**
@@ -39,6 +40,8 @@ export type ToolContext = Readonly<{
   jobs: Jobs;
   /** All that commands get. */
   environment: Readonly<Record<string, string>>;
+  /** Hears what became of a file. */
+  changed?: (change: FileChange) => void;
 }>;
 
 export type WorkspaceTool = ReturnType<typeof defineTool>;

@@ -10,8 +10,8 @@ import { describeState } from '../describe-session.ts';
 import { formatAge } from '../describe-time.ts';
 import type { Io } from '../io.ts';
 import { fields, printJson, printLines, refuse, shown } from '../print.ts';
-import { describeCover, describePattern, hiddenNote } from '../run-output/permission-lines.ts';
 import { nameSession, sessionFields, shortId } from '../session-name.ts';
+import { describeCover, describePattern, hiddenNote } from '../show/permission-lines.ts';
 import { answerPermission } from './answer-permission.ts';
 
 export const permissionOptions = {

@@ -1,16 +1,20 @@
 // `untildone attach`: the live view of a session that runs elsewhere, in a host or in another terminal (C3). It reads
-// the store and nothing else; only the keys for pause, resume, stop and answers write.
+// the store and nothing else; only the keys for pause, resume, stop and answers write. Leaving it leaves the session as
+// it is.
 import { UntildoneError } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
-import { createAttachPrinter } from '../attach/attach-printer.ts';
-import { createNewerSessionLook } from '../attach/newer-session.ts';
-import { createSessionWatch } from '../attach/watch-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { drawsView } from '../open-run-output.ts';
 import { openStoreIfAny } from '../open-runtime.ts';
-import type { SessionEvent } from '../view/view-event.ts';
+import { complain } from '../print.ts';
+import { shortId } from '../session-name.ts';
+import { createJsonPrinter, type SessionEvent } from '../show/events.ts';
+import { createHumanActs } from '../show/human-acts.ts';
+import type { ViewAct } from '../show/keys.ts';
+import { createPrinter, drawsView } from '../show/output.ts';
+import { createPage, lookOf } from '../show/page.ts';
+import { createSessionWatch, isOver } from '../show/watch-session.ts';
 
 /** Between two looks at the store: quick enough for a countdown of two seconds, and a small part of a core. */
 const lookMs = 400;
@@ -45,34 +49,31 @@ export const attach: Command = {
 async function follow(given: Arguments, io: Io, store: Store, sessionId: string): Promise<number> {
   const json = given.has('json');
   const draws = drawsView(io, { json, plain: given.has('plain') });
-  const ending = new AbortController();
   const bell = createBell();
+  let isEnding = false;
   const onSignal = (): void => {
-    ending.abort();
+    isEnding = true;
     bell.ring();
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   const watch = createSessionWatch(store, sessionId, io.clock);
-  const view = draws
-    ? (await import('../attach/attach-view.ts')).openAttachView(io, store, sessionId, bell.ring)
-    : null;
-  const print = view === null ? createAttachPrinter(io, json) : null;
+  const view = draws ? await openAttachView(io, store, sessionId, bell.ring, onSignal) : null;
+  const show = view?.show ?? (await createAttachPrinter(io, json));
   const newer = given.positional(0) === null ? createNewerSessionLook(io, store, sessionId) : null;
   let over = false;
-  view?.left.then(onSignal);
   try {
-    for (let failures = 0; !ending.signal.aborted; ) {
+    for (let failures = 0; !isEnding; ) {
       try {
         const events = await watch.look();
         failures = 0;
         if (events === null) return 0;
-        over = isOver(events) ?? over;
-        if (print === null) {
-          view?.show(events);
-          if (over && newer !== null) view?.show(await newer());
-        } else for (const event of events) print(event);
-        if (print !== null && over) return 0;
+        events.forEach(show);
+        const state = events.findLast((event) => event.type === 'session-state');
+        if (state !== undefined) over = isOver(state);
+        // A script wants to know when the turn is over; a human sees it and leaves.
+        if (over && view === null) return 0;
+        if (over && newer !== null) (await newer()).forEach(show);
       } catch (error) {
         // Safe for a while: another process may hold the store; what was missed is read at the next look.
         failures += 1;
@@ -88,26 +89,110 @@ async function follow(given: Arguments, io: Io, store: Store, sessionId: string)
   }
 }
 
-/** A script wants to know when the turn is over; a human sees it and leaves. Null: nothing is new. */
-function isOver(events: readonly SessionEvent[]): boolean | null {
-  const last = events.findLast((event) => event.type === 'session-state');
-  if (last === undefined) return null;
-  return last.state === 'settled' || last.state === 'deleted' || last.state === 'latched';
-}
-
 /** A pause that can be ended early. */
 function createBell(): { readonly ring: () => void; wait(milliseconds: number): Promise<void> } {
-  let wake: (() => void) | null = null;
+  let wake = (): void => {};
   return {
-    ring: () => wake?.(),
+    ring: () => wake(),
     wait: (milliseconds) =>
       new Promise((resolve) => {
-        const timer = setTimeout(() => wake?.(), milliseconds);
+        const timer = setTimeout(resolve, milliseconds);
         wake = () => {
           clearTimeout(timer);
-          wake = null;
           resolve();
         };
       }),
+  };
+}
+
+/** The events as those of a run, and the state of the session when that changed. */
+async function createAttachPrinter(io: Io, json: boolean): Promise<(event: SessionEvent) => void> {
+  if (json) return createJsonPrinter((text) => io.stdout.write(text));
+  const print = await createPrinter(io, false);
+  const page = createPage(lookOf(io));
+  let last = '';
+  const tell = (text: string): void => {
+    const lines = page.entry({ mark: page.signs.notice, markStyle: 'yellow', text });
+    io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  };
+  return (event) => {
+    if (event.type === 'check-cancelled') return;
+    if (event.type === 'permission-withdrawn')
+      return tell('The permission is no longer asked for; nobody answered.');
+    if (event.type !== 'session-state') return print(seenFromHere(event, new Set()));
+    const { words, waits, host, title } = event;
+    const name = `${host} ${shortId(event.sessionId)}${title === null ? '' : ` “${title.slice(0, 60)}”`}`;
+    const text = [`${name}: ${words}`, ...waits].join('; ');
+    if (text !== last) tell(text);
+    last = text;
+  };
+}
+
+/** The run says where an answer was given as it sees it; from here it is the other way round. */
+export function seenFromHere<Event extends SessionEvent>(event: Event, answered: ReadonlySet<string>): Event {
+  if (event.type !== 'permission-answered') return event;
+  return { ...event, by: answered.has(event.requestId) ? 'terminal' : 'elsewhere' };
+}
+
+async function openAttachView(
+  io: Io,
+  store: Store,
+  sessionId: string,
+  lookSoon: () => void,
+  leave: () => void,
+): Promise<{ show(event: SessionEvent): void; close(): Promise<void> }> {
+  const { openLiveView } = await import('../show/live-view.ts');
+  // What is complained about must not be written into the middle of a drawn screen.
+  const acts = createHumanActs({ ...io, stderr: { write: (text) => view.notice(text) } }, store, sessionId);
+  /** What a key here answered: told as the human's own. */
+  const answered = new Set<string>();
+
+  async function answer({ requestId, remembered }: Extract<ViewAct, { act: 'answer' }>) {
+    answered.add(requestId);
+    const refusal = await acts.answer(requestId, remembered);
+    if (refusal !== null) answered.delete(requestId);
+    return refusal;
+  }
+
+  async function perform(act: ViewAct): Promise<unknown> {
+    if (act.act === 'pause') return acts.pause();
+    if (act.act === 'resume') return acts.resume();
+    if (act.act === 'stop') return acts.stop('a key in untildone attach');
+    if (act.act === 'answer') return answer(act);
+    if (act.act === 'quit' || act.act === 'interrupt') leave();
+    return null;
+  }
+
+  const view = openLiveView({
+    kind: 'attach',
+    io,
+    perform: (act) => perform(act).finally(lookSoon),
+    onFailure: (error) => {
+      const why = error instanceof Error ? error.message : String(error);
+      const instead = '`untildone attach --plain` shows it.';
+      complain(io, `The live view broke (${why}). The session goes on; ${instead}`);
+      leave();
+    },
+  });
+  return { show: (event) => view.emit(seenFromHere(event, answered)), close: () => view.close() };
+}
+
+/**
+ * Whether a newer session has begun where this one is over: whoever attached a moment too early would look at the old
+ * one for ever. It tells of each once, and leaves it to the human to go there.
+ */
+export function createNewerSessionLook(
+  io: Io,
+  store: Store,
+  sessionId: string,
+): () => Promise<SessionEvent[]> {
+  let told = sessionId;
+  return async () => {
+    const watched = await store.state(sessionId);
+    const newest = await findSession(store, null, io);
+    if (watched === null || newest.id === told || newest.createdAt <= watched.createdAt) return [];
+    told = newest.id;
+    const sentence = `A newer session has begun here: q leaves, \`untildone attach ${shortId(newest.id)}\` shows it.`;
+    return [{ type: 'notice', at: io.clock.now(), sessionId, sentence }];
   };
 }

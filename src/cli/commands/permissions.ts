@@ -12,7 +12,7 @@ import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import { withStore } from '../open-runtime.ts';
 import { count, fields, printJson, printWrapped, refuse, shown } from '../print.ts';
-import { describePattern } from '../run-output/permission-lines.ts';
+import { describePattern } from '../show/permission-lines.ts';
 
 export const permissions: Command = {
   usage: 'permissions [--forget PATTERN | --forget-all] [--json]',

@@ -4,15 +4,15 @@
 import { UntildoneError } from '../../core/error.ts';
 import { stripTerminalControls } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
+import type { MessageKind, MessageRow } from '../../engine/host.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { createPaint, printJson, printWrapped, shown } from '../print.ts';
-import { tellingArgument } from '../run-output/telling-argument.ts';
 import { nameSession, shortId } from '../session-name.ts';
-import { type TranscriptEntry, transcriptEntries } from '../transcript-entries.ts';
+import { tellingArgument } from '../show/words.ts';
 import { readWorkers, type WorkerView } from '../worker-sessions.ts';
 
 /** Of one text or output; `--json` has all of it. */
@@ -114,4 +114,68 @@ function behindMargin(text: string): string[] {
     .trimEnd()
     .split('\n')
     .map((line) => `  │ ${line}`);
+}
+
+export interface TranscriptEntry {
+  readonly at: number;
+  readonly kind: MessageKind;
+  readonly text: string;
+  readonly calls: readonly { readonly tool: string; readonly input: unknown }[];
+  readonly results: readonly { readonly tool: string; readonly ok: boolean; readonly output: string }[];
+}
+
+/** Said by the system, or never shown as an answer. */
+const behindTheScenes: readonly MessageKind[] = ['continuation', 'note', 'held', 'summary'];
+
+export function transcriptEntries(rows: readonly MessageRow[], all: boolean): TranscriptEntry[] {
+  return withoutCopies(rows)
+    .filter(({ kind }) => all || !behindTheScenes.includes(kind))
+    .map(entryOf)
+    .filter(({ text, calls, results }) => text !== '' || calls.length > 0 || results.length > 0);
+}
+
+/** A compaction writes what it keeps once more, in one go, behind the row that begins the window anew. */
+function withoutCopies(rows: readonly MessageRow[]): MessageRow[] {
+  let copiedAt: number | null = null;
+  return rows.filter(({ body, at, kind }) => {
+    if ((JSON.parse(body) as { cut?: boolean }).cut === true) copiedAt = at;
+    else if (at !== copiedAt) copiedAt = null;
+    return copiedAt === null || kind === 'summary';
+  });
+}
+
+interface Part {
+  readonly type: string;
+  readonly text?: string;
+  readonly toolName?: string;
+  readonly input?: unknown;
+  readonly output?: { readonly type?: string; readonly value?: unknown };
+}
+
+function entryOf({ at, kind, body }: MessageRow): TranscriptEntry {
+  const { message } = JSON.parse(body) as { message: { content: string | readonly Part[] } };
+  const parts = typeof message.content === 'string' ? [] : message.content;
+  const text = typeof message.content === 'string' ? message.content : textOf(parts);
+  return {
+    at,
+    kind,
+    text: text.trim(),
+    calls: parts
+      .filter(({ type }) => type === 'tool-call')
+      .map(({ toolName, input }) => ({ tool: toolName ?? 'unknown', input: input ?? null })),
+    results: parts.filter(({ type }) => type === 'tool-result').map(resultOf),
+  };
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? [text] : [])).join('\n');
+}
+
+function resultOf({ toolName, output }: Part): TranscriptEntry['results'][number] {
+  const value = output?.value ?? '';
+  return {
+    tool: toolName ?? 'unknown',
+    ok: output?.type !== 'error-text' && output?.type !== 'error-json',
+    output: typeof value === 'string' ? value : JSON.stringify(value),
+  };
 }

@@ -2,7 +2,7 @@
 // however much there is to tell, and strangers' text has no power over the terminal.
 import { hiddenSentence } from '../../core/stop.ts';
 import { count, type Paint, type Style, shown } from '../print.ts';
-import { cutToWidth, displayWidth } from '../run-output/display-width.ts';
+import { cutToWidth, displayWidth } from '../show/page.ts';
 import type { VerifiedCheck } from './run-wanted.ts';
 import type { VerifyTarget, WantedCheck } from './verify-target.ts';
 

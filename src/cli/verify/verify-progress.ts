@@ -3,7 +3,7 @@
 
 import type { Io } from '../io.ts';
 import { createPaint, shown } from '../print.ts';
-import { cutToWidth } from '../run-output/display-width.ts';
+import { cutToWidth } from '../show/page.ts';
 import { formatSeconds, resultStyles } from './describe-results.ts';
 import type { VerifyWatcher } from './run-wanted.ts';
 import type { WantedCheck } from './verify-target.ts';

@@ -141,7 +141,7 @@ describe('usage that the program reports', () => {
   it('G8: budgets of tokens and cost end a turn, calls of a turn that failed included', async () => {
     for (const [settings, reason] of [
       [{ maxTokens: 2000 }, 'The budget of 2000 tokens is spent.'],
-      [{ maxCost: 0.5 }, 'The budget of 0.5 money is spent.'],
+      [{ maxCost: 0.5 }, 'The budget of 0.5 dollars is spent.'],
     ] as const) {
       const stage = await stopped({ settings });
       await reports(stage, { cost: 0.25 });

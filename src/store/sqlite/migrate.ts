@@ -25,6 +25,7 @@ const shared = {
   todos: `id TEXT NOT NULL, plan_id TEXT NOT NULL, session_id TEXT NOT NULL, turn_id TEXT NOT NULL,
     position INTEGER NOT NULL, status TEXT NOT NULL, body TEXT NOT NULL`,
   ledger: 'plan_id TEXT NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL',
+  shown: 'session_id TEXT NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL',
 };
 const sessions = `id TEXT NOT NULL PRIMARY KEY, plan_id TEXT NOT NULL, host TEXT NOT NULL, instance TEXT NOT NULL,
   directory TEXT, updated_at REAL NOT NULL, body TEXT NOT NULL`;
@@ -139,10 +140,20 @@ function endOf(db: Connection, planId: string): [head: string | null, length: nu
   return [head, db.rows(inBoth('1', 'todos'), planId, planId).length];
 }
 
+/** Of what a run showed: enough for a long day, and a bound. The newest row takes the place of the oldest. */
+export const shownRows = 4000;
+
+/** Version 5: what a run shows, for those who look on from elsewhere. Nothing is decided by it. */
+const shownStream = `
+${withArchive('shown', 'session', ') STRICT')}
+CREATE UNIQUE INDEX shown_in_turn ON shown (session_id, sequence % ${shownRows});
+CREATE INDEX shown_in_order ON shown (session_id, sequence);
+`;
+
 export type Migration = string | ((db: Connection) => void);
 
 /** From version n to n + 1 at index n; only ever appended to. */
-export const migrations: readonly Migration[] = [released, '', '', toWholePlans];
+export const migrations: readonly Migration[] = [released, '', '', toWholePlans, shownStream];
 
 /** "untd": tells our files from those of other programs. */
 const applicationId = 0x756e7464;

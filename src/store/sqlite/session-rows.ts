@@ -258,7 +258,16 @@ export function createSessionRows(db: Connection, marks: Marks) {
 /** Prefixes of tables. */
 type Way = readonly [from: string, to: string];
 
-const tablesOfSessions = ['events', 'decisions', 'evidence', 'outbox', 'usage', 'messages', 'calls'] as const;
+const tablesOfSessions = [
+  'events',
+  'decisions',
+  'evidence',
+  'outbox',
+  'usage',
+  'messages',
+  'calls',
+  'shown',
+] as const;
 
 export function eventRow(event: Event) {
   return { id: event.id, sessionId: event.sessionId, type: event.type, at: event.at, body: event };

@@ -9,7 +9,7 @@ import type { Store, StoredEvent } from '../../engine/store.ts';
 import { createQueue } from '../../engine/system.ts';
 import { stateDirectory, storePath, whyNotPrivate } from '../state-directory.ts';
 import { bySession, createMarks, createSpool, type Spooled } from './beside-store.ts';
-import { assertVersion, type Migration, migrate, migrations, rollBack } from './migrate.ts';
+import { assertVersion, type Migration, migrate, migrations, rollBack, shownRows } from './migrate.ts';
 import {
   type Connection,
   createConnection,
@@ -259,7 +259,7 @@ export function createSqliteStore(
       marks.add(events.filter((_, index) => added[index]));
       return added;
     },
-    async record({ policies = [], evidence = [], messages = [], calls = [], settled }) {
+    async record({ policies = [], evidence = [], messages = [], calls = [], shown = [], settled }) {
       const add = () => {
         for (const [hash, body] of policies) db.insert('policies', { hash, body });
         for (const row of evidence) addEvidence(row);
@@ -267,10 +267,15 @@ export function createSqliteStore(
           db.insert('messages', { ...row, sequence: rows.nextIn('messages', 'sequence', row.sessionId) });
         for (const row of calls)
           db.insert('calls', { ...row }, 'session_id, call_id', 'WHERE calls.result IS NULL');
+        for (const row of shown) {
+          const sequence = rows.nextIn('shown', 'sequence', row.sessionId);
+          db.insert('shown', { ...row, sequence }, `session_id, sequence % ${shownRows}`);
+        }
         const settle = 'UPDATE calls SET settled = 1 WHERE session_id = ? AND step_id = ? AND settled = 0';
         if (settled !== undefined) db.run(settle, settled.sessionId, settled.stepId);
       };
-      const rest = evidence.length + messages.length + calls.length + (settled === undefined ? 0 : 1);
+      const rest =
+        evidence.length + messages.length + calls.length + shown.length + (settled === undefined ? 0 : 1);
       await writeOrHold(
         add,
         () => rest === 0 && heldPolicies.push(...[...policies].map((policy) => ({ policy }))) > 0,
@@ -363,6 +368,11 @@ export function createSqliteStore(
         messages: db.rows(said, sessionId, after),
         calls: calls.map((call) => ({ ...call, readOnly: Boolean(call.readOnly) })),
       };
+    }),
+    shown: reading((sessionId, after) => {
+      const found =
+        'SELECT sequence, body FROM shown WHERE session_id = ? AND sequence > ? ORDER BY sequence';
+      return db.rows(found, sessionId, after);
     }),
     async archive(before, limit) {
       const archived = await write(() =>

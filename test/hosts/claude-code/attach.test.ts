@@ -33,7 +33,7 @@ it('C3: attach shows the plan, the calls and the continuation of Claude Code as 
       gate.open(project);
       // Claude Code tells of calls when they have ended.
       await terminal.sees('· Bash');
-      await terminal.sees('continuation 2');
+      await terminal.sees(/✋ Stop refused: .*todos? open/u);
       await claude.waitForResults(1);
       await terminal.sees('settled: ');
       expect(terminal.screen()).toContain('[x] docs');

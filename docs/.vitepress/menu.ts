@@ -1,0 +1,59 @@
+// The menu of the site, by what people come for. A test holds it to the pages: each stands here once.
+interface Group {
+  readonly text: string;
+  readonly items: readonly { readonly text: string; readonly link: string }[];
+}
+
+function group(text: string, pages: Readonly<Record<string, string>>): Group {
+  return { text, items: Object.entries(pages).map(([link, title]) => ({ text: title, link })) };
+}
+
+export const menu: readonly Group[] = [
+  group('Guides', {
+    '/guides/claude-code': 'Claude Code with your tests',
+    '/guides/opencode': 'OpenCode with your tests',
+    '/guides/ci': 'A gate in CI',
+    '/guides/overnight': 'Overnight, with a budget',
+    '/guides/team-policy': 'One policy for a team',
+    '/guides/plan-file': 'Work through a plan file',
+    '/guides/good-checks': 'Writing good checks',
+    '/guides/too-early-too-late': 'It stops too early or too late',
+  }),
+  group('Reference', {
+    '/reference/commands': 'Commands',
+    '/cli': 'Commands with real output',
+    '/configuration': 'Settings',
+    '/prices': 'Prices',
+    '/reference/outcomes': 'Outcomes and exit codes',
+    '/reference/rules': 'Rules',
+    '/reference/events': 'Events of a session',
+    '/run-events': 'Events of a run (NDJSON)',
+    '/checks': 'Checks',
+    '/plan-files': 'Plan files',
+    '/permissions': 'Permissions',
+    '/trust': 'Trust',
+    '/live-view': 'The live view',
+    '/platforms': 'Linux, macOS, Windows',
+    '/words': 'Words',
+  }),
+  group('Hosts and parts', {
+    '/hosts/': 'Hosts compared',
+    '/hosts/claude-code': 'Claude Code',
+    '/hosts/opencode': 'OpenCode',
+    '/mcp': 'Any MCP client',
+    '/agents': 'Our own agent and its workers',
+    '/library': 'Use it as a library',
+    '/enforcer': 'The idle enforcer',
+    '/scripted-model': 'The scripted model',
+  }),
+  group('Explanation', {
+    '/explanation/how-it-decides': 'How it decides',
+    '/explanation/evidence': 'What counts as evidence',
+    '/explanation/limits': 'What it cannot do',
+    '/explanation/compared': 'Compared with loops, hooks and judges',
+    '/explanation/questions': 'Questions',
+    '/explanation/other-names': 'If you know this under other names',
+    '/architecture': 'Architecture',
+    '/decisions/': 'Decisions',
+  }),
+];

@@ -1,0 +1,311 @@
+// The live view on a terminal: events in, the screen drawn by Ink, keys out as acts (C3). It never decides anything,
+// and a failure of its own ends the view and nothing else: whoever opened it goes on with plain lines.
+import { Box, type Key, render, renderToString, Static, Text, useInput, usePaste } from 'ink';
+import { Fragment, createElement as h, type ReactElement, type ReactNode, useSyncExternalStore } from 'react';
+import type { AgentEvent } from '../../agent/agent-event.ts';
+import type { Io } from '../io.ts';
+import type { ViewEvent } from './events.ts';
+import { type KeyPress, pressKey, type ViewAct } from './keys.ts';
+import { createLinePrinter } from './lines.ts';
+import { renderMarkdown } from './markdown.ts';
+import { createPage, displayWidth, lookOf } from './page.ts';
+import { createState, reduce, type ViewState } from './state.ts';
+import { drawLiving, spinnerMs } from './view.ts';
+
+export interface LiveViewOptions {
+  readonly kind: ViewState['kind'];
+  readonly io: Pick<Io, 'clock' | 'env'>;
+  /** A sentence that comes back is told: it says why not. */
+  readonly perform: (act: ViewAct) => unknown;
+  /** The view broke and is gone; the terminal is as it was. */
+  readonly onFailure: (error: unknown) => void;
+  /** For tests of what happens when drawing fails. */
+  readonly draw?: typeof drawLiving;
+}
+
+export interface LiveView {
+  emit(event: ViewEvent): void;
+  /** A sentence of the view's own, among what is told. */
+  notice(sentence: string): void;
+  /** Leaves the terminal clean, with all that was told in its scrollback. */
+  close(): Promise<void>;
+}
+
+/** Between two drawings: more often than ten times a second shows nothing more and costs a core. */
+const drawMs = 100;
+const idleTickMs = 1000;
+/** Whoever looks at another's session shall not be felt: a slower spinner is enough there. */
+const attachedTickMs = 480;
+
+interface Screen {
+  /** Finished lines, several in one text; only ever added to. */
+  readonly finished: readonly string[];
+  readonly living: ReactNode;
+}
+
+export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }: LiveViewOptions): LiveView {
+  const { stdin, stdout } = process;
+  const { clock } = io;
+  const { color, unicode } = lookOf({ ...io, isTTY: true } as Io);
+  const look = {
+    get columns() {
+      return stdout.columns ?? 80;
+    },
+    color,
+    unicode,
+  };
+  const page = createPage(look);
+  const movingMs = kind === 'attach' ? attachedTickMs : spinnerMs;
+  const listeners = new Set<() => void>();
+  let told = '';
+  const printer = createLinePrinter({
+    get columns() {
+      return look.columns;
+    },
+    ...{ color, unicode, forView: true, render: renderMarkdown },
+    write: (text) => {
+      told += text;
+    },
+  });
+  let state = sized(createState(kind, clock.now()));
+  let screen: Screen = { finished: [], living: null };
+  let drawing: NodeJS.Timeout | null = null;
+  let drawnAt = 0;
+  let isOver = false;
+  let leaving: Promise<void> | null = null;
+  /** The end of a run is printed below what the view showed, as it is: its lines are there to be copied. */
+  let afterwards = '';
+
+  function sized(before: ViewState): ViewState {
+    return reduce(before, { type: 'resized', columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 });
+  }
+
+  function taken(): string {
+    const lines = told;
+    told = '';
+    return lines;
+  }
+
+  const living = (): ReactNode => draw({ page, state, speech: printer.speech(), render: renderMarkdown });
+
+  function redraw(): void {
+    drawing = null;
+    drawnAt = performance.now();
+    // Drawn first, because it may fail: lines that were taken and not shown would be lost.
+    guarded(() => show(living()));
+  }
+
+  function show(part: ReactNode): void {
+    const lines = taken();
+    // What was printed is not needed again: only its place in the list is. Ink leaves out a text without letters, and
+    // with it the empty line.
+    const text = lines.slice(0, -1).replace(/^$/gmu, ' ');
+    const finished = lines === '' ? screen.finished : [...screen.finished.map(() => ''), text];
+    screen = { finished, living: part };
+    for (const listener of listeners) listener();
+  }
+
+  function change(next: ViewState): void {
+    if (next === state || isOver) return;
+    state = next;
+    drawing ??= setTimeout(redraw, Math.max(0, drawnAt + drawMs - performance.now()));
+  }
+
+  /** Whatever goes wrong in here is told to the owner once, and the run goes on without the view. */
+  function guarded(work: () => void): void {
+    if (isOver) return;
+    try {
+      work();
+    } catch (error) {
+      // Safe: the view only shows; the owner prints lines instead.
+      fail(error);
+    }
+  }
+
+  function fail(error: unknown): void {
+    leaving ??= leave().then(() => onFailure(error));
+  }
+
+  /** Takes the living part away and prints what was told and not shown yet. */
+  async function leave(): Promise<void> {
+    isOver = true;
+    if (drawing !== null) clearTimeout(drawing);
+    clearTimeout(ticking);
+    stdout.off('resize', onResize);
+    try {
+      show(null);
+      await instance.waitUntilRenderFlush();
+      instance.unmount();
+      await instance.waitUntilExit();
+    } catch {
+      // Safe: Ink has failed and left by itself; what follows stands below what it drew.
+    }
+    const rest = taken();
+    // Ink leaves an empty line where its frame was; the summary brings one of its own.
+    stdout.write(rest + (rest === '' ? afterwards.replace(/^\n/u, '') : afterwards));
+  }
+
+  /** What a human asked for and did not get is told, and asked for again by whoever wants it. */
+  async function carryOut(act: ViewAct): Promise<void> {
+    try {
+      const refusal = await perform(act);
+      if (typeof refusal === 'string') notice(refusal);
+    } catch (error) {
+      // Safe: nothing was done.
+      notice(`That could not be done: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  function notice(sentence: string): void {
+    emit({ type: 'notice', at: clock.now(), sessionId: state.sessionId ?? '', sentence });
+  }
+
+  function onKey(key: KeyPress): void {
+    guarded(() => {
+      const { state: next, acts } = pressKey(state, key, clock.now());
+      change(next);
+      for (const act of acts) void carryOut(act);
+    });
+  }
+
+  /** Comes before Ink's own: what it would leave standing is erased first. */
+  function onResize(): void {
+    guarded(() => {
+      const columns = stdout.columns ?? 80;
+      if (columns < state.columns && breaksLines(io.env)) {
+        const before = renderToString(h(Fragment, null, living()), { columns: state.columns });
+        stdout.write('\u001b[2K\u001b[1A'.repeat(surplusRows(before.split('\n'), columns)));
+      }
+      change(sized(state));
+    });
+  }
+
+  function tick(): void {
+    guarded(() => change(reduce(state, { type: 'tick', at: clock.now() })));
+    if (!isOver) ticking = setTimeout(tick, isMoving(state) ? movingMs : idleTickMs);
+  }
+
+  const source = {
+    subscribe: (listener: () => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    screen: () => screen,
+    onKey,
+  };
+  stdout.on('resize', onResize);
+  const instance = render(h(InkScreen, { source }), {
+    stdin,
+    stdout,
+    exitOnCtrlC: false,
+    // A package that writes to the console writes above the living part, not into it.
+    patchConsole: true,
+    interactive: true,
+    incrementalRendering: true,
+  });
+  instance.waitUntilExit().catch(fail);
+  let ticking = setTimeout(tick, spinnerMs);
+  redraw();
+
+  function emit(event: ViewEvent): void {
+    // While it leaves, what is told is still printed.
+    if (isOver && isPrinted(event)) printer.print(event);
+    guarded(() => {
+      if (event.type === 'run-ended' && kind === 'run') {
+        // Whatever came before stands above, where the view was.
+        show(screen.living);
+        printer.print(event);
+        afterwards = taken();
+      } else if (isPrinted(event)) printer.print(event);
+      change(reduce(state, event));
+    });
+  }
+
+  return {
+    emit,
+    notice,
+    close() {
+      leaving ??= leave();
+      return leaving;
+    },
+  };
+}
+
+/** Something turns or counts. */
+function isMoving({ session, wait, outcome, stopping }: ViewState): boolean {
+  if (session !== null) return session.state === 'running';
+  return outcome === null && wait === null && stopping === 'no';
+}
+
+/** What only the living part shows. */
+const unprinted: ReadonlySet<string> = new Set([
+  ...(['tick', 'resized', 'stop-asked', 'check-question', 'session-state'] as const),
+  ...(['check-cancelled', 'permission-withdrawn'] as const),
+] satisfies Exclude<ViewEvent, AgentEvent>['type'][]);
+
+function isPrinted(event: ViewEvent): event is AgentEvent {
+  return !unprinted.has(event.type);
+}
+
+/** Rows that drawn lines take beyond one each, once the terminal has broken them at `columns`; Ink knows nothing of it. */
+export function surplusRows(lines: readonly string[], columns: number): number {
+  const rows = (line: string): number => Math.max(1, Math.ceil(displayWidth(line) / Math.max(1, columns)));
+  return lines.reduce((surplus, line) => surplus + rows(line) - 1, 0);
+}
+
+/** xterm itself and screen cut lines off instead; there is no surplus then, and erasing would eat what was said. */
+export function breaksLines(environment: Readonly<Record<string, string | undefined>>): boolean {
+  if ((environment['XTERM_VERSION'] ?? '') !== '') return false;
+  return !(environment['TERM'] ?? '').startsWith('screen') || (environment['TMUX'] ?? '') !== '';
+}
+
+interface ScreenSource {
+  subscribe(listener: () => void): () => void;
+  screen(): Screen;
+  onKey(key: KeyPress): void;
+}
+
+/** The thin layer over Ink: finished lines above, the living part below, keys in. */
+function InkScreen({ source }: { readonly source: ScreenSource }): ReactElement {
+  const { finished, living } = useSyncExternalStore(source.subscribe, source.screen);
+  useInput((input, key) => keyPresses(input, key).forEach(source.onKey));
+  usePaste((text) => source.onKey({ name: 'text', text, isControl: false }));
+  const print = (lines: string, index: number): ReactElement => h(Text, { key: index }, lines);
+  return h(
+    Fragment,
+    null,
+    h(Static<string>, { items: finished as string[], children: print }),
+    h(Box, { flexDirection: 'column' }, living),
+  );
+}
+
+const named = [
+  ['return', 'enter'],
+  ['escape', 'escape'],
+  ['backspace', 'backspace'],
+  ['delete', 'delete'],
+  ['tab', 'tab'],
+  ['upArrow', 'up'],
+  ['downArrow', 'down'],
+  ['leftArrow', 'left'],
+  ['rightArrow', 'right'],
+  ['pageUp', 'page-up'],
+  ['pageDown', 'page-down'],
+  ['home', 'home'],
+  ['end', 'end'],
+] as const satisfies readonly (readonly [keyof Key, KeyPress['name']])[];
+
+/** Letters that arrive at once are one text, and an Enter among them is an Enter. */
+export function keyPresses(input: string, key: Key): KeyPress[] {
+  if (key.eventType === 'release') return [];
+  const name = named.find(([property]) => key[property] === true)?.[1];
+  if (name !== undefined) return [{ name, text: '', isControl: false }];
+  if (key.ctrl || key.meta) return [{ name: 'text', text: input, isControl: true }];
+  const parts = input.split(/([\r\n])/u).filter((part) => part !== '');
+  return parts.map((part): KeyPress => {
+    const isEnter = part === '\r' || part === '\n';
+    return isEnter
+      ? { name: 'enter', text: '', isControl: false }
+      : { name: 'text', text: part, isControl: false };
+  });
+}

@@ -1,0 +1,368 @@
+// The living part of the view, from the state alone: what happens right now, the plan, what is asked, the human's line,
+// the keys. Ink lays it out; only what can be seen is in it. What matters most stands lowest and is cut last. Every text
+// of a stranger is cleaned on its way in.
+import { Box, Text } from 'ink';
+import { createElement as h, type ReactNode } from 'react';
+import type { PermissionChoice } from '../../agent/agent-event.ts';
+import { hasHidden } from '../../core/safe-text.ts';
+import { count, type Style } from '../print.ts';
+import { shortId } from '../session-name.ts';
+import { callResult, isPlanTool } from './call-lines.ts';
+import { isArmed, isCountingDown, isPaused } from './keys.ts';
+import type { RenderSpeech } from './lines.ts';
+import { cleanLine, cleanLines, cutToWidth, lastLines, type Page } from './page.ts';
+import { describeCover, hiddenNote, isShort, seen } from './permission-lines.ts';
+import { planHead } from './plan-lines.ts';
+import { type CallView, type PermissionView, planWindow, type ViewState, type WorkerView } from './state.ts';
+import {
+  describeCost,
+  formatElapsed,
+  formatShort,
+  formatTokens,
+  remarkOf,
+  tellingArgument,
+  todoMarks,
+} from './words.ts';
+
+export interface Living {
+  readonly page: Page;
+  readonly state: ViewState;
+  /** What the agent is saying and has not finished. */
+  readonly speech: string;
+  readonly render: RenderSpeech;
+}
+
+type Piece = string | readonly [text: string, style: Style];
+
+/** Of a text that is still written, and of one that is held: its end. */
+const speechLines = 8;
+const longestSpeech = 1200;
+const heldLines = 3;
+const unfoldedCalls = 3;
+const unfoldedLines = 14;
+/** Long enough for the widest terminal. */
+const longestPiece = 500;
+/** Nobody is asked about more than this. */
+const longestPattern = 2000;
+
+export function drawLiving({ page, state, speech, render }: Living): ReactNode {
+  // A frame as tall as the terminal makes it scroll with every change; some wrap when the last column is written to.
+  const size = { paddingRight: 1, maxHeight: Math.max(1, state.rows - 1) };
+  const activity = [
+    ...drawSpeech(page, speech, render, state.columns - 1),
+    ...drawHeld(page, state),
+    ...state.workers.map((worker) => drawWorker(page, state, worker)),
+    ...drawCalls(page, state),
+    ...drawChecks(page, state),
+  ];
+  const foot = [
+    ...drawDoing(page, state),
+    ...drawPermission(page, state),
+    ...drawCheckQuestion(page, state),
+    ...drawInput(page, state),
+    ...drawStatus(page, state),
+  ];
+  const rule = state.rows > 9 ? [drawRule(page)] : [];
+  return h(
+    Box,
+    { flexDirection: 'column', overflow: 'hidden', justifyContent: 'flex-end', ...size },
+    column({ flexShrink: 1, minHeight: 0, overflow: 'hidden', justifyContent: 'flex-end' }, activity),
+    column({ flexShrink: 0 }, [...rule, ...drawPlan(page, state), ...foot]),
+  );
+}
+
+function column(style: Parameters<typeof Box>[0], rows: readonly ReactNode[]): ReactNode {
+  return h(
+    Box,
+    { flexDirection: 'column', ...style },
+    ...rows.map((each) => h(Box, { flexShrink: 0 }, each)),
+  );
+}
+
+/** Pieces side by side, cleaned and painted; those that are empty are left out. Cut where the terminal ends. */
+function row(page: Page, pieces: readonly Piece[], indent = 0): ReactNode {
+  const words = pieces.flatMap((piece) => {
+    const [text, style] = typeof piece === 'string' ? [piece, null] : piece;
+    const shown = cleanLine(text, longestPiece, page.unicode);
+    return shown === '' ? [] : [style === null ? shown : page.paint(style, shown)];
+  });
+  return cut(page, `${' '.repeat(indent)}${words.join(' ')}`);
+}
+
+/** Clean and painted text on one row. Ink's own mark for what was cut is no ASCII. */
+function cut(page: Page, text: string, room = (page.width ?? 80) - 1): ReactNode {
+  const shown = page.unicode ? text : cutToWidth(text, room, page.signs.ellipsis);
+  return h(Text, { wrap: 'truncate' }, shown || ' ');
+}
+
+/** Wrapped, not cut: what is to be allowed must be seen whole. The text is clean. */
+function wrapped(page: Page, text: string, style: Style | null, indent = 2): ReactNode {
+  return h(
+    Box,
+    { paddingLeft: indent },
+    h(Text, null, (style === null ? text : page.paint(style, text)) || ' '),
+  );
+}
+
+function drawRule({ unicode, color }: Page): ReactNode {
+  const sides = { borderBottom: false, borderLeft: false, borderRight: false };
+  return h(Box, {
+    borderStyle: unicode ? 'single' : 'classic',
+    borderDimColor: color,
+    width: '100%',
+    ...sides,
+  });
+}
+
+const unicodeFrames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const asciiFrames = ['|', '/', '-', '\\'];
+/** Slow enough to cost nothing, quick enough to look alive. */
+export const spinnerMs = 120;
+
+/** It depends on the time alone, so that all of them move together. */
+function spinner({ unicode }: Page, now: number): string {
+  const frames = unicode ? unicodeFrames : asciiFrames;
+  return frames[Math.floor(now / spinnerMs) % frames.length] ?? '';
+}
+
+function drawSpeech(page: Page, speech: string, render: RenderSpeech, width: number): ReactNode[] {
+  const text = cleanLines(speech.slice(-longestSpeech), page.unicode).trim();
+  const lines = text === '' ? [] : render(text, page, Math.max(8, width - 2)).slice(-speechLines);
+  const margin = page.paint('dim', page.signs.margin);
+  return lines.map((line) => cut(page, `${margin} ${line}`));
+}
+
+/** Dimmed: it is not known yet whether it is an answer (I1). */
+function drawHeld(page: Page, { held }: ViewState): ReactNode[] {
+  const lines = lastLines(held, heldLines, page.unicode);
+  return lines.map((line) => row(page, [[`${page.signs.margin} ${line}`, 'dim']]));
+}
+
+function drawWorker(
+  page: Page,
+  { now }: ViewState,
+  { agentType, title, startedAt, step }: WorkerView,
+): ReactNode {
+  const since = `step ${step}, ${formatShort(now - startedAt)}`;
+  return row(page, [spinner(page, now), 'worker', [agentType, 'bold'], [since, 'dim'], title]);
+}
+
+function drawCalls(page: Page, state: ViewState): ReactNode[] {
+  if (!state.isExpanded)
+    return state.calls.filter(({ ended }) => ended === null).map((call) => drawCall(page, state, call));
+  const last = state.calls.filter(({ tool }) => !isPlanTool(tool)).slice(-unfoldedCalls);
+  if (last.length === 0) return [row(page, [['no tool calls yet', 'dim']])];
+  return last.flatMap((call) => [drawCall(page, state, call), ...drawBody(page, call)]);
+}
+
+function drawCall(page: Page, { now, workers }: ViewState, call: CallView): ReactNode {
+  const { tool, input, ended, startedAt, changes } = call;
+  const worker = workers.find(({ workerId }) => workerId === call.workerId)?.agentType ?? '';
+  const argument = tellingArgument(tool, input);
+  if (ended !== null) {
+    const head = `${callResult(page, ended, changes)} ${page.paint('bold', page.clip(tool, 40))}`;
+    return cut(page, `${head} ${cleanLine(argument, longestPiece, page.unicode)}`);
+  }
+  const took: Piece = [formatShort(Math.max(0, now - startedAt)), 'dim'];
+  return row(page, [spinner(page, now), [worker, 'dim'], [tool, 'bold'], took, argument]);
+}
+
+/** What it changed as a diff; of any other call what went in and what came out. */
+function drawBody(page: Page, { input, ended, changes }: CallView): ReactNode[] {
+  const given = input === null || input === undefined ? [] : [`in: ${JSON.stringify(input).slice(0, 2000)}`];
+  const output = cleanLines((ended?.output ?? '').slice(0, 4000), page.unicode).split('\n');
+  const diff = changes.flatMap(({ diff: text }) => cleanLines(text, page.unicode).split('\n'));
+  const lines = diff.length > 0 ? diff : [...given, ...output].filter((line) => line.trim() !== '');
+  const shown = lines.slice(0, unfoldedLines).map((line) => {
+    const style = diff.length === 0 ? 'dim' : (diffStyles[line.charAt(0)] ?? null);
+    const text = `    ${diff.length === 0 ? cleanLine(line, longestPiece, page.unicode) : line.slice(0, longestPiece)}`;
+    return cut(page, style === null ? text : page.paint(style, text));
+  });
+  const more = lines.length - unfoldedLines;
+  return more > 0 ? [...shown, row(page, [[`and ${more} more lines`, 'dim']], 4)] : shown;
+}
+
+const diffStyles: Readonly<Record<string, Style>> = { '+': 'green', '-': 'red', '@': 'dim' };
+
+/** Those that run; what came of the others stands above. */
+function drawChecks(page: Page, { checks, now }: ViewState): ReactNode[] {
+  return checks.map(({ check, startedAt }) => {
+    const took: Piece = [formatShort(Math.max(0, now - startedAt)), 'dim'];
+    return row(page, [spinner(page, now), 'check', took, check]);
+  });
+}
+
+function drawPlan(page: Page, state: ViewState): ReactNode[] {
+  const { todos } = state;
+  if (todos.length === 0) return [];
+  const { first, shown } = planWindow(state);
+  const hidden = todos.length - shown;
+  const range = hidden === 0 ? '' : ` todos ${first + 1}-${first + shown} of ${todos.length}`;
+  const place = state.scroll === null || hidden === 0 ? range : `${range}, Tab goes back`;
+  return [
+    cut(page, `${planHead(page, todos)}${page.paint('dim', place)}`),
+    ...todos.slice(first, first + shown).map((todo) => {
+      const [sign, style] = todoMarks[todo.status];
+      const title = cleanLine(todo.title, longestPiece, page.unicode);
+      const words = todo.status === 'in_progress' ? page.paint('bold', title) : title;
+      // The title gives way, the remark stays.
+      return h(
+        Box,
+        { paddingLeft: 2 },
+        h(Box, { flexShrink: 0 }, h(Text, null, `${page.paint(style, sign)} `)),
+        h(
+          Box,
+          { flexShrink: 1 },
+          cut(page, words, Math.max(8, (page.width ?? 80) - 7 - remarkOf(todo).length)),
+        ),
+        h(Box, { flexShrink: 0 }, h(Text, null, page.paint('dim', remarkOf(todo)))),
+      );
+    }),
+  ];
+}
+
+/** What it does or waits for, in one or two lines. */
+function drawDoing(page: Page, state: ViewState): ReactNode[] {
+  const { signs } = page;
+  const { wait, now, session, kind } = state;
+  if (state.stopping === 'now') return [row(page, [[`${signs.error} stopping at once`, 'red']])];
+  if (state.stopping === 'after-step')
+    return [row(page, [[`${signs.error} stopping after this step; Ctrl-C again stops at once`, 'yellow']])];
+  if (state.permissions.length > 0 || state.checkQuestion !== null) return [];
+  const mark: Piece = [signs.waiting, 'yellow'];
+  if (isPaused(state)) {
+    const how = kind === 'attach' ? 'r resumes' : 'Enter goes on, Ctrl-C ends the run';
+    return [row(page, [mark, [session?.words ?? 'paused by you', 'yellow'], [how, 'dim']])];
+  }
+  if (wait !== null && isCountingDown(state)) {
+    const left = formatElapsed(Math.ceil(((wait.until ?? now) - now) / 1000) * 1000);
+    const key = kind === 'attach' ? 'press any key to stop' : 'press any key to pause';
+    return [row(page, [mark, [left, 'bold'], [key, 'yellow']]), row(page, [[wait.sentence, 'dim']], 2)];
+  }
+  if (wait !== null) return [row(page, [mark, 'waiting:', wait.sentence])];
+  if (session !== null) {
+    const sign: Piece = session.state === 'running' ? spinner(page, now) : [signs.notice, 'yellow'];
+    const waits = session.waits.slice(0, 3).map((each) => row(page, [['waits for:', 'dim'], each], 2));
+    return [row(page, [sign, session.words]), ...waits];
+  }
+  if (state.outcome !== null) return [row(page, ['ended:', [state.outcome, 'bold']])];
+  const isBusy = state.calls.some(({ ended }) => ended === null) || state.workers.length > 0;
+  const word = isBusy ? 'working' : state.held === '' ? 'thinking' : 'deciding about the answer';
+  return [row(page, [spinner(page, now), [word, 'dim']])];
+}
+
+/** A permission, with what each key grants. */
+function drawPermission(page: Page, state: ViewState): ReactNode[] {
+  const [asked] = state.permissions;
+  if (asked === undefined) return [];
+  const others = state.permissions.length - 1;
+  const more = others === 0 ? '' : `(${count(others, 'other question')} after it)`;
+  const style = isArmed(state, state.now) ? 'bold' : 'dim';
+  return [
+    row(page, [['?', 'yellow'], ['permission:', 'bold'], [asked.tool, 'bold'], more]),
+    ...drawSubject(page, asked.subject),
+    ...choicesOf(page, asked, state).map((text) => wrapped(page, text, style)),
+  ];
+}
+
+/** What does not fit here was printed above. */
+function drawSubject(page: Page, subject: string): ReactNode[] {
+  const note = hasHidden(subject.slice(0, longestPattern)) ? [wrapped(page, hiddenNote, 'red')] : [];
+  if (isShort(subject)) return [wrapped(page, seen(page, subject), null), ...note];
+  return [
+    row(page, [seen(page, subject.slice(0, longestPiece))], 2),
+    row(page, [['that is not all of it: the whole stands above', 'red']], 2),
+    ...note,
+  ];
+}
+
+function choicesOf(
+  page: Page,
+  { choices, subject, pattern }: PermissionView,
+  { input }: ViewState,
+): string[] {
+  if (input.text !== '') return ['Enter sends your line, Esc clears it; then y, s, a, n answer.'];
+  const covers = seen(page, describeCover(subject, pattern.slice(0, longestPattern)));
+  const words: Readonly<Record<PermissionChoice, string>> = {
+    once: '[y] yes, this once',
+    session: `[s] yes, in this session: ${covers}`,
+    always: `[a] always in this folder: ${covers}`,
+    no: '[n] no',
+  };
+  return choices.map((choice) => words[choice]);
+}
+
+function drawCheckQuestion(page: Page, { checkQuestion }: ViewState): ReactNode[] {
+  if (checkQuestion === null) return [];
+  const question = seen(page, checkQuestion.slice(0, longestPattern).replaceAll('\n', ' '));
+  return [
+    h(
+      Box,
+      { maxHeight: 4, overflow: 'hidden' },
+      wrapped(page, `${page.paint('yellow', '?')} ${question}`, 'bold', 0),
+    ),
+    row(page, [['y, n, or say what is wrong; Enter alone leaves it open', 'dim']], 2),
+  ];
+}
+
+/** The line that the human writes: as many rows as it needs, the last ones where they are too many. */
+function drawInput(page: Page, { kind, input, queued }: ViewState): ReactNode[] {
+  if (kind === 'attach') return [];
+  const { prompt, cursor } = page.signs;
+  if (input.text === '') {
+    const hint =
+      queued > 0 ? `${count(queued, 'message')} to join at the next step` : 'type to steer, Enter sends';
+    return [
+      row(page, [
+        [prompt, 'bold'],
+        [cursor, 'bold'],
+        [hint, 'dim'],
+      ]),
+    ];
+  }
+  const before = typed(page, input.text.slice(0, input.cursor).slice(-longestPattern));
+  const after = typed(page, input.text.slice(input.cursor).slice(0, longestPiece));
+  const line = `${page.paint('bold', prompt)} ${before}${page.paint('bold', cursor)}${after}`;
+  return [
+    h(
+      Box,
+      { maxHeight: 3, overflow: 'hidden', justifyContent: 'flex-end', flexDirection: 'column' },
+      h(Text, null, line),
+    ),
+  ];
+}
+
+/** Spaces at the edges count here: the cursor stands behind them. */
+function typed(page: Page, text: string): string {
+  const start = /^\s/u.test(text) ? ' ' : '';
+  const end = /\S\s+$/u.test(text) ? ' ' : '';
+  return `${start}${cleanLine(text, longestPattern, page.unicode)}${end}`;
+}
+
+/** Of a session that runs elsewhere: whose it is, and which (V11). */
+function nameSession({ host, sessionId, title }: ViewState): string {
+  return `${host} ${shortId(sessionId ?? '')}${title === null ? '' : ` “${title.slice(0, 40)}”`}`;
+}
+
+function drawStatus(page: Page, state: ViewState): ReactNode[] {
+  const { usage, startedAt, now, step, continuations, todos, isExpanded } = state;
+  const status = [
+    state.host === null ? '' : nameSession(state),
+    startedAt === null ? '' : formatElapsed(now - startedAt),
+    step === 0 ? '' : `step ${step}`,
+    continuations === 0 ? '' : `sent back ${continuations === 1 ? 'once' : `${continuations} times`}`,
+    usage === null ? '' : `${formatTokens(usage.inputTokens)} in, ${formatTokens(usage.outputTokens)} out`,
+    describeCost(usage?.cost ?? null),
+    state.model ?? '',
+  ];
+  const fold = `Ctrl-O ${isExpanded ? 'folds' : 'unfolds'} tool calls`;
+  const scroll = todos.length === 0 ? '' : `${page.signs.scroll} plan`;
+  const keys =
+    state.kind === 'attach'
+      ? ['p pause', 'r resume', 'x stop', 'q leave', fold, scroll]
+      : ['Ctrl-C stops', fold, scroll];
+  return [status, keys].map((parts) => {
+    const line = parts.filter((part) => part !== '').join(` ${page.signs.separator} `);
+    return row(page, [[line, 'dim']]);
+  });
+}

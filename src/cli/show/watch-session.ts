@@ -1,0 +1,132 @@
+// Looks at a session in the store and tells what is new since the last look, as the events of a run: those that our own
+// agent wrote, or those that a host's record is translated to. It only reads, and what has not changed costs a few
+// indexed rows.
+import { planView } from '../../agent/agent-event.ts';
+import type { Session, State } from '../../core/state.ts';
+import type { Clock } from '../../engine/host.ts';
+import type { Store } from '../../engine/store.ts';
+import { describeState, describeWaits } from '../describe-session.ts';
+import type { SessionEvent, SessionStateSeen } from './events.ts';
+import { createHostReader } from './host-record.ts';
+import { createStreamReader, type StreamReader } from './stored-stream.ts';
+
+export interface SessionWatch {
+  /** What is new, in order of time, the state of the session last. Null: the session is gone. */
+  look(): Promise<readonly SessionEvent[] | null>;
+}
+
+/** How much of the past is told at the first look. */
+const pastEvents = 30;
+
+export function createSessionWatch(store: Store, sessionId: string, clock: Clock): SessionWatch {
+  let reader: StreamReader | null = null;
+  let shownPlan = '';
+  let shownState = '';
+  const asked = new Set<string>();
+
+  /** Told where the run told it, with the plan of now; or at the end, where nobody told it. */
+  function withPlan(events: readonly SessionEvent[], { plan, id, updatedAt }: State): SessionEvent[] {
+    const view = planView(plan);
+    const shown = JSON.stringify(view);
+    const isNew = shown !== shownPlan && (plan.length > 0 || shownPlan !== '');
+    shownPlan = shown;
+    const others = events.filter(({ type }) => type !== 'plan-changed');
+    if (!isNew) return others;
+    const told = events.find(({ type }) => type === 'plan-changed');
+    if (told !== undefined) return events.filter((event) => event === told || event.type !== 'plan-changed');
+    return [...others, { type: 'plan-changed', at: updatedAt, sessionId: id, ...view }];
+  }
+
+  /** A run that ended leaves its questions behind: nobody said no. */
+  function withdrawn(events: readonly SessionEvent[], isOver: boolean): SessionEvent[] {
+    for (const event of events) {
+      if (event.type === 'permission-asked') asked.add(event.requestId);
+      if (event.type === 'permission-answered') asked.delete(event.requestId);
+    }
+    if (!isOver) return [];
+    const left = [...asked];
+    asked.clear();
+    return left.map((requestId) => ({ type: 'permission-withdrawn', at: clock.now(), sessionId, requestId }));
+  }
+
+  return {
+    async look() {
+      const state = await store.state(sessionId);
+      if (state === null) return null;
+      const isFirst = reader === null;
+      const isOurs = state.descriptor.host === 'untildone';
+      reader ??= isOurs ? createStreamReader(state) : createHostReader(sessionId, clock);
+      const found = withPlan(await reader.look(store, state), state);
+      // What our own agent wrote is in order; of a host several lists are one now.
+      if (!isOurs) found.sort((one, other) => one.at - other.at);
+      const seen = stateEvent(state, clock.now());
+      const told = isFirst ? present(found, state) : found;
+      const left = withdrawn(told, isOver(seen));
+      const shown = JSON.stringify({ ...seen, at: 0 });
+      const isSame = shown === shownState && told.length + left.length === 0;
+      shownState = shown;
+      return [...told, ...left, ...(isSame ? [] : [seen])];
+    },
+  };
+}
+
+/** The turn is over: a script that looks on may end. */
+export function isOver({ state }: SessionStateSeen): boolean {
+  return state === 'settled' || state === 'deleted' || state === 'latched';
+}
+
+function stateEvent(session: Session, now: number): SessionStateSeen {
+  const { descriptor, agent, turn, timer } = session;
+  const { name, words } = describeState(session, now);
+  return {
+    type: 'session-state',
+    at: now,
+    sessionId: session.id,
+    host: descriptor.host,
+    agent: agent.name,
+    model: agent.model,
+    directory: descriptor.directory,
+    title: session.title ?? null,
+    state: name,
+    // How long is left is counted down by whoever shows it.
+    words: timer === null ? words : words.replace(/, (?:in \d+ \w+|overdue)$/u, ''),
+    waits: describeWaits(session, now),
+    until: timer?.dueAt ?? null,
+    turnSince: turn === null || turn.ended ? null : turn.startedAt,
+  };
+}
+
+/** What ends what was begun: the past is told without both. */
+const ends: Readonly<Partial<Record<SessionEvent['type'], SessionEvent['type']>>> = {
+  'tool-ended': 'tool-started',
+  'check-ended': 'check-started',
+  'check-cancelled': 'check-started',
+  'worker-ended': 'worker-started',
+  'permission-answered': 'permission-asked',
+};
+
+function keyOf(event: SessionEvent): string {
+  const of = event as Partial<Record<'callId' | 'check' | 'todoId' | 'workerId' | 'requestId', string>>;
+  return JSON.stringify([event.sessionId, of.callId, of.check, of.todoId, of.workerId, of.requestId]);
+}
+
+/** Of the past, what belongs to the present: how it stands, what is open, and the last of what was said and done. */
+function present(events: readonly SessionEvent[], { turn }: Session): SessionEvent[] {
+  const isKept = new Set<SessionEvent>();
+  const open = new Map<string, SessionEvent>();
+  for (const event of events) {
+    const begun = ends[event.type];
+    if (begun !== undefined) open.delete(begun + keyOf(event));
+    else if (Object.values(ends).includes(event.type)) open.set(event.type + keyOf(event), event);
+    if (event.type === 'run-ended') open.clear();
+  }
+  for (const event of open.values()) isKept.add(event);
+  for (const type of ['plan-changed', 'usage', 'step-started', 'run-started'] as const) {
+    const last = events.findLast((event) => event.type === type);
+    if (last !== undefined) isKept.add(last);
+  }
+  const since = turn?.startedAt ?? 0;
+  const passing = events.filter((event) => event.at >= since && !isKept.has(event));
+  for (const event of passing.slice(-pastEvents)) isKept.add(event);
+  return events.filter((event) => isKept.has(event));
+}

@@ -1,0 +1,242 @@
+// What a run shows, in words: amounts, todos and how far they are proved, why an answer was refused. Pure; what comes
+// out still holds strangers' text, which the page cleans.
+import type { EventOf, TodoView, UsageView } from '../../agent/agent-event.ts';
+import type { TextKind } from '../../core/texts.ts';
+import { isEnded, type TodoStatus } from '../../core/todo.ts';
+import { count, type Style } from '../print.ts';
+
+/** `12 ms`, `2.1 s`, `5 min`: at most six letters, so that it fits at the end of a line. */
+export function formatShort(milliseconds: number): string {
+  if (milliseconds < 999.5) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  // 59.95 s would be rounded up to 60.0 s.
+  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;
+  const minutes = Math.round(milliseconds / 60_000);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+}
+
+/** `45 s`, `4 min 12 s`, `3 h 5 min`. */
+export function formatElapsed(milliseconds: number): string {
+  const seconds = Math.round(Math.max(0, milliseconds) / 1000);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes === 0) return `${seconds} s`;
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Local time of the day; the date too where it is another day. */
+export function formatClock(at: number, now: number): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return 'an unknown time';
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  if (new Date(now).toDateString() === date.toDateString()) return time;
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
+}
+
+/** `950`, `1.2k`, `120k`, `3.4M`. */
+export function formatTokens(tokens: number): string {
+  if (tokens < 1000) return String(Math.max(0, Math.round(tokens)));
+  const [value, unit] = tokens < 999_500 ? [tokens / 1000, 'k'] : [tokens / 1_000_000, 'M'];
+  return `${value < 99.95 ? value.toFixed(1).replace(/\.0$/, '') : value.toFixed(0)}${unit}`;
+}
+
+/** Prices are in US dollars, those of the configuration too. Unknown: not a word. */
+export function describeCost(cost: number | null): string {
+  return cost === null ? '' : `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
+}
+
+export function describeTokens({ inputTokens, cachedTokens, outputTokens }: UsageView): string {
+  const cached = cachedTokens > 0 ? ` (${formatTokens(cachedTokens)} cached)` : '';
+  return `${formatTokens(inputTokens)} tokens in${cached}, ${formatTokens(outputTokens)} out`;
+}
+
+/** In the order in which a human wants to see them when not all can be shown. */
+export const standings = ['open', 'blocked', 'claimed', 'cancelled', 'covered', 'checked'] as const;
+export type Standing = (typeof standings)[number];
+
+export const standingNames: Readonly<Record<Standing, string>> = {
+  open: 'open',
+  blocked: 'blocked',
+  claimed: 'claimed, not checked',
+  cancelled: 'cancelled',
+  covered: 'checked by the goal check',
+  checked: 'checked',
+};
+
+/** The marks of `plan show`. */
+export const todoMarks: Readonly<Record<TodoStatus, readonly [mark: string, style: Style]>> = {
+  pending: ['[ ]', 'bold'],
+  in_progress: ['[>]', 'yellow'],
+  completed: ['[x]', 'green'],
+  cancelled: ['[-]', 'dim'],
+  blocked: ['[!]', 'red'],
+};
+
+/** Never calls a claim checked. `goalPassed`: a passed goal check covers todos that have no check of their own. */
+export function standingOf({ status, verification }: TodoView, goalPassed: boolean): Standing {
+  if (status === 'blocked' || status === 'cancelled') return status;
+  if (status !== 'completed') return 'open';
+  if (verification === 'passed') return 'checked';
+  return goalPassed && verification !== 'failed' ? 'covered' : 'claimed';
+}
+
+/** With the reason, or with the agent's own word where there is nothing better. */
+export function describeStanding(todo: TodoView, goalPassed: boolean): string {
+  const standing = standingOf(todo, goalPassed);
+  const name = standingNames[standing];
+  if (standing === 'checked' || standing === 'covered') return name;
+  if (standing === 'blocked' || standing === 'cancelled')
+    return todo.reason === null ? `${name} without a reason` : `${name}: ${todo.reason}`;
+  const doubts = { failed: ', its check failed', running: ', its check still runs' };
+  const doubt = doubts[todo.verification as keyof typeof doubts] ?? '';
+  if (standing === 'open') return `${name}${todo.dropped ? ', dropped from the list' : ''}${doubt}`;
+  return `${name}${doubt}${todo.outcome === null ? '' : `: ${todo.outcome}`}`;
+}
+
+/** What the system knows of a todo, in brackets; empty: nothing worth a word. */
+export function remarkOf({ status, verification, dropped }: TodoView): string {
+  if (dropped && !isEnded({ status })) return ' (dropped)';
+  if (verification === 'failed') return ' (check failed)';
+  if (verification === 'running') return ' (check runs)';
+  if (status !== 'completed') return '';
+  return verification === 'passed' ? ' (checked)' : ' (claimed)';
+}
+
+/** Reminders are as firm as their level; after the third comes no other. */
+export const lastLevel = 3;
+
+/** Why the agent was sent back to work, in a word or two. Exhaustive: a new kind does not compile without its name. */
+export const continuationNames: Readonly<Record<TextKind, string>> = {
+  'dropped-todos': 'dropped todos',
+  'bulk-claim': 'bulk claim',
+  'failed-check': 'failed check',
+  'checks-running': 'checks running',
+  'text-question': 'question in the text',
+  'output-limit': 'output limit',
+  'iteration-budget': 'iteration budget',
+  'tool-error': 'tool error',
+  'empty-answer': 'empty answer',
+  loop: 'loop',
+  'background-job': 'background job',
+  'after-compaction': 'after compaction',
+  standard: 'todos open',
+};
+
+/** It did not want to stop: it was cut off, or it only has to be told where it was. */
+const notRefused: readonly TextKind[] = ['output-limit', 'iteration-budget', 'after-compaction', 'loop'];
+
+interface Known {
+  readonly todos: readonly TodoView[];
+  /** The last thing that the agent said. */
+  readonly said: string;
+  readonly results: ReadonlyMap<string, EventOf<'check-ended'>>;
+}
+
+/** What happened at a stop attempt, as one human sentence: `"All done!" refused: 3 of 4 todos open`. */
+export function describeContinuation(
+  { textKind, level }: EventOf<'continuation'>,
+  known: Known,
+  quote: (text: string) => string,
+): { readonly isRefused: boolean; readonly sentence: string; readonly next: string | null } {
+  const isRefused = !notRefused.includes(textKind);
+  const asked = textKind === 'text-question' ? /[^.!?\n]*\?/u.exec(known.said)?.[0] : undefined;
+  const said = quote(asked ?? firstSentence(known.said));
+  const head = isRefused ? `${said === '' ? 'Stop' : `"${said}"`} refused` : 'Sent on';
+  const again = level > 1 ? ` (reminder ${level} of ${lastLevel})` : '';
+  const next = known.todos.find(isOpen)?.title ?? null;
+  return { isRefused, sentence: `${head}: ${reasonOf(textKind, known, quote)}${again}`, next };
+}
+
+/** What it said first is what it wanted to be believed. */
+function firstSentence(text: string): string {
+  const [line = ''] = text.replace(/^[\s#>*_-]+/u, '').split('\n');
+  return /^.*?[.!?](?=\s|$)/u.exec(line)?.[0] ?? line;
+}
+
+const isOpen = ({ status }: TodoView): boolean => status === 'pending' || status === 'in_progress';
+
+function reasonOf(textKind: TextKind, { todos, results }: Known, quote: (text: string) => string): string {
+  const open = todos.filter(isOpen).length;
+  const left = `${open} of ${count(todos.length, 'todo')} open`;
+  switch (textKind) {
+    case 'standard':
+      return open === 0 ? 'the work is not proved yet' : left;
+    case 'dropped-todos': {
+      const dropped = todos.filter((todo) => todo.dropped && isOpen(todo)).map(({ title }) => title);
+      const named = dropped.length === 1 ? `"${quote(dropped[0] ?? '')}"` : count(dropped.length, 'todo');
+      return `it left ${dropped.length === 0 ? 'todos' : named} out of the plan`;
+    }
+    case 'bulk-claim':
+      return 'it called several todos finished at once; it has to show each';
+    case 'failed-check': {
+      const failed = [...results.values()].filter(({ result }) => result !== 'passed');
+      const names = failed.map(({ check }) => checkName(quote(check))).join(', ');
+      return failed.length === 0 ? 'a check failed' : `${names} failed`;
+    }
+    case 'checks-running':
+      return 'its checks still run';
+    case 'text-question':
+      return open === 0 ? 'it asked instead of working' : `it asked instead of working, ${left}`;
+    case 'tool-error':
+      return `it gave up after a failed tool call${open === 0 ? '' : `, ${left}`}`;
+    case 'empty-answer':
+      return 'it said nothing';
+    case 'background-job':
+      return 'a background job of its own still runs';
+    case 'output-limit':
+      return 'its answer was cut off at the output limit';
+    case 'iteration-budget':
+      return 'many steps without an answer; it is asked where it stands';
+    case 'loop':
+      return 'it repeats itself; it is asked to try another way';
+    case 'after-compaction':
+      return 'its history was summarised; it is told where it was';
+  }
+}
+
+/** A name of several words needs quotes to be read as one; a command is its own name. */
+export function checkName(check: string): string {
+  return `check "${check}"`;
+}
+
+/** `exited with 1 instead of 0`: without the name and the time that stand beside it. */
+export function whyNotPassed({
+  check,
+  sentence,
+}: Pick<EventOf<'check-ended'>, 'check' | 'sentence'>): string {
+  const bare = sentence.startsWith(`${check} `) ? sentence.slice(check.length + 1) : sentence;
+  return bare.replace(/ after [\d.]+ s\.$/u, '.');
+}
+
+/** What to show of the tools that we know, in order; other tools are searched for a name of `usual`. */
+const telling: Readonly<Record<string, readonly string[]>> = {
+  grep: ['pattern', 'path'],
+  glob: ['pattern', 'path'],
+  complete_todo: ['outcome'],
+  update_todo: ['status', 'reason'],
+  list_todo: ['status'],
+  delegate: ['instructions'],
+};
+const usual = ['command', 'path', 'file', 'url', 'pattern', 'query', 'title', 'name', 'job', 'reason'];
+/** Fields that hold a list of todos. */
+const lists = ['todos', 'items'];
+
+/** The one argument of a call that tells people what it does; of a tool that nobody knows its first text. */
+export function tellingArgument(tool: string, input: unknown): string {
+  if (typeof input === 'string') return input;
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return '';
+  const given = new Map(Object.entries(input));
+  const known = Object.hasOwn(telling, tool) ? (telling[tool] ?? []) : [];
+  const parts = known.flatMap((name) => textsOf(given.get(name)));
+  if (parts.length > 0) return parts.join(' ');
+  for (const name of lists) {
+    const list = given.get(name);
+    if (Array.isArray(list)) return count(list.length, 'todo');
+  }
+  const named = usual.flatMap((name) => textsOf(given.get(name)));
+  return named[0] ?? [...given.values()].flatMap(textsOf)[0] ?? '';
+}
+
+function textsOf(value: unknown): string[] {
+  return typeof value === 'string' && value.trim() !== '' ? [value] : [];
+}
