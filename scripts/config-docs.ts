@@ -71,6 +71,8 @@ const notes: Readonly<Record<string, string>> = {
     'In a pattern `*` and `?` stand for characters of one word, `**` for any number of words: `npm run *` allows\n`npm run build` and not `npm run build --force`. A command with shell syntax (`;`, `&&`, `|`, `$`, `>` …) fits only a\npattern that is equal to it.',
   permissions:
     'The names under `allow` are those of tools: `{ "shell": ["npm test **"], "write_file": ["src/**"] }`. A file tool that is\nnot named may write everywhere in the workspace. Modes, patterns and questions: [Permissions](permissions.md).',
+  notify:
+    'What a command and an address are told, and when: [Be told when it needs you](guides/notify.md). The bell is rung by `run`.',
   workers:
     'NAME is the `agentType` of the todos that go to the worker. A project’s file can narrow the tools of a built-in worker and\nnot widen them, and its `prompt` is told to the worker as words of the project: [Our own agent](agents.md#workers).',
   checks:
@@ -192,8 +194,8 @@ Our own agent goes by the name \`run\`: \`"agents": { "run": { "model": "ollama/
 \`untildone run\` only, unless a flag or the environment says something else.
 
 Settings are frozen at each of your messages: an agent that edits the file in the middle of its work changes nothing before you
-write again. A repository cannot grant itself anything: \`permissions\` and \`tools.shellAllow\`, also under \`agents\`, count only
-from the user's file, the environment or a flag.
+write again. A repository cannot grant itself anything: \`permissions\`, \`notify\` and \`tools.shellAllow\`, also under
+\`agents\`, count only from the user's file, the environment or a flag.
 
 ## All settings
 

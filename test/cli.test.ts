@@ -309,7 +309,7 @@ describe('pause, stop and resume', () => {
     expect((await host.stops()).decision?.answer).toBe('continue');
     expect(await bench.run('stop')).toEqual({
       code: 0,
-      out: 'Session alpha-0001 “Build the parser” is latched. A message from you or `untildone resume` lifts that.\n',
+      out: 'Session alpha-0001 “Build the parser” is stopped. A message from you or `untildone resume` lifts that.\n',
       err: '',
     });
     expect((await host.stops()).decision).toMatchObject({ answer: 'let-go', reason: 'aborted' });
@@ -337,7 +337,7 @@ describe('pause, stop and resume', () => {
     await host.plans('Remove dead code');
     const { state: session } = await host.stops();
     const { out } = await bench.run('resume');
-    expect(out).toContain('is neither paused nor latched; nothing was changed. Now: counting down');
+    expect(out).toContain('is neither paused nor stopped; nothing was changed. Now: counting down');
     const store = await bench.store();
     expect(await store.state('told-0001')).toEqual(session);
   });

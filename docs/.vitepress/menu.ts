@@ -14,6 +14,7 @@ export const menu: readonly Group[] = [
     '/guides/opencode': 'OpenCode with your tests',
     '/guides/ci': 'A gate in CI',
     '/guides/overnight': 'Overnight, with a budget',
+    '/guides/notify': 'Be told when it needs you',
     '/guides/team-policy': 'One policy for a team',
     '/guides/plan-file': 'Work through a plan file',
     '/guides/good-checks': 'Writing good checks',

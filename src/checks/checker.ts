@@ -1,9 +1,6 @@
 // Has the queue of a folder run the checks that the engine asks for: askers share runs, and one runner, which outlives
 // its starter, tells them all. It decides nothing: results are events (V1, V2).
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { HumanCheck } from '../core/check-specs.ts';
 import type { EventOf } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
@@ -11,6 +8,7 @@ import { type State, spokeAt } from '../core/state.ts';
 import type { EngineOptions } from '../engine/engine.ts';
 import type { CheckAsker, Checker, CheckFinding, CheckRun, EvidenceRow } from '../engine/host.ts';
 import { digestFile, type Environment, frozenPolicy } from '../engine/policy.ts';
+import { findProgram, startProgram } from '../engine/start-program.ts';
 import { sha256 } from '../engine/system.ts';
 import {
   fingerprintsIn,
@@ -257,37 +255,20 @@ export function cancelChecks({ store, clock, directory }: QueuePlace, sessionId:
   });
 }
 
-/** Makes a program built on Bun run a script. */
-export const scriptSwitch = 'BUN_BE_BUN';
-
-/** Nobody's child: hosts end a hook with all its descendants. False: its file is not here. */
+/** False: its file is not here. */
 export function startRunner(directory: string, holder: string, source: Environment, file = findRunner()) {
-  if (file === null) return false;
-  const isBun = process.versions['bun'] !== undefined;
-  const words = [...(isBun ? [] : ['--no-warnings']), file, directory, holder];
-  const env = isBun ? { ...source, [scriptSwitch]: '1' } : source;
-  const options = { detached: true, stdio: 'ignore', env, cwd: '/' } as const;
-  // The shell ends at once, which gives the runner a new parent. Words are never part of the script.
-  const script = '"$@" </dev/null >/dev/null 2>&1 &';
-  const child =
-    process.platform === 'win32'
-      ? spawn(process.execPath, words, { ...options, cwd: directory, windowsHide: true })
-      : spawn('/bin/sh', ['-c', script, 'sh', process.execPath, ...words], options);
-  // Safe: who waits sees that nobody took the lease, and starts another.
-  child.on('error', () => {});
-  child.unref();
-  return true;
+  // Who waits sees that nobody took the lease, and starts another.
+  if (file !== null) startProgram(file, [directory, holder], source, directory);
+  return file !== null;
 }
 
 function findRunner() {
-  const started = pathToFileURL(process.argv[1] ?? '').href;
-  // A late file of a program does not know its place; the started program does.
-  const here = import.meta.url ?? started;
-  // Written out: `init` copies files that a program names in this form.
-  const beside = ['./check-runner.js', './plugin/programs/check-runner.js'];
-  const built = [...beside, '../plugin/programs/check-runner.js'].map((file) => new URL(file, here));
-  const sources = ['./check-runner.ts', '../check-runner.ts'].map((file) => new URL(file, started));
-  return [...built, ...sources].map((url) => fileURLToPath(url)).find((path) => existsSync(path)) ?? null;
+  const built = [
+    './check-runner.js',
+    './plugin/programs/check-runner.js',
+    '../plugin/programs/check-runner.js',
+  ];
+  return findProgram(import.meta.url, built, ['./check-runner.ts', '../check-runner.ts']);
 }
 
 export async function runQueue(runner: QueueRunner) {

@@ -12,6 +12,7 @@ import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
+import { createRunNotifier } from './notify.ts';
 import { openPlanFileSync } from './plan-file-session.ts';
 import { complain } from './print.ts';
 import { prepareChecks } from './run-checks.ts';
@@ -127,12 +128,15 @@ async function runOwned(
     interrupt: onInterrupt,
   };
   const stream = createStreamWriter(store, sessionId);
+  let isShown = true;
+  const notifier = createRunNotifier(io, store, session, () => (isShown ? quiet : io));
   const emit = (event: AgentEvent): void => {
     watch(event, watched);
     const isLost = event.type === 'run-ended' && session.isKept?.() === false;
     const told = isLost ? { ...event, resumeCommand: '' } : event;
     stream.take(told);
     output.emit(told);
+    notifier.see(told);
   };
   process.on('SIGINT', onInterrupt);
   process.on('SIGTERM', onInterrupt);
@@ -143,7 +147,7 @@ async function runOwned(
       quiet,
       store,
       session,
-      { emit, ask: here ? output.ask : null },
+      { emit, ask: here && output.ask ? notifier.asking(output.ask) : null },
       ending.signal,
     );
     const realPath = planFileOf(policy);
@@ -184,7 +188,9 @@ async function runOwned(
     process.off('SIGINT', onInterrupt);
     process.off('SIGTERM', onInterrupt);
     await output.close();
+    isShown = false;
     await stream.close();
+    await notifier.settled();
   }
 }
 

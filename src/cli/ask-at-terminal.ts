@@ -43,7 +43,9 @@ export function readApproval(said: string): HumanAnswer | null {
   const words = said.trim();
   if (words === '') return null;
   if (/^y(es)?$/iu.test(words)) return { approved: true, reason: '' };
-  return { approved: false, reason: /^no?$/iu.test(words) ? '' : words };
+  if (/^no?$/iu.test(words)) return { approved: false, reason: '' };
+  // "yep" is no reason to say no.
+  return isNearAnswer(words) ? null : { approved: false, reason: words };
 }
 
 const choices: readonly (readonly [RegExp, PermissionChoice])[] = [
@@ -60,8 +62,10 @@ export function isNearAnswer(said: string): boolean {
   return nearAnswers.test(said.trim());
 }
 
-export function notUnderstood(said: string): string {
-  return `"${oneLine(said, 40)}" was not understood: only y, s, a and n answer.`;
+export const permissionLetters = 'y, s, a or n';
+
+export function notUnderstood(said: string, answers = permissionLetters): string {
+  return `"${oneLine(said, 40)}" was not understood; answer ${answers}.`;
 }
 
 /** null: not an answer, so that it stays open. */

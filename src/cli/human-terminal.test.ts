@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ancestorsOf, readFromProc, readFromPs } from '../checks/process-ancestors.ts';
-import { hostOfCommand } from './host-processes.ts';
+import { hostOfCommand } from '../hosts/host-processes.ts';
 import { findAgentAbove, whyNoHuman } from './human-terminal.ts';
 
 function ancestor(argv: readonly string[], variables: readonly string[] = []) {

@@ -3,7 +3,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { hasLimitMark } from '../checks/process.ts';
 import { type AncestorProcess, ancestorsOf } from '../checks/process-ancestors.ts';
-import { hostOfCommand, hostOfVariables } from './host-processes.ts';
+import { hostOfCommand, hostOfVariables } from '../hosts/host-processes.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

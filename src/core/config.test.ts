@@ -291,12 +291,15 @@ describe('C1: what a project may not say', () => {
     const { config, warnings } = withoutGrants({
       ceiling: 7,
       permissions: { mode: 'auto', allow: { shell: ['**'] } },
+      notify: { command: 'touch x', bell: true },
       tools: { shellAllow: ['**'], shellTimeoutSeconds: 5 },
     });
     expect(config).toEqual({ ceiling: 7, tools: { shellTimeoutSeconds: 5 } });
     expect(warnings.map(({ path }) => path)).toEqual([
       'permissions.mode',
       'permissions.allow',
+      'notify.command',
+      'notify.bell',
       'tools.shellAllow',
     ]);
   });
@@ -312,7 +315,7 @@ describe('C1: precedence', () => {
   it('without any source gives the defaults, and says so for every setting', () => {
     const merged = mergeSettings({});
     expect(merged.settings).toEqual(defaultSettings);
-    const sections = ['context', 'iterations', 'tools', 'permissions'];
+    const sections = ['context', 'iterations', 'tools', 'permissions', 'notify'];
     const paths = settingPaths.filter((path) => !sections.includes(path));
     expect(merged.origins).toEqual(Object.fromEntries(paths.map((path) => [path, 'default'])));
   });

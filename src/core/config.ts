@@ -34,8 +34,11 @@ const keyVariable =
   /_API_KEY$|^(?:(?:GH|GITHUB|GITLAB|NPM|NODE_AUTH|HF|ANTHROPIC_AUTH|CLAUDE_CODE_OAUTH|AWS_SESSION)_TOKEN|AWS_SECRET_ACCESS_KEY|GOOGLE_APPLICATION_CREDENTIALS)$/i;
 
 /** A repository must not grant anything: an agent could write the file. Left out here, it hides no other source. */
-export function withoutGrants({ permissions, tools, agents, checks, ...rest }: PartialSettings) {
-  const ignored = Object.keys(permissions ?? {}).map((name) => `permissions.${name}`);
+export function withoutGrants({ permissions, notify, tools, agents, checks, ...rest }: PartialSettings) {
+  // What a notice runs or calls is the human's own: a project would be told when they are away.
+  const ignored = Object.entries({ permissions, notify }).flatMap(([section, given]) =>
+    Object.keys(given ?? {}).map((name) => `${section}.${name}`),
+  );
   const toolsWithout = (path: string, given: PartialSettings['tools']) => {
     const { shellAllow, ...others } = given ?? {};
     if (shellAllow !== undefined) ignored.push(joinPath(path, 'shellAllow'));

@@ -1,5 +1,6 @@
 // All that a human decides, as one snapshot of plain values that can be hashed and stored (V2).
 import { type CheckSpec, goalCheckIds, readCheckSettings } from './check-specs.ts';
+import type { Problem } from './problem.ts';
 import type { Settings } from './settings.ts';
 
 export type Policy = Readonly<{
@@ -22,10 +23,17 @@ export type Policy = Readonly<{
 }>;
 
 export function createPolicy(settings: Settings) {
-  const { specs, problems } = readCheckSettings(settings);
+  const { specs, problems: wrong } = readCheckSettings(settings);
+  const problems = [...wrong, ...webhookProblems(settings)];
   if (problems.length > 0) return { ok: false as const, problems };
   const policy = { settings, goalChecks: goalCheckIds(settings), checks: specs, protect: settings.protect };
   return { ok: true as const, policy };
+}
+
+/** The address itself may be a secret, so that it is not quoted. */
+function webhookProblems({ notify: { webhook } }: Settings): Problem[] {
+  const isAddress = webhook === null || (/^https?:\/\//iu.test(webhook) && URL.canParse(webhook));
+  return isAddress ? [] : [{ path: 'notify.webhook', message: 'must be an http or https address' }];
 }
 
 /** With sorted keys: its hash is a key. */

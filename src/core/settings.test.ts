@@ -36,7 +36,7 @@ describe('C1: the table of settings', () => {
     expectTypeOf<Settings>().toExtend<PartialSettings>();
     expectTypeOf<SettingsOfTable['mode']>().toEqualTypeOf<Settings['mode']>();
     expectTypeOf<keyof SettingsOfTable['agents'][string]>().toEqualTypeOf<keyof Settings['agents'][string]>();
-    expect(settingNames).toHaveLength(43);
+    expect(settingNames).toHaveLength(44);
   });
 
   it('C1: says of each setting where it acts; whoever adds one that acts everywhere says so here', () => {
@@ -112,6 +112,7 @@ describe('C1: the table of settings', () => {
       iterations: { base: 10, extend: 10, cap: 50 },
       tools: { shellAllow: [], shellTimeoutSeconds: 120 },
       permissions: { mode: null, allow: {}, waitSeconds: 0 },
+      notify: { on: ['paused', 'permission', 'outcome'], command: null, webhook: null, bell: false },
       workers: {},
       checks: {},
       goal: [],
@@ -141,6 +142,7 @@ describe('C1: the table of settings', () => {
         'prices',
         'liveView',
         'permissions',
+        'notify',
         'workers',
         'checks',
         'goal',
@@ -160,7 +162,7 @@ describe('C1: the table of settings', () => {
     const fields = settingNames
       .filter((name) => name !== 'agents')
       .map((name) => fieldsIn(settingTable[name]));
-    expect(fields.filter((some) => Object.keys(some).length > 0)).toHaveLength(9);
+    expect(fields.filter((some) => Object.keys(some).length > 0)).toHaveLength(10);
     for (const { summary } of fields.flatMap((some) => Object.values(some)))
       expect(summary).toMatch(/^\S[^\n]{20,}\.$/);
   });

@@ -68,6 +68,9 @@ function group<const F extends Readonly<Record<string, Setting>>>(
   return { ...section(fields), default: byDefault, perAgent: true, summary, actsIn: ownAgent };
 }
 
+/** What a human can be told of while they look elsewhere. */
+export const noticeEvents = ['paused', 'permission', 'outcome'] as const;
+
 const hour = 3_600_000;
 const week = 10_080;
 const year = 525_600;
@@ -394,6 +397,28 @@ const ownSettings = {
       ),
     }),
     perAgent: false,
+  },
+  notify: {
+    ...group('How you are told that a session ended or waits for you. Never taken from a project.', {
+      on: part(
+        list(choice(...noticeEvents), 3),
+        noticeEvents,
+        'What you are told of: it ended as paused, it asks you something, it ended in any other way.',
+      ),
+      command: part(
+        nullable(line(4000)),
+        null,
+        'Shell line of your own; what happened is in its NOTICE_ variables and on its standard input.',
+      ),
+      webhook: part(
+        nullable(line(2000)),
+        null,
+        'Address that is sent one JSON document with POST, for at most five seconds.',
+      ),
+      bell: part(flag, false, 'Whether a run at a terminal rings its bell.'),
+    }),
+    perAgent: false,
+    actsIn: ['run', 'claude-code', 'opencode', 'enforcer'],
   },
   workers: shared(
     named(worker, 50),

@@ -1,4 +1,5 @@
 // Hook calls that have to be answered: the record is brought up to date, the engine is asked. Nothing is decided here.
+import { homedir } from 'node:os';
 import { frozenBy } from '../checks/git.ts';
 import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
@@ -17,6 +18,7 @@ import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
 import { eventBase, hookTimeouts, shortHash, todoIdOf } from './asked-call.ts';
+import { askedSentence, createNotifier, tellHuman } from './notify.ts';
 import {
   appendFailure,
   compactionFailed,
@@ -34,9 +36,39 @@ type Context = Question & Omit<Parts, 'host'> & { readonly runtime: Runtime };
 
 export function answerCall(question: Question, terminated: Promise<unknown>): Promise<HookAnswer> {
   const { hook, call, store } = question;
-  const parts = partsOver({ store, environment: hook.environment, directory: call.descriptor.directory });
+  // Safe: the log says so, and the answer does not depend on it.
+  const notifier = createNotifier(noticePlace(question), (error) => logNotice(question, error));
+  const { watch } = notifier;
+  const { environment } = hook;
+  const parts = partsOver({ store, environment, directory: call.descriptor.directory, watch });
   const answers = createAnswers({ ...parts, ...question, runtime: createRuntime(parts) });
-  return Promise.race([answers.perform(), terminated.then(answers.breakOff)]);
+  const answer = Promise.race([answers.perform(), terminated.then(answers.breakOff)]);
+  return answer.finally(notifier.settled);
+}
+
+/** The host shows its human a question: those who want to are told elsewhere too. */
+export async function tellAsked(
+  question: Question,
+  { title, policyHash }: Readonly<{ title: string | null; policyHash: string | null }>,
+): Promise<void> {
+  const { sessionId: id, at: updatedAt, descriptor } = question.call;
+  const session = { id, descriptor, policyHash, updatedAt, ...(title && { title }) };
+  const moment = { outcome: null, sentence: askedSentence };
+  await tellHuman(noticePlace(question), session, moment).catch((error) => logNotice(question, error));
+}
+
+/** What the project's own settings of the host set is a stranger's, `PATH` too (V10). */
+function noticePlace({ store, host, call, hook }: Question) {
+  const strangers = host.projectVariables(call, hook.environment);
+  if (strangers === null)
+    return { store, environment: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: homedir() } };
+  const own = Object.entries(hook.environment).filter(([name]) => !strangers.includes(name));
+  return { store, environment: Object.fromEntries(own) };
+}
+
+function logNotice({ hook, call }: Question, error: unknown): void {
+  const { sessionId, descriptor, at } = call;
+  appendFailure(hook.environment, error, { at, host: descriptor.host, hook: call.hook, sessionId });
 }
 
 /** The answer has to be out before the host gives up. */

@@ -63,8 +63,14 @@ export type HookCall = Readonly<{
 }>;
 
 export type HookAsks = Readonly<
-  /** `decided`: now, not with a later call. */
-  | { type: 'record'; events: readonly Event[]; decided?: boolean; receipt?: string | null }
+  /** `decided`: now, not with a later call. `asksHuman`: the host waits for an answer of theirs. */
+  | {
+      type: 'record';
+      events: readonly Event[];
+      decided?: boolean;
+      receipt?: string | null;
+      asksHuman?: boolean;
+    }
   /** `begins`: a new process of the host, so that whatever ran before has ended. */
   | { type: 'open'; begins: boolean; events: readonly Event[]; givesPlan: boolean }
   | { type: 'prompt'; text: string; speaker: Speaker }

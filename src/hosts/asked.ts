@@ -3,6 +3,7 @@
 import { readSync, statSync, writeSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { Policy } from '../core/policy.ts';
+import type { Session } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
@@ -141,18 +142,40 @@ async function answer(
   // Our own agent has no hooks: who calls one in its session's name may be the agent.
   if (session?.descriptor.host === 'untildone') return {};
   if (onlyRecords) await store.append(asks.events);
-  const isUngated = asks.type === 'complete' && !(await hasChecks(store, sessionId, session?.policyHash));
+  if (onlyRecords && asks.asksHuman) {
+    const last = await lastMessage(store, sessionId, session);
+    const { command = null, webhook = null } =
+      (await readPolicy(store, last.policyHash))?.settings.notify ?? {};
+    if ((command ?? webhook) !== null)
+      await (await loadAnswers()).tellAsked({ host, hook, call, store }, last);
+  }
+  const isUngated = asks.type === 'complete' && !(await hasChecks(store, sessionId, session));
   if (onlyRecords || isUngated) return {};
   const answers = await loadAnswers();
   return answers.answerCall({ host, hook, call, store }, answers.terminated);
 }
 
+type Known = Pick<Session, 'policyHash' | 'title'> | undefined;
+
 /** Without a check in the session's policy no completion can be refused. */
-async function hasChecks(store: Store, sessionId: string, last: string | null = null): Promise<boolean> {
+async function hasChecks(store: Store, sessionId: string, known: Known): Promise<boolean> {
+  const policy = await readPolicy(store, (await lastMessage(store, sessionId, known)).policyHash);
+  return policy === null || Object.keys(policy.checks ?? {}).length > 0;
+}
+
+/** The human's newest one may still wait to be folded. */
+async function lastMessage(store: Store, sessionId: string, known: Known) {
   const waiting = (await store.events({ sessionId, waiting: true })).map(({ event }) => event);
-  const hash = waiting.findLast((event) => event.type === 'human-spoke')?.policyHash ?? last;
+  const spoken = waiting.filter((event) => event.type === 'human-spoke');
+  return {
+    policyHash: spoken.at(-1)?.policyHash ?? known?.policyHash ?? null,
+    title: known?.title ?? spoken[0]?.text?.slice(0, 200) ?? null,
+  };
+}
+
+async function readPolicy(store: Store, hash: string | null): Promise<Policy | null> {
   const text = hash === null ? null : await store.policy(hash);
-  return text === null || Object.keys((JSON.parse(text) as Policy).checks ?? {}).length > 0;
+  return text === null ? null : (JSON.parse(text) as Policy);
 }
 
 let terminated: Promise<unknown> | null = null;

@@ -13,6 +13,7 @@ import { askHost, createRuntime, type RuntimeOptions } from '../engine/runtime.t
 import type { Store } from '../engine/store.ts';
 import { type OpenOptions, type Parts, partsOver } from '../open.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
+import { createNotifier } from './notify.ts';
 import { compactionFailed } from './shared.ts';
 import { withinTime } from './untrusted.ts';
 
@@ -117,7 +118,12 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     // An attach may ask the host, which cannot answer while it starts.
     if (store === null) await new Promise((resolve) => setTimeout(resolve, 0));
     store ??= await (options.openStore?.() ?? openUserStore(environment, { clock }));
-    const parts = partsOver({ ...options, store });
+    const notifier = createNotifier({ store, environment }, onError);
+    const watch: typeof options.watch = (...seen) => {
+      options.watch?.(...seen);
+      notifier.watch(...seen);
+    };
+    const parts = partsOver({ ...options, store, watch });
     const { policy = parts.policy, instance } = options;
     const { checker, configuration } = parts;
     opened = {

@@ -17,6 +17,7 @@ interface TrustAttempt {
 }
 
 const file = 'untildone.json';
+const permissionAsked = { hook_event_name: 'Notification', notification_type: 'permission_prompt' };
 const marked = (stage: Stage): string => join(stage.project, 'raised');
 const touch = (stage: Stage): string => `touch ${quote(marked(stage))}`;
 const bringChecks = (stage: Stage): void =>
@@ -229,6 +230,28 @@ export const trustAttempts: readonly TrustAttempt[] = [
       const told = said.split('\n').find((line) => line.includes(`${name}: is ignored`));
       return existsSync(join(stage.project, 'checked')) && told !== undefined
         ? `The check runs without it, as \`trust\` said: ${told.replace(/^! /u, '').trim()}.`
+        : null;
+    },
+  },
+  {
+    way: 'files',
+    attempt:
+      'a command in `notify` of an accepted `untildone.json`, and in the `env` of `.claude/settings.json`',
+    make(stage) {
+      const command = touch(stage);
+      mkdirSync(join(stage.project, '.claude'));
+      stage.write(file, JSON.stringify({ notify: { command, webhook: 'http://127.0.0.1:9/' }, ceiling: 9 }));
+      stage.write('.claude/settings.json', JSON.stringify({ env: { UNTILDONE_NOTIFY_COMMAND: command } }));
+      const told = accept(stage)
+        .split('\n')
+        .find((line) => line.includes('notify.command: is ignored'));
+      const environment = { UNTILDONE_NOTIFY_COMMAND: command };
+      const { prompt } = turn(stage, 'p1', () => {}, environment);
+      hook(stage, { ...stopPayload(), ...permissionAsked }, environment);
+      // A program that nobody waits for would have run it.
+      spawnSync('sleep', ['1']);
+      return told !== undefined && prompt.human.includes('UNTILDONE_NOTIFY_COMMAND')
+        ? `Not run. ${told.replace(/^! /u, '').trim()}; the variable is ignored and told.`
         : null;
     },
   },

@@ -131,11 +131,17 @@ describe('from another terminal', () => {
     await running.sees(startsShell);
     const stopped = await line.run('stop');
     const before = Date.now();
-    expect(stopped).toMatchObject({ code: 0, out: expect.stringContaining('is latched') });
+    expect(stopped).toMatchObject({ code: 0, out: expect.stringContaining('is stopped') });
     expect(await running.ended).toBe(130);
     // A second, and what a busy machine needs to end a process tree.
     expect(Date.now() - before).toBeLessThan(5000);
     expect(lastEvent(running)).toMatchObject({ outcome: 'aborted', exitCode: 130 });
+    const next = /untildone run --resume \w{6}/u.exec(stopped.out)?.[0] ?? 'no command';
+    const { out } = await line.runOnTerminal('resume');
+    expect(out, 'first-use 25: nothing was resumed, and it says what to type').toContain(
+      `is no longer stopped. No run is at work in it: \`${next}\` takes it up again.`,
+    );
+    expect((await line.runOnTerminal('resume')).out).toContain('is neither paused nor stopped');
   });
 
   it('C3: pause holds the run where it is, resume on a terminal lets it go on, and a pipe may not resume', async () => {

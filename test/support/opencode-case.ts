@@ -36,6 +36,8 @@ export interface PluginCase {
 export interface CaseOptions {
   readonly command?: 'serve' | 'run';
   readonly settings?: object;
+  /** The human's own settings, as variables. */
+  readonly environment?: Readonly<Record<string, string>>;
   readonly openStore?: () => Promise<Store>;
   readonly store?: Store;
   readonly directory?: string;
@@ -56,7 +58,12 @@ export async function createPluginCase(options: CaseOptions = {}): Promise<Plugi
       argv: ['bun', 'index.js', options.command ?? 'serve'],
     },
     openStore: options.openStore ?? (async () => store),
-    environment: { HOME: directory, PATH: process.env['PATH'], UNTILDONE_HOME: directory },
+    environment: {
+      HOME: directory,
+      PATH: process.env['PATH'],
+      UNTILDONE_HOME: directory,
+      ...options.environment,
+    },
   });
   const host = await startFakeOpencode(plugin, directory, () => clock.now());
   await host.open(sessionId, null, 'build');

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
 import { readGrants } from '../../agent/workspace/remembered-grants.ts';
-import { describeLeftOpen } from '../approve/ask-permission.ts';
-import { readPermission } from '../ask-at-terminal.ts';
+import { notUnderstood, readPermission } from '../ask-at-terminal.ts';
 
 let bench: CommandBench;
 
@@ -84,8 +83,8 @@ describe('approve, for a permission', () => {
     });
     await host.stops();
     const asked = await bench.run('approve', '--request', 'request-1');
-    expect(asked.out).toContain(`call        ${unhidden}\n`);
-    expect(asked.out).toContain(`for longer  exactly ${unhidden}\n`);
+    expect(asked.out).toContain(`call       ${unhidden}\n`);
+    expect(asked.out).toContain(`s or a     covers exactly ${unhidden}\n`);
     expect(asked.out).toContain('characters that a terminal does not show');
     expect((await bench.run('status', 'alpha')).out).toContain(`permission for shell: ${unhidden}`);
     expect((await bench.run('why')).out).toContain(unhidden);
@@ -103,7 +102,7 @@ describe('approve, for a permission', () => {
       wait: { kind: 'permission', requestId: 'request-1', about: request },
     });
     const { out } = await bench.run('approve', '--request', 'request-1');
-    expect(out).toContain('for longer  exactly this command\n');
+    expect(out).toContain('s or a     covers exactly this command\n');
     expect(out.match(/echo 29/gu)).toHaveLength(1);
   });
 
@@ -135,8 +134,7 @@ describe('approve, for a permission', () => {
 
   it('C3: a bare Enter leaves the question open, and so does everything that is no answer', () => {
     for (const said of ['', '  ', 'yep', 'maybe', 'not', 'y y']) expect(readPermission(said)).toBeNull();
-    expect(describeLeftOpen(' ')).toBe('Left open; nothing was recorded.');
-    expect(describeLeftOpen('maybe')).toMatch(/^"maybe" was not understood: .* Left open;/u);
+    expect(notUnderstood('maybe')).toBe('"maybe" was not understood; answer y, s, a or n.');
     expect(['y', 'S', 'always', ' no '].map(readPermission)).toEqual(['once', 'session', 'always', 'no']);
   });
 });
@@ -152,7 +150,7 @@ describe('permissions', () => {
     expect([unknown.code, unknown.out]).toEqual([1, '']);
     expect(unknown.err).toContain('No permission here has the pattern "npm test"');
     expect((await bench.run('permissions', '--forget-all')).out).toBe('Forgot 1 permission.\n');
-    expect((await bench.run('permissions')).out).toBe('Nothing is allowed for good in this directory.\n');
+    expect((await bench.run('permissions')).out).toBe('Nothing is always allowed in this directory.\n');
   });
 });
 

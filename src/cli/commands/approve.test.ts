@@ -88,7 +88,7 @@ describe('approve', () => {
     const { code, out, err } = await bench.run('approve', '--check', 'look', '--yes');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('Approved look. It holds until a file of the workspace changes.');
-    expect(out).toContain('The next stop attempt of the agent takes it into account.');
+    expect(out).toContain('It counts when the agent wants to stop next.');
     expect((await session()).waits.questions).toEqual([]);
     expect(await stop(host)).toMatchObject({ answer: 'let-go', outcome: 'done' });
   });
@@ -270,6 +270,8 @@ describe('approve: at a terminal', () => {
     [' YES ', { approved: true, reason: '' }],
     ['n', { approved: false, reason: '' }],
     ['No', { approved: false, reason: '' }],
+    ['yep', null],
+    ['nope', null],
     ['yes, but the button is blue', { approved: false, reason: 'yes, but the button is blue' }],
   ])('%j is read as it is meant', (said, answer) => expect(readApproval(said)).toEqual(answer));
 
@@ -300,6 +302,9 @@ describe('approve: at a terminal', () => {
     const host = await addSession({ goal: ['look'], own: ['look'] });
     await stop(host);
     expect(await atTerminal('\\r')).toMatch(/Left open; nothing was recorded\.\s+exit 3\n$/);
+    expect(await atTerminal('yep\\r'), 'first-use 30: a near yes is no reason for a no').toMatch(
+      /"yep" was not understood; answer y, n or a reason\. Left open; nothing was recorded\.\s+exit 3\n$/,
+    );
     expect(await evidence()).toEqual([]);
     const shown = await atTerminal('y\\r');
     expect(shown).toContain('Session alpha-0001 “Work” (scripted)');

@@ -1,8 +1,7 @@
 // `untildone pause`: no continuation for a session until the human resumes it (C3).
 import { type Command, jsonOption } from '../command.ts';
-import { printJson, printWrapped } from '../print.ts';
-import { sendHumanEvent } from '../send-human-event.ts';
-import { nameSession, sessionFields } from '../session-name.ts';
+import { actOnSession, report } from '../human-event.ts';
+import { nameSession } from '../session-name.ts';
 
 export const pause: Command = {
   usage: 'pause [session] [--reason TEXT] [--json]',
@@ -13,13 +12,10 @@ export const pause: Command = {
   positionals: [0, 1],
   async run(given, io) {
     const above = await io.agentAbove();
-    const reason = [given.text('reason'), above === null ? null : `asked for beneath ${above}`];
-    const { session } = await sendHumanEvent(io, given.positional(0), () => ({
-      type: 'human-paused',
-      reason: reason.filter((part) => part !== null).join('; ') || null,
-    }));
-    if (given.has('json')) printJson(io, { ...sessionFields(session), pause: session.pause });
-    else printWrapped(io, [`Session ${nameSession(session)} is paused. \`untildone resume\` lifts that.`]);
-    return 0;
+    const why = [given.text('reason'), above && `asked for beneath ${above}`].filter(Boolean).join('; ');
+    const act = { type: 'human-paused', reason: why || null } as const;
+    const { session } = await actOnSession(io, given.positional(0), () => act);
+    const sentence = `Session ${nameSession(session)} is paused. \`untildone resume\` lifts that.`;
+    return report({ given, io, session }, { pause: session.pause }, [sentence]);
   },
 };

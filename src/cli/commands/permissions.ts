@@ -1,12 +1,7 @@
 // `untildone permissions`: what the human allowed our own agent for good in this directory, and the way to forget it.
 // It grants nothing: that is said when the agent asks, or in the user's configuration.
 import { realpathSync } from 'node:fs';
-import {
-  type GrantPlace,
-  provenGrants,
-  readGrants,
-  removeGrants,
-} from '../../agent/workspace/remembered-grants.ts';
+import { provenGrants, readGrants, removeGrants } from '../../agent/workspace/remembered-grants.ts';
 import { stateDirectory } from '../../store/state-directory.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
@@ -26,39 +21,34 @@ export const permissions: Command = {
   },
   positionals: [0, 0],
   async run(given, io) {
-    const place: GrantPlace = { stateDirectory: stateDirectory(io.env), directory: realpathSync(io.cwd) };
-    const pattern = given.text('forget');
-    if (pattern !== null || given.has('forget-all')) {
+    const place = { stateDirectory: stateDirectory(io.env), directory: realpathSync(io.cwd) };
+    const { directory } = place;
+    const wanted = given.text('forget');
+    const json = given.has('json');
+    if (wanted !== null || given.has('forget-all')) {
       const forgotten = removeGrants(
         place,
-        (grant) => pattern === null || [grant.pattern, describePattern(grant.pattern)].includes(pattern),
+        ({ pattern }) => wanted === null || [pattern, describePattern(pattern)].includes(wanted),
       );
-      if (given.has('json')) printJson(io, { directory: place.directory, forgotten });
-      else if (forgotten === 0 && pattern !== null)
-        return refuse(
-          io,
-          `No permission here has the pattern "${shown(pattern, 80)}"; \`untildone permissions\` lists them.`,
-        );
+      const isUnknown = forgotten === 0 && wanted !== null;
+      const unknown = `No permission here has the pattern "${shown(wanted ?? '', 80)}"; \`untildone permissions\` lists them.`;
+      if (json) printJson(io, { directory, forgotten });
+      else if (isUnknown) return refuse(io, unknown);
       else printWrapped(io, [`Forgot ${count(forgotten, 'permission')}.`]);
-      return forgotten > 0 || pattern === null ? 0 : 1;
+      return isUnknown ? 1 : 0;
     }
     const proven = (await withStore(io, (store) => provenGrants(store, place)))?.grants ?? [];
-    const all = readGrants(place).map((grant) => ({
-      ...grant,
-      onRecord: proven.some(({ answerId }) => answerId === grant.answerId),
-    }));
-    if (given.has('json')) printJson(io, { directory: place.directory, permissions: all });
-    else if (all.length === 0) printWrapped(io, ['Nothing is allowed for good in this directory.']);
+    const isProven = (id: string): boolean => proven.some(({ answerId }) => answerId === id);
+    const all = readGrants(place).map((grant) => ({ ...grant, onRecord: isProven(grant.answerId) }));
+    const rows = all.map(({ tool, pattern, at, onRecord }): [string, string] => {
+      const since = `${formatTime(at)}${onRecord ? '' : '; you gave no such answer: ignored'}`;
+      return [shown(tool, 40), `${shown(describePattern(pattern), 300)}  (${since})`];
+    });
+    if (json) printJson(io, { directory, permissions: all });
     else
       printWrapped(
         io,
-        fields(
-          all.map(({ tool, pattern: covers, at, onRecord }): [string, string] => [
-            shown(tool, 40),
-            `${shown(describePattern(covers), 300)}  (${formatTime(at)}${onRecord ? '' : '; no such answer is on record: ignored'})`,
-          ]),
-          '',
-        ),
+        rows.length === 0 ? ['Nothing is always allowed in this directory.'] : fields(rows, ''),
       );
     return 0;
   },

@@ -5,16 +5,17 @@ import { UntildoneError } from '../../core/error.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { describeState } from '../describe-session.ts';
-import { findSession, noSessionsYet } from '../find-session.ts';
-import { openRuntime, withStore } from '../open-runtime.ts';
-import { printJson, printWrapped, refuse, shown } from '../print.ts';
-import { nameSession, sessionFields, shortId } from '../session-name.ts';
+import { findSession } from '../find-session.ts';
+import { report, withSessions } from '../human-event.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { refuse, shown } from '../print.ts';
+import { nameSession, shortId } from '../session-name.ts';
 
 export const say: Command = {
   usage: 'say TEXT [--session SESSION] [--json]',
   about: [
-    'Says something to an agent of `untildone run` that is at work. It reads the words after its running step; they join\nthe turn and zero its counters, as every message of yours does. Exactly a stop word ("stop") stops it instead.',
-    'An agent must not speak for you. This command needs a terminal (not only piped input and output) and refuses\nbeneath an agent host or a session of untildone. To hosts speak where you always do.',
+    'Says something to an agent of `untildone run` that is at work. It reads the words after its running step; they join\nthe turn and zero its counters, as every message of yours does. A stop word alone, such as "stop", stops it.',
+    'An agent must not speak for you. This command needs a terminal (not only piped input and output) and refuses\nbeneath an agent host or a session of untildone. In Claude Code and OpenCode, write to the agent there.',
   ],
   options: {
     session: { value: 'SESSION', summary: 'To this session; default: the last one of this directory.' },
@@ -26,7 +27,7 @@ export const say: Command = {
     if (refusal !== null) return refuse(io, refusal);
     const text = given.positional(0) ?? '';
     if (text.trim() === '') throw new UntildoneError('usage', 'Say something: untildone say "use tabs".');
-    const session = await withStore(io, async (store) => {
+    const session = await withSessions(io, async (store) => {
       const found = await findSession(store, given.text('session'), io);
       if (found.descriptor.host !== 'untildone' || found.turn === null || found.turn.ended) return found;
       const base = { id: createIdentifiers(io.clock).next(), sessionId: found.id, at: io.clock.now() };
@@ -34,22 +35,19 @@ export const say: Command = {
       const handled = await openRuntime(io, store).handle(queuedWords(text, base, found.policyHash));
       return { ...handled.state, heard: true };
     });
-    if (session === null) throw new UntildoneError('unknown-session', noSessionsYet);
-    const id = nameSession(session);
+    const { host } = session.descriptor;
     if (!('heard' in session)) {
       const how =
-        session.descriptor.host === 'untildone'
+        host === 'untildone'
           ? `It is not at work; \`untildone run --resume ${shortId(session.id)} "…"\` says it and goes on.`
-          : `It belongs to ${shown(session.descriptor.host, 30)}: say it there.`;
-      return refuse(io, `Session ${id} cannot be spoken to from here. ${how}`);
+          : `It belongs to ${shown(host, 30)}: say it there.`;
+      return refuse(io, `Session ${nameSession(session)} cannot be spoken to from here. ${how}`);
     }
     const state = describeState(session, io.clock.now());
-    if (given.has('json'))
-      printJson(io, { ...sessionFields(session), queued: session.latch === null, state });
-    else {
-      const next = session.latch === null ? 'The agent reads it after its running step' : shown(state.words);
-      printWrapped(io, [`Said to session ${id}. ${next}.`]);
-    }
-    return 0;
+    const queued = session.latch === null;
+    const next = queued ? 'The agent reads it after its running step' : shown(state.words);
+    return report({ given, io, session }, { queued, state }, [
+      `Said to session ${nameSession(session)}. ${next}.`,
+    ]);
   },
 };

@@ -1,25 +1,38 @@
 // `untildone verify`: runs the checks now, of a session, of a plan file or of the configuration here, and says what it
 // saw (V1). It changes no plan and starts nothing that outlives it; it works without a store, as in CI.
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import {
+  collectChecks,
+  runWanted,
+  sessionTarget,
+  type VerifiedCheck,
+  type VerifyTarget,
+  type WantedCheck,
+} from '../../checks/verify.ts';
+import type { CheckSpec } from '../../core/check-specs.ts';
 import { UntildoneError } from '../../core/error.ts';
+import type { Policy } from '../../core/policy.ts';
+import { problemSentence } from '../../core/problem.ts';
+import { hiddenSentence } from '../../core/stop.ts';
+import { policyProblemSentence } from '../../engine/policy.ts';
 import type { Store } from '../../engine/store.ts';
+import { inLine, shellCheck } from '../../plan-file/line-text.ts';
+import { planChecks, readPlanFile } from '../../plan-file/plan-file.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { findSession, noSessionsYet, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { withStore } from '../open-runtime.ts';
-import { complain, count, createPaint, printJson, printLines, shown } from '../print.ts';
-import {
-  exitCodes,
-  failureTails,
-  overallResult,
-  remarks,
-  resultTable,
-  type VerifyResult,
-} from '../verify/describe-results.ts';
-import { configurationTarget, planFileTarget } from '../verify/file-targets.ts';
-import { runWanted, type VerifiedCheck } from '../verify/run-wanted.ts';
-import { sessionTarget } from '../verify/session-target.ts';
-import { createProgress, noProgress } from '../verify/verify-progress.ts';
-import type { VerifyTarget } from '../verify/verify-target.ts';
+import { readPolicyFor, withStore } from '../open-runtime.ts';
+import { complain, count, createPaint, printJson, printWrapped, type Style, shown } from '../print.ts';
+import { cutToWidth, lastLines, lookOf } from '../show/page.ts';
+import { formatShort, whyNotPassed } from '../show/words.ts';
+
+type VerifyResult = VerifiedCheck['result'] | 'nothing' | 'interrupted';
+
+/** One failed check outweighs what waits or wavers; 3 says: not failed, and not proved either. */
+const exitCodes: Readonly<Record<VerifyResult, number>> = {
+  ...{ passed: 0, failed: 1, flaky: 3, waiting: 3, nothing: 3, interrupted: 130 },
+};
 
 export const verify: Command = {
   usage: 'verify [session | --plan FILE] [--json]',
@@ -34,40 +47,90 @@ export const verify: Command = {
   },
   positionals: [0, 1],
   async run(given, io) {
-    const file = given.text('plan');
-    const word = given.positional(0);
+    const [file, word] = [given.text('plan'), given.positional(0)];
     if (file !== null && word !== null)
       throw new UntildoneError('usage', 'Name a session or say --plan FILE, not both.');
-    if (file !== null) return verifyTarget(given, io, await planFileTarget(io, file), null);
-    const code = await withStore(io, (store) => verifySession(given, io, store, word));
+    if (file !== null) return verifyTarget(given, io, planFileTarget(io, file), null);
+    const code = await withStore(io, async (store) => {
+      if (word === null && (await sessionsHere(store, io, 1)).length === 0) return null;
+      const target = await sessionTarget(store, await findSession(store, word, io), io);
+      return verifyTarget(given, io, target, store);
+    });
     if (code !== null) return code;
     if (word !== null) throw new UntildoneError('unknown-session', noSessionsYet);
     return verifyTarget(given, io, configurationTarget(io), null);
   },
 };
 
-async function verifySession(given: Arguments, io: Io, store: Store, word: string | null): Promise<number> {
-  if (word === null && (await sessionsHere(store, io, 1)).length === 0)
-    return verifyTarget(given, io, configurationTarget(io), null);
-  const target = await sessionTarget(store, await findSession(store, word, io), io);
-  return verifyTarget(given, io, target, store);
+const noSession = { session: null, frozen: {}, edited: [], hidden: [] } as const;
+
+function configurationTarget(io: Io): VerifyTarget {
+  const directory = realpathSync(io.cwd);
+  const { goalChecks, checks } = readConfiguration(io, directory);
+  const collected = collectChecks({ goalChecks, todos: [], specOf: (id) => findNamed(checks, id) });
+  return { ...noSession, ...collected, source: 'configuration', file: null, directory };
 }
 
-async function verifyTarget(
-  given: Arguments,
-  io: Io,
-  target: VerifyTarget,
-  store: Store | null,
-): Promise<number> {
+/** What cannot be read is told whole, before anything runs. */
+function planFileTarget(io: Io, file: string): VerifyTarget {
+  const directory = realpathSync(io.cwd);
+  const wrong = (problems: readonly string[]): UntildoneError => {
+    const sentences = problems.map((problem) => `${shown(file, 200)}: ${shown(problem, 300)}.`);
+    return new UntildoneError('invalid-config', `${sentences.join('\n')}\nNothing was run.`);
+  };
+  const parsed = readPlanFile(resolve(io.cwd, file));
+  if (!parsed.ok) throw wrong(parsed.problems);
+  const { goalChecks, items, warnings } = parsed.plan;
+  for (const warning of warnings) complain(io, `warning: ${shown(file, 200)}: ${shown(warning, 300)}`);
+  const { checks } = readConfiguration(io, directory);
+  const specOf = (id: string): CheckSpec | undefined => shellCheck(id) ?? findNamed(checks, id);
+  const unknown = planChecks(parsed.plan).names.filter((name) => specOf(name) === undefined);
+  const problems = unknown.map((name) => {
+    const line = items.find((item) => item.checks.includes(name))?.line;
+    const sentence = `there is no check named "${name}" in the configuration of this directory; a command of one word stands in backticks`;
+    return line === undefined ? sentence : inLine(line, sentence);
+  });
+  if (problems.length > 0) throw wrong(problems);
+  const todos = items.map(({ title, checks: own }) => ({ id: null, title, checks: own }));
+  return {
+    ...{ ...noSession, ...collectChecks({ goalChecks, todos, specOf }) },
+    ...{ source: 'plan-file', file, directory },
+  };
+}
+
+function readConfiguration(io: Io, directory: string): Policy {
+  // Whoever says `verify` means the files as they are.
+  const result = readPolicyFor(io, directory, undefined, 'all');
+  if (!result.ok)
+    throw new UntildoneError('invalid-config', result.problems.map(policyProblemSentence).join('\n'));
+  for (const warning of result.warnings) complain(io, `warning: ${problemSentence(warning)}`);
+  return result.policy;
+}
+
+/** Names are compared without letter case, as all names in a configuration. */
+function findNamed(checks: Policy['checks'] = {}, name: string): CheckSpec | undefined {
+  const id = name.trim().toLowerCase();
+  return Object.hasOwn(checks, id) ? checks[id] : undefined;
+}
+
+async function verifyTarget(given: Arguments, io: Io, target: VerifyTarget, store: Store | null) {
   const json = given.has('json');
   const ending = new AbortController();
   const onInterrupt = (): void => ending.abort();
   process.on('SIGINT', onInterrupt);
   process.on('SIGTERM', onInterrupt);
-  if (!json && target.wanted.length > 0) printLines(io, [headline(target)]);
-  const progress = json ? noProgress : createProgress(io, target.wanted.length);
+  const { wanted } = target;
+  if (!json && wanted.length > 0)
+    printWrapped(io, [
+      `${count(wanted.length, 'check')} of ${nameOf(target)} in ${shown(target.directory, 200)}`,
+    ]);
+  const progress = createProgress(
+    json ? { ...io, isTTY: false, stdout: { write: () => {} } } : io,
+    wanted.length,
+  );
   try {
-    const results = await runWanted(target, { io, store, signal: ending.signal, watcher: progress });
+    const place = { clock: io.clock, environment: io.env, store, signal: ending.signal };
+    const results = await runWanted(target, { ...place, ...progress });
     progress.close();
     const result = overallResult(target, results);
     if (json) printJson(io, toJson(target, results, result));
@@ -80,8 +143,13 @@ async function verifyTarget(
   }
 }
 
-function headline(target: VerifyTarget): string {
-  return `${count(target.wanted.length, 'check')} of ${nameOf(target)} in ${shown(target.directory, 200)}`;
+function overallResult({ wanted }: VerifyTarget, results: readonly VerifiedCheck[]): VerifyResult {
+  if (wanted.length === 0) return 'nothing';
+  if (results.length < wanted.length) return 'interrupted';
+  const worst = (['failed', 'waiting', 'flaky'] as const).find((bad) =>
+    results.some(({ result }) => result === bad),
+  );
+  return worst ?? 'passed';
 }
 
 function nameOf({ source, session, file }: VerifyTarget): string {
@@ -89,25 +157,115 @@ function nameOf({ source, session, file }: VerifyTarget): string {
   return source === 'plan-file' ? shown(file ?? '', 200) : 'the configuration';
 }
 
-function tell(io: Io, target: VerifyTarget, results: readonly VerifiedCheck[], result: VerifyResult): void {
-  if (result === 'nothing') {
-    printLines(io, [nothingToVerify(target), ...remarks(target, results)]);
-    return;
-  }
+const eraseLine = '\r\u001b[2K';
+const repaintMs = 1000;
+const styles: Readonly<Record<VerifiedCheck['result'], Style>> = {
+  ...{ passed: 'green', failed: 'red', flaky: 'yellow', waiting: 'yellow' },
+};
+
+/** A line when a check starts and one when it has ended; on a terminal the first is painted over until then. */
+function createProgress(io: Io, total: number) {
   const paint = createPaint(io);
-  if (results.length > 0) printLines(io, ['', ...resultTable(results, paint), ...failureTails(results)]);
-  const rest = remarks(target, results);
-  if (rest.length > 0) printLines(io, ['', ...rest]);
-  if (result === 'interrupted') {
-    const left = target.wanted.length - results.length;
-    complain(io, `Interrupted: ${count(left, 'check')} of ${target.wanted.length} did not end.`);
+  const isLive = io.isTTY && io.env['TERM'] !== 'dumb';
+  let repaint: ReturnType<typeof setInterval> | null = null;
+
+  /** Leaves no half of a line behind, however the run ended. */
+  function close(): void {
+    if (repaint === null) return;
+    clearInterval(repaint);
+    repaint = null;
+    io.stdout.write(eraseLine);
   }
+
+  function begin(what: string, { id }: WantedCheck, index: number): void {
+    close();
+    const line = `[${index + 1}/${total}] ${what} ${shown(id, 60)}`;
+    if (!isLive) return void io.stdout.write(`${line}\n`);
+    const since = performance.now();
+    const show = (): void => {
+      const timed = `${line}, ${Math.floor((performance.now() - since) / 1000)} s`;
+      // One column is left free: some terminals wrap as soon as the last one is written.
+      io.stdout.write(
+        `${eraseLine}${cutToWidth(timed, Math.max(1, (process.stdout.columns || 80) - 1), '…')}`,
+      );
+    };
+    show();
+    repaint = setInterval(show, repaintMs);
+  }
+
+  return {
+    close,
+    onStarted: (wanted: WantedCheck, index: number) => begin('running', wanted, index),
+    onRepeated: (wanted: WantedCheck, index: number) => begin('failed, running once more:', wanted, index),
+    onEnded({ wanted, result, milliseconds, sentence }: VerifiedCheck, index: number) {
+      close();
+      const place = `[${index + 1}/${total}]`;
+      const took = result === 'waiting' ? '' : ` after ${formatShort(milliseconds)}`;
+      const purpose = describePurpose(wanted);
+      const about = `${shown(wanted.id, 120)}${purpose === '' ? '' : ` (${purpose})`}`;
+      const bare = whyNotPassed({ check: wanted.id.replace(/^\$ /u, ''), sentence });
+      const why = result === 'flaky' ? `failed first, passed when run again: ${bare}` : bare;
+      printWrapped(io, [
+        `${place} ${paint(styles[result], result)}${took}: ${about}`,
+        ...(result === 'passed' ? [] : [`${' '.repeat(place.length)} ${shown(why, 300)}`]),
+      ]);
+    },
+  };
 }
 
-function nothingToVerify(target: VerifyTarget): string {
-  if (target.source === 'configuration')
-    return 'Nothing to verify: there are no sessions yet in this directory, and its configuration names no check on the goal.';
-  return `Nothing to verify: ${nameOf(target)} has no checks.`;
+/** `goal`, `goal and 3 todos`, `3 todos`, or the title of the only todo. */
+export function describePurpose({ forGoal, todos }: Pick<WantedCheck, 'forGoal' | 'todos'>): string {
+  const [only] = todos;
+  const named = todos.length === 1 && only !== undefined ? `“${shown(only.title, 60)}”` : null;
+  const of = todos.length === 0 ? null : (named ?? count(todos.length, 'todo'));
+  return [forGoal ? 'goal' : null, of].filter((part) => part !== null).join(' and ');
+}
+
+function tell(io: Io, target: VerifyTarget, results: readonly VerifiedCheck[], result: VerifyResult): void {
+  const left = target.wanted.length - results.length;
+  if (result === 'interrupted')
+    complain(io, `Interrupted: ${count(left, 'check')} of ${target.wanted.length} did not end.`);
+  printWrapped(io, [...failureTails(io, results), ...summary(target, results, result)]);
+}
+
+/** Failures whose output is shown, and lines of each. */
+const mostTails = 10;
+const tailLines = 20;
+
+/** The end of what each failed check printed. */
+function failureTails(io: Io, results: readonly VerifiedCheck[]): string[] {
+  const failed = results.filter(({ result, tail }) => result === 'failed' && tail.trim() !== '');
+  return failed.slice(0, mostTails).flatMap(({ wanted, tail }) => {
+    const lines = lastLines(tail, tailLines, lookOf(io).unicode).map((line) => `  ${shown(line, 200)}`);
+    return ['', `The end of the output of ${shown(wanted.id, 60)}:`, ...lines];
+  });
+}
+
+function summary(target: VerifyTarget, results: readonly VerifiedCheck[], overall: VerifyResult): string[] {
+  const { uncovered, edited, hidden, session, source, wanted } = target;
+  const number = (one: VerifiedCheck['result']): number =>
+    results.filter(({ result }) => result === one).length;
+  const [failed, waiting, flaky] = [number('failed'), number('waiting'), number('flaky')];
+  const how = session === null ? 'It is answered in a session.' : '`untildone approve` answers it.';
+  const nothing =
+    source === 'configuration'
+      ? 'there are no sessions yet in this directory, and its configuration names no check on the goal'
+      : `${nameOf(target)} has no checks`;
+  const lines = [
+    overall === 'nothing' ? `Nothing to verify: ${nothing}.` : null,
+    overall === 'passed' ? `Passed: ${count(wanted.length, 'check')}.` : null,
+    failed === 0 ? null : `Failed: ${failed} of ${count(wanted.length, 'check')}.`,
+    uncovered === 0
+      ? null
+      : `${count(uncovered, 'todo')} without a check: only the agent’s word covers that.`,
+    waiting === 0 ? null : `${count(waiting, 'check')} for a human without an answer. ${how}`,
+    flaky === 0 ? null : `${count(flaky, 'flaky check')}: a pass that comes and goes proves nothing.`,
+    edited.length === 0
+      ? null
+      : `${edited.map((path) => shown(path, 200)).join(', ')} was changed since your message; what it says about checks counts from the next one.`,
+    hidden.length === 0 ? null : hiddenSentence(hidden),
+  ].filter((line) => line !== null);
+  return overall === 'nothing' || lines.length === 0 ? lines : ['', ...lines];
 }
 
 function toJson(target: VerifyTarget, results: readonly VerifiedCheck[], result: VerifyResult) {

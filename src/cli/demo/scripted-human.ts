@@ -3,7 +3,7 @@
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { Store } from '../../engine/store.ts';
 import type { WatchedRun } from '../agent-session.ts';
-import { answerPermission } from '../approve/answer-permission.ts';
+import { answerPermission } from '../human-event.ts';
 import type { Io } from '../io.ts';
 import { completedAtInterrupt } from './story.ts';
 

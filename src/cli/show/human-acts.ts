@@ -4,7 +4,7 @@ import type { PermissionChoice } from '../../agent/agent-event.ts';
 import type { Session } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import { createIdentifiers } from '../../engine/system.ts';
-import { answerPermission } from '../approve/answer-permission.ts';
+import { answerPermission } from '../human-event.ts';
 import type { Io } from '../io.ts';
 import { openRuntime } from '../open-runtime.ts';
 

@@ -34,7 +34,7 @@ const hookRows = new Map(
     SessionStart: sessionStarted,
     SessionEnd: recorded('open', { type: 'session-closed' }),
     PreCompact: recorded('side', { type: 'wait-started', wait: { kind: 'compaction' } }),
-    Notification: recorded('side', { type: 'activity-seen' }),
+    Notification: notified,
     StopFailure: stopFailed,
   }),
 );
@@ -94,12 +94,21 @@ export function translate(value: unknown, { at, environment, toolPrefix }: HookM
 const momentBase = (payload: Payload, kind: SourceKind, name: string) =>
   eventBase(payload, kind, `${name}:${Math.floor(payload.at / 1000)}`);
 
-type Plain = { type: 'session-closed' | 'activity-seen' } | Pick<EventOf<'wait-started'>, 'type' | 'wait'>;
+type Plain = { type: 'session-closed' } | Pick<EventOf<'wait-started'>, 'type' | 'wait'>;
 function recorded(kind: SourceKind, plain: Plain) {
   return (payload: Payload): HookAsks => {
     const event = { ...momentBase(payload, kind, plain.type), ...plain };
     return { type: 'record', events: [event] };
   };
+}
+
+/** Others of its kinds tell of an idle session, or of what is over. */
+const humanIsAsked = /^(?:(?:worker_)?permission_prompt|elicitation_dialog|agent_needs_input)$/u;
+
+function notified(payload: Payload): HookAsks {
+  const event = { ...momentBase(payload, 'side', 'activity-seen'), type: 'activity-seen' } as const;
+  const kind = textOf(payload.fields['notification_type']) ?? '';
+  return { type: 'record', events: [event], ...(humanIsAsked.test(kind) && { asksHuman: true }) };
 }
 
 function sessionStarted(payload: Payload): HookAsks {

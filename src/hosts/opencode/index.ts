@@ -144,7 +144,7 @@ function createHooks(plugin: Plugin): HooksLike {
     'experimental.text.complete': quietly(async ({ sessionID, messageID }, { text }) => {
       if (headless) await follow(plugin, sessionID).textCompleted(messageID, text);
     }),
-    // The host knows no command that is only answered: this error, which nobody is shown, keeps it from the model.
+    // The host knows no command that is only answered: this error keeps it from the model. Its terminal shows nothing of it.
     'command.execute.before': async ({ command, sessionID, arguments: words }) => {
       const name = (Object.keys(commands) as (keyof typeof commands)[]).find((one) => one === command);
       if (name === undefined) return;
@@ -286,10 +286,16 @@ function describeState({ latch, pause, parked, timer, settled, turn }: State, no
   return turn === null || turn.ended ? 'idle' : 'watches the agent at work';
 }
 
+const answers = {
+  continue: 'the agent was sent on',
+  wait: 'it waits',
+  'let-go': 'the agent may stop',
+} as const;
+
 function describeDecision({ answer, reason, sentence, outcome, inputs, observed }: Decision): string {
   const looked = Object.entries(inputs).map(([name, value]) => `${name} ${oneLine(String(value), 80)}`);
   return [
-    `untildone: ${observed ? 'would have answered' : 'answered'} ${answer} (${reason})`,
+    `untildone: ${observed ? 'only watching; else ' : ''}${answers[answer]} (${reason})`,
     oneLine(sentence, 300),
     outcome && `outcome: ${outcome}`,
     looked.length > 0 && `it looked at: ${oneLine(looked.join(', '), 500)}`,

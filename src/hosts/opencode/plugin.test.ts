@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { openNoticeServer } from '../../../test/support/notice-server.ts';
 import { type PluginCase, sessionId, todo } from '../../../test/support/opencode-case.ts';
 import { startPlugin, stoppedPlugin } from '../../../test/support/opencode-stage.ts';
 
@@ -54,6 +55,32 @@ describe('what the host is given', () => {
     const other = {};
     await host.hooks['tool.definition']?.({ toolID: 'bash' }, other);
     expect(other).toEqual({});
+  });
+});
+
+describe('issue 14.8: being told elsewhere', () => {
+  it('of a question and of the end of a turn, each once', async () => {
+    const { url, posted } = await openNoticeServer();
+    const { host, settle, rest } = await startPlugin({ environment: { UNTILDONE_NOTIFY_WEBHOOK: url } });
+    const events = () =>
+      posted.map(({ body }) => JSON.parse(body)).map(({ event, outcome }) => [event, outcome]);
+    await host.says(sessionId, 'Do both.');
+    await host.writesTodos(sessionId, [todo('first', 'completed')]);
+    await host.tells('permission.asked', { id: 'per_1', sessionID: sessionId });
+    await settle();
+    await vi.waitFor(() => expect(events()).toEqual([['permission', null]]));
+    await host.tells('permission.replied', { requestID: 'per_1', sessionID: sessionId, reply: 'once' });
+    await host.answers(sessionId, 'All done!');
+    await host.idles(sessionId);
+    await host.idles(sessionId);
+    await settle();
+    await rest();
+    await vi.waitFor(() =>
+      expect(events()).toEqual([
+        ['permission', null],
+        ['outcome', 'claimed'],
+      ]),
+    );
   });
 });
 
@@ -211,9 +238,7 @@ describe('commands of the human', () => {
     expect(host.injected(sessionId)).toEqual([]);
     await expect(type(host, 'untildone-status')).rejects.toThrow();
     await expect(type(host, 'untildone-why')).rejects.toThrow();
-    expect(shown(host)).toMatch(
-      /paused by you[\s\S]*2 open[\s\S]*next: first[\s\S]*answered wait \(not-yet\)/,
-    );
+    expect(shown(host)).toMatch(/paused by you[\s\S]*2 open[\s\S]*next: first[\s\S]*it waits \(not-yet\)/);
     await expect(type(host, 'untildone-resume')).rejects.toThrow();
     await rest();
     expect(host.injected(sessionId)).toHaveLength(1);

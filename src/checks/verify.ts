@@ -1,0 +1,175 @@
+// Runs checks because a human asked now: each distinct one once, one after another, in this process. What it sees of a
+// session's checks is kept as evidence; the plan is not touched. A check that was broken off says nothing.
+import type { CheckResult, CheckSpec } from '../core/check-specs.ts';
+import { UntildoneError } from '../core/error.ts';
+import type { Policy } from '../core/policy.ts';
+import { type Session, spokeAt } from '../core/state.ts';
+import type { Clock } from '../engine/host.ts';
+import { type Environment, frozenPolicy } from '../engine/policy.ts';
+import type { Store } from '../engine/store.ts';
+import { editedSources, humanFinding } from './checker.ts';
+import { listWorkspace, lookAtFiles } from './fingerprint.ts';
+import { type Frozen, frozenBy } from './git.ts';
+import { runCheckTwice } from './run-check.ts';
+
+/** Of a todo of a file the id is null: it has none. */
+type CheckedTodo = Readonly<{ id: string | null; title: string }>;
+
+export type WantedCheck = Readonly<{
+  id: string;
+  /** null: the policy knows nothing under this name. */
+  spec: CheckSpec | null;
+  forGoal: boolean;
+  todos: readonly CheckedTodo[];
+}>;
+
+export type VerifyTarget = Readonly<{
+  source: 'session' | 'plan-file' | 'configuration';
+  /** null: no session, and so no store either. */
+  session: Session | null;
+  /** The plan file as it was named. */
+  file: string | null;
+  directory: string;
+  wanted: readonly WantedCheck[];
+  /** What its files are looked at by. */
+  frozen: Partial<Frozen>;
+  /** Todos that neither a check of their own nor one on the goal covers. */
+  uncovered: number;
+  /** Files that say what is checked, changed since the human's message. */
+  edited: readonly string[];
+  /** Files that are ignored since the human's message. */
+  hidden: readonly string[];
+}>;
+
+type NamedChecks = Readonly<{
+  goalChecks: readonly string[];
+  todos: readonly (CheckedTodo & { readonly checks: readonly string[] })[];
+  specOf: (id: string) => CheckSpec | undefined;
+}>;
+
+/** Each check once: those on the goal first, then those of todos, in the order of the plan. */
+export function collectChecks({ goalChecks, todos, specOf }: NamedChecks) {
+  const byCheck = new Map<string, CheckedTodo[]>(goalChecks.map((check) => [check, []]));
+  for (const { id, title, checks } of todos)
+    for (const check of new Set(checks)) byCheck.set(check, [...(byCheck.get(check) ?? []), { id, title }]);
+  const wanted = [...byCheck].map(([id, covered]): WantedCheck => {
+    return { id, spec: specOf(id) ?? null, forGoal: goalChecks.includes(id), todos: covered };
+  });
+  const uncovered = goalChecks.length > 0 ? 0 : todos.filter(({ checks }) => checks.length === 0).length;
+  return { wanted, uncovered };
+}
+
+/** What a session goes by; empty where nothing was recorded for it. One that was edited in the store is refused. */
+export async function snapshotOf(
+  store: Store,
+  session: Session,
+): Promise<Partial<Policy> & Pick<Policy, 'goalChecks'>> {
+  const { policyHash } = session;
+  if (policyHash === null || (await store.policy(policyHash)) === null) return { goalChecks: [] };
+  const policy = await frozenPolicy(store, session);
+  if (policy !== null) return policy;
+  throw new UntildoneError(
+    'store-corrupt',
+    'What the session is checked by is not as it was recorded: it was edited in the store. A new message to the agent records it anew.',
+  );
+}
+
+/** As the human's last message froze them (V2). Cancelled todos prove nothing and are left out. */
+export async function sessionTarget(
+  store: Store,
+  session: Session,
+  { cwd, env }: Readonly<{ cwd: string; env: Environment }>,
+): Promise<VerifyTarget> {
+  const policy = await snapshotOf(store, session);
+  const { goalChecks, checks = {} } = policy;
+  const todos = (await store.todos({ planId: session.planId })).filter(
+    ({ status }) => status !== 'cancelled',
+  );
+  const specOf = (id: string) => (Object.hasOwn(checks, id) ? checks[id] : undefined);
+  const frozen = frozenBy(policy, spokeAt(session));
+  const directory = session.descriptor.directory ?? cwd;
+  const listed = await listWorkspace(directory, { rules: frozen.rules, environment: env });
+  return {
+    ...collectChecks({ goalChecks, todos, specOf }),
+    ...{ source: 'session', session, file: null, directory, frozen },
+    edited: editedSources(policy),
+    hidden: listed.ok ? listed.hidden : [],
+  };
+}
+
+export interface VerifiedCheck extends Omit<CheckResult, 'check' | 'result'> {
+  readonly wanted: WantedCheck;
+  /** `flaky`: it failed and passed when it was run once more. `waiting`: only a human can answer it. */
+  readonly result: 'passed' | 'failed' | 'flaky' | 'waiting';
+}
+
+export type VerifyPlace = Readonly<{
+  clock: Clock;
+  environment: Environment;
+  /** null: there is no session, and nothing is recorded. */
+  store: Store | null;
+  signal: AbortSignal;
+  onStarted: (wanted: WantedCheck, index: number) => void;
+  /** It failed, and is run once more. */
+  onRepeated: (wanted: WantedCheck, index: number) => void;
+  onEnded: (verified: VerifiedCheck, index: number) => void;
+}>;
+
+/** Fewer results than checks: it was interrupted. */
+export async function runWanted(target: VerifyTarget, place: VerifyPlace): Promise<VerifiedCheck[]> {
+  const results: VerifiedCheck[] = [];
+  for (const [index, wanted] of target.wanted.entries()) {
+    if (place.signal.aborted) break;
+    place.onStarted(wanted, index);
+    const verified = await verifyOne(target, wanted, place, () => place.onRepeated(wanted, index));
+    if (verified === null) break;
+    results.push(verified);
+    place.onEnded(verified, index);
+  }
+  return results;
+}
+
+const nothingSeen = { exitCode: null, milliseconds: 0, tail: '', timedOut: false } as const;
+
+/** null: it was interrupted. */
+async function verifyOne(
+  { session, directory, frozen }: VerifyTarget,
+  wanted: WantedCheck,
+  { store, clock, environment, signal }: VerifyPlace,
+  onRepeat: () => void,
+): Promise<VerifiedCheck | null> {
+  const { spec, forGoal, todos } = wanted;
+  const unseen = { ...nothingSeen, wanted, at: clock.now() };
+  if (spec === null) {
+    const hint = wanted.id.startsWith('$ ')
+      ? ' `untildone verify --plan FILE` runs those of a plan file.'
+      : '';
+    const sentence = `The session's snapshot of the configuration has no check with this name.${hint}`;
+    return { ...unseen, result: 'failed', sentence };
+  }
+  const look = async () => (session === null ? null : (await lookAtFiles(directory, frozen))(spec));
+  if (spec.kind === 'human') {
+    // Nobody is asked here, and a missing answer is not recorded: it would count as a no.
+    if (store === null || session === null)
+      return { ...unseen, result: 'waiting', sentence: `Waits for a human to approve: ${spec.question}` };
+    const asked = { sessionId: session.id, fingerprint: await look() };
+    const { result, sentence, tail, at } = await humanFinding(spec, asked, { store, clock });
+    return { ...unseen, result: result === 'cannot-start' ? 'failed' : result, sentence, tail, at };
+  }
+  const before = await look();
+  const context = {
+    ...{ directory, signal, environment, now: clock.now },
+    ...(session === null ? {} : { session: `check of ${session.id}` }),
+    ...(store === null ? {} : { readBaseline: (key: string) => store.policy(key) }),
+  };
+  const { flaky, ...seen } = await runCheckTwice(spec, context, onRepeat);
+  if (signal.aborted) return null;
+  if (store !== null && session !== null) {
+    const after = await look();
+    // One row for each check, however many todos have it; it names the todo where there is only one.
+    const todoId = forGoal || todos.length !== 1 ? null : (todos[0]?.id ?? null);
+    const row = { ...seen, flaky, fingerprint: before === after ? after : null, todoId };
+    await store.record({ evidence: [{ ...row, sessionId: session.id }] });
+  }
+  return { ...seen, wanted, result: flaky ? 'flaky' : seen.result };
+}

@@ -1,0 +1,126 @@
+// What a human is told who looks elsewhere: one document about one moment of a session, given to a command of their own or
+// posted to an address. Facts are never built into a shell line, and neither the environment nor what a tool call holds is sent.
+import { spawn } from 'node:child_process';
+import { homedir } from 'node:os';
+import type { Outcome } from '../core/decision.ts';
+import { oneLine } from '../core/safe-text.ts';
+import type { noticeEvents, Settings } from '../core/settings.ts';
+import type { Session } from '../core/state.ts';
+import type { Environment } from './policy.ts';
+
+export type NotifySettings = Settings['notify'];
+
+export interface Notice {
+  readonly event: (typeof noticeEvents)[number];
+  /** Null: the session goes on. */
+  readonly outcome: Outcome | null;
+  /** One for people. */
+  readonly sentence: string;
+  readonly session: string;
+  readonly title: string | null;
+  readonly host: string;
+  readonly directory: string | null;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** What to type next; null: it is answered in the host. */
+  readonly next: string | null;
+}
+
+type Moment = Pick<Notice, 'outcome' | 'sentence' | 'at'>;
+
+/** Null: the human does not want to be told of it. */
+export function createNotice(
+  { on }: Pick<NotifySettings, 'on'>,
+  { id, title, descriptor }: Pick<Session, 'id' | 'title' | 'descriptor'>,
+  { outcome, sentence, at }: Moment,
+): Notice | null {
+  const ended: readonly Notice['event'][] = outcome === 'paused' ? ['paused', 'outcome'] : ['outcome'];
+  const event = (outcome === null ? (['permission'] as const) : ended).find((kind) => on.includes(kind));
+  if (event === undefined) return null;
+  const { host, directory } = descriptor;
+  return {
+    ...{ event, outcome, at },
+    sentence: oneLine(sentence, 500),
+    session: oneLine(id, 200),
+    title: title === undefined ? null : oneLine(title, 200),
+    host: oneLine(host, 40),
+    directory: directory === null ? null : oneLine(directory, 1000),
+    next: nextCommand(id, host, outcome),
+  };
+}
+
+/** A host's id may be anything; only a plain one is offered for typing. */
+function nextCommand(id: string, host: string, outcome: Outcome | null): string | null {
+  if (!/^\w[\w.-]{0,99}$/u.test(id)) return null;
+  if (host !== 'untildone') return outcome === null ? null : `untildone why ${id}`;
+  if (outcome === null) return `untildone approve ${id}`;
+  return outcome === 'done' ? `untildone why ${id}` : `untildone run --resume ${id}`;
+}
+
+/** Longer nobody waits: a command goes on by itself, an address has failed. */
+const patienceMs = 5000;
+
+/** What failed, in sentences; none of them names the address, which may be a secret. Never throws. */
+export async function deliverNotice(
+  notice: Notice,
+  { command, webhook }: Pick<NotifySettings, 'command' | 'webhook'>,
+  environment: Environment,
+): Promise<readonly string[]> {
+  const failed = await Promise.all([
+    command === null ? null : runCommand(notice, command, environment),
+    webhook === null ? null : post(notice, webhook),
+  ]);
+  return failed.filter((sentence) => sentence !== null);
+}
+
+/** Not in the session's folder: there `./tell.sh` would be the agent's. */
+function runCommand(notice: Notice, command: string, environment: Environment): Promise<string | null> {
+  const variables = Object.entries(notice).map(([name, value]) => [
+    `NOTICE_${name.toUpperCase()}`,
+    String(value ?? ''),
+  ]);
+  return new Promise((resolve) => {
+    const fail = ({ message }: Error) => resolve(`notify.command could not be started: ${message}.`);
+    try {
+      const child = spawn(command, {
+        ...{ shell: true, detached: true, windowsHide: true, cwd: homedir() },
+        env: { ...environment, ...Object.fromEntries(variables) },
+        stdio: ['pipe', 'ignore', 'ignore'],
+      });
+      child.once('error', fail);
+      child.once('exit', (code) =>
+        resolve(code === 0 || code === null ? null : `notify.command ended with exit code ${code}.`),
+      );
+      // Safe: a command need not read it.
+      child.stdin?.on('error', () => {});
+      child.stdin?.end(`${JSON.stringify(notice)}\n`);
+      const leave = () => {
+        child.unref();
+        resolve(null);
+      };
+      setTimeout(leave, patienceMs).unref();
+    } catch (error) {
+      // Safe: such as a folder that is gone; the human is told.
+      fail(error as Error);
+    }
+  });
+}
+
+async function post(notice: Notice, webhook: string): Promise<string | null> {
+  try {
+    const response = await fetch(webhook, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'untildone' },
+      body: JSON.stringify(notice),
+      // It would be sent as something else, or to somebody else.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    await response.body?.cancel();
+    return response.ok ? null : `notify.webhook answered with status ${response.status}.`;
+  } catch (error) {
+    // Safe: nothing depends on it; the human is told.
+    const isLate = error instanceof Error && error.name === 'TimeoutError';
+    return isLate ? 'notify.webhook did not answer within 5 s.' : 'notify.webhook could not be reached.';
+  }
+}
