@@ -2,7 +2,19 @@
 import { outcomes } from '../core/decision.ts';
 import { workerResults } from '../core/events.ts';
 import * as kinds from '../core/schema.ts';
-import { choice, described, flag, type Infer, list, nullable, object, type Values } from '../core/schema.ts';
+import {
+  choice,
+  described,
+  type Fields,
+  flag,
+  type Infer,
+  type JsonSchema,
+  jsonSchema,
+  list,
+  nullable,
+  object,
+  type Values,
+} from '../core/schema.ts';
 import { texts } from '../core/texts.ts';
 import { isDropped, priorities, type Todo, todoStatuses } from '../core/todo.ts';
 
@@ -18,7 +30,7 @@ export const permissionChoices = ['once', 'session', 'always', 'no'] as const;
 const permissionChoice = choice(...permissionChoices);
 const verification = choice('none', 'claimed', 'running', 'passed', 'failed');
 
-export const todoKind = object({
+const todoKind = object({
   id: text,
   title: text,
   status: choice(...todoStatuses),
@@ -29,7 +41,7 @@ export const todoKind = object({
   reason: maybe('Why it is blocked or cancelled.'),
 });
 
-export const usageKind = object({
+const usageKind = object({
   inputTokens: described(whole, 'Cached ones included.'),
   cachedTokens: whole,
   outputTokens: whole,
@@ -175,4 +187,30 @@ export function planView(plan: readonly Todo[]) {
   });
   const completed = todos.filter(({ status }) => status === 'completed').length;
   return { todos, completed, total: todos.length };
+}
+
+/** Rises when a field is taken away or means something else; new fields and events leave it as it is. */
+export const formatVersion = 1;
+
+/** Draft 2020-12, of what `untildone run --json` writes. */
+export function eventSchema(): JsonSchema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'untildone run event',
+    description: 'One line of `untildone run --json`.',
+    oneOf: Object.entries<Fields>(eventFields).map(([type, fields]) => eventObject(type, fields)),
+    $defs: { todo: jsonSchema(todoKind), 'token-usage': jsonSchema(usageKind) },
+  };
+}
+
+function eventObject(type: string, fields: Fields): JsonSchema {
+  const described = Object.entries(fields).map(([name, kind]) => [name, jsonSchema(kind)]);
+  const properties = {
+    v: { const: formatVersion },
+    type: { const: type },
+    at: { type: 'integer', description: 'Milliseconds since 1970.' },
+    sessionId: { type: 'string' },
+    ...Object.fromEntries(described),
+  };
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }

@@ -365,7 +365,7 @@ async function raiseAlarm(agent: Agent, said?: string) {
   const pattern = takeAlarm(agent, said);
   if (pattern === null) return false;
   await agent.record({ type: 'loop-alarmed', pattern });
-  agent.tell({ type: 'notice', sentence: `Loop alarm: ${pattern}` });
+  agent.tell({ type: 'notice', sentence: `The agent is repeating itself: ${pattern}` });
   return true;
 }
 

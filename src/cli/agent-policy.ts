@@ -1,17 +1,31 @@
-// The configuration as `run` takes it: what only our own agent knows (which tools and workers there are) is looked at
-// too, so that no command calls a configuration good that another one refuses (C1). It reads and starts nothing.
+// The configuration as `run` takes it: what only our own agent knows (its tools, workers, permissions and plan file) is
+// looked at too, so that no command calls a configuration good that another one refuses (C1), and what is wrong is told
+// before anything is started.
+import { realpath } from 'node:fs/promises';
 import { ownAgentName } from '../agent/loop/run.ts';
-import type { ResolvedModel } from '../agent/models/resolve-model.ts';
-import { workerTypes } from '../agent/workers/worker-types.ts';
+import type { Asking } from '../agent/loop/tool-calls.ts';
+import { type ResolvedModel, resolveModel } from '../agent/models/resolve-model.ts';
+import { type Worker, workerTypes } from '../agent/workers/worker-types.ts';
+import type { PermissionPolicy } from '../agent/workspace/permission.ts';
+import { addGrant, type GrantPlace, provenGrants } from '../agent/workspace/remembered-grants.ts';
+import { workspaceTools } from '../agent/workspace/workspace-tools.ts';
+import { protectedPathsId } from '../core/check-specs.ts';
 import type { Origin, Origins } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
-import type { Problem } from '../core/problem.ts';
+import type { Policy } from '../core/policy.ts';
+import { closestName, type Problem, problemSentence } from '../core/problem.ts';
 import { ownValue } from '../core/schema.ts';
 import { type Settings, settingTable } from '../core/settings.ts';
-import type { PolicyResult, PolicySources } from '../engine/policy.ts';
+import type { Session } from '../core/state.ts';
+import { findUserConfigDirectory, type PolicyResult, type PolicySources } from '../engine/policy.ts';
+import type { Store } from '../engine/store.ts';
+import { errorCode } from '../engine/system.ts';
+import { stateDirectory } from '../store/state-directory.ts';
+import { canAnswerHere } from './ask-at-terminal.ts';
+import type { Arguments } from './command.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
-import { unknownAllowedTool } from './run-permissions.ts';
+import { complain, count, shown } from './print.ts';
 
 export function readAgentPolicyFor(
   io: Io,
@@ -66,4 +80,162 @@ export function refuseUnpriced({ maxCost }: Settings, models: readonly (Resolved
 /** The sentence names its place itself. */
 function asProblem(sentence: string): Problem {
   return { path: '', message: sentence };
+}
+
+/** The workers of a run with their models; what a project's file may not say about them is left out, with a word. */
+export async function prepareWorkers(
+  io: Io,
+  settings: Settings,
+  origins: Origins,
+): Promise<readonly Worker[]> {
+  const types = workerTypes(settings, origins);
+  if (!types.ok) throw new UntildoneError('invalid-config', types.error);
+  for (const warning of types.warnings) complain(io, `warning: ${warning}`);
+  const workers: Worker[] = [];
+  for (const type of types.workers) {
+    if (type.modelName === null) workers.push({ ...type, model: null });
+    else {
+      const model = await resolveModel(type.modelName, { settings, origins, environment: io.env });
+      if (!model.ok) throw new UntildoneError('usage', `The worker ${type.name}: ${model.error}`);
+      workers.push({ ...type, model });
+    }
+  }
+  return workers;
+}
+
+export const modeOptions = {
+  ask: { summary: 'Ask before what is not on the allow-list; the default on a terminal.' },
+  'allow-list': { summary: 'Refuse what is not on the allow-list; the default without a terminal.' },
+  'read-only': { summary: 'Nothing is changed and no command runs.' },
+  auto: { summary: 'Any command may run: only where the directory and the machine are yours to lose.' },
+} as const;
+
+type Mode = PermissionPolicy['mode'];
+const modes = Object.keys(modeOptions) as Mode[];
+
+export async function permissionsOf(given: Arguments, io: Io, settings: Settings): Promise<PermissionPolicy> {
+  const { permissions, tools } = settings;
+  const [flag, other] = modes.filter((mode) => given.has(mode));
+  if (flag !== undefined && other !== undefined)
+    throw new UntildoneError('usage', `--${flag} and --${other} contradict each other.`);
+  const unknown = unknownAllowedTool(settings);
+  if (unknown !== null) throw new UntildoneError('invalid-config', problemSentence(unknown));
+  return {
+    mode: flag ?? permissions.mode ?? (await defaultMode(given, io)),
+    shellAllow: tools.shellAllow,
+    allow: permissions.allow,
+    kept: ownFolders(io),
+  };
+}
+
+async function defaultMode(given: Arguments, io: Io): Promise<Mode> {
+  return !given.has('json') && (await canAnswerHere(io)) ? 'ask' : 'allow-list';
+}
+
+/** A session that has asked its human goes on asking when it is taken up, unless a flag names another mode. */
+export function keepAsking(
+  policy: PermissionPolicy,
+  given: Arguments,
+  session: Session | null,
+): PermissionPolicy {
+  const isNamed = modes.some((mode) => given.has(mode));
+  const hasAsked = session?.permissions !== undefined;
+  return isNamed || !hasAsked || policy.mode === 'read-only' ? policy : { ...policy, mode: 'ask' };
+}
+
+/** Where untildone keeps what it knows and what the human wants: a workspace may lie around them. */
+function ownFolders({ env }: Io): readonly string[] {
+  const config = findUserConfigDirectory(env);
+  return [stateDirectory(env), ...(config === null ? [] : [config])];
+}
+
+/** `permissions.allow` names a tool that does not exist or that everybody may use; null: it does not. */
+export function unknownAllowedTool({ permissions }: Pick<Settings, 'permissions'>): Problem | null {
+  const known = workspaceTools.filter(({ access }) => access !== 'read').map(({ name }) => name);
+  const name = Object.keys(permissions.allow).find((one) => !known.includes(one));
+  if (name === undefined) return null;
+  const closest = closestName(name, known);
+  const hint = closest === null ? `known are ${known.join(', ')}` : `did you mean ${closest}?`;
+  return {
+    path: `permissions.allow.${shown(name, 40)}`,
+    message: `there is no such tool that needs permission; ${hint}`,
+  };
+}
+
+/** Everything about asking but whether somebody is here. */
+export async function askingOf(
+  io: Io,
+  store: Store,
+  directory: string,
+  { permissions }: Settings,
+): Promise<Omit<Asking, 'here'>> {
+  const place: GrantPlace = { stateDirectory: stateDirectory(io.env), directory };
+  const { grants, unproven } = await provenGrants(store, place);
+  const are = unproven === 1 ? 'is' : 'are';
+  if (unproven > 0)
+    complain(
+      io,
+      `warning: ${count(unproven, 'remembered permission')} ${are} not on record as a human's answer and ${are} ignored; see untildone permissions.`,
+    );
+  return {
+    waitMs: permissions.waitSeconds * 1000,
+    remembered: grants,
+    remember: async (grant) => addGrant(place, grant),
+  };
+}
+
+/** What a run starts with: the policy and plan file of this call, or those that a session was begun with (V2). */
+export interface TakenPlan {
+  /** With the checks of the plan file, and with the file as one of its sources. */
+  readonly policy: Policy;
+  /** What the human says by handing the file, or new checks, over; null: nothing. */
+  readonly message: string | null;
+  /** What the human has to know before it begins. */
+  readonly warning?: string;
+  /** The checks on the goal, where the human named others than those of the session. */
+  readonly replacedChecks?: readonly string[];
+}
+
+/**
+ * What a session is taken up with is its own snapshot, whatever the files say now: an agent may have written them (V2,
+ * P40). Checks that the human names take the place of those that were given before; a plan file that is named counts
+ * as it is now.
+ */
+export async function takeUp(
+  frozen: Policy,
+  { policy: present, message }: TakenPlan,
+  named: Readonly<{ goal: string | null; plan: boolean; checks: readonly string[] }>,
+): Promise<TakenPlan> {
+  const { settings } = present;
+  const followed = planFileOf(frozen);
+  if (!named.plan && named.goal !== null && followed !== null)
+    await realpath(followed).catch((error: unknown) => {
+      const sentence = `The plan file ${shown(followed, 200)} cannot be found (${errorCode(error)}).`;
+      throw new UntildoneError('usage', sentence);
+    });
+  const isFollowed = !named.plan && followed !== null;
+  const warning = isFollowed
+    ? (await import('../plan-file/taken-plan.ts')).tellNewChecks(frozen, followed)
+    : null;
+  const added = warning === null ? {} : { warning };
+  if (!named.plan && named.checks.length === 0) return { policy: { ...frozen, settings }, message, ...added };
+  const isKept = (id: string) => named.checks.length === 0 || id === protectedPathsId;
+  const goalChecks = [...new Set([...frozen.goalChecks.filter(isKept), ...present.goalChecks])];
+  const lines = named.checks.map((line) => `\`${shown(line, 200)}\``).join(', ');
+  const said = named.goal === null ? `From now on the work is checked by ${lines}.` : null;
+  return {
+    policy: {
+      ...frozen,
+      ...(named.plan ? { exclude: present.exclude ?? [], sources: present.sources ?? [] } : {}),
+      ...{ settings, goalChecks, checks: { ...frozen.checks, ...present.checks } },
+    },
+    message: message ?? said,
+    replacedChecks: goalChecks,
+    ...added,
+  };
+}
+
+/** The real path of the plan file that this policy was taken with; null: there was none. */
+export function planFileOf(policy: Policy): string | null {
+  return policy.sources?.find(({ kind }) => kind === 'plan')?.path ?? null;
 }

@@ -2,32 +2,37 @@
 // the process it lives in.
 
 import type { AgentEvent, RunEnded } from '../agent/agent-event.ts';
+import { createStreamWriter } from '../agent/event-stream.ts';
 import { type Asking, noAsking } from '../agent/loop/tool-calls.ts';
 import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-agent.ts';
-import { frozenBy } from '../checks/git.ts';
+import type { CheckerOptions } from '../checks/checker.ts';
+import { frozenBy, withIgnoreRules } from '../checks/git.ts';
+import { protectPolicy } from '../checks/protected-paths.ts';
+import { couldNotStart, runCheck } from '../checks/run-check.ts';
+import { type CheckSpec, protectedPathsId } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
+import { oneLine } from '../core/safe-text.ts';
 import { spokeAt } from '../core/state.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
+import { planFileOf } from './agent-policy.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
 import { createRunNotifier } from './notify.ts';
-import { openPlanFileSync } from './plan-file-session.ts';
+import { openParts, openPlanFileSync } from './open-runtime.ts';
 import { complain } from './print.ts';
-import { prepareChecks } from './run-checks.ts';
-import { planFileOf } from './run-plan.ts';
 import { shortId } from './session-name.ts';
 import { createHumanActs } from './show/human-acts.ts';
 import {
   createPrinter,
   drawsView,
   type OutputChoice,
+  plainTerminalOutput,
   printedOutput,
   type RunHand,
   type RunOutput,
 } from './show/output.ts';
-import { createStreamWriter } from './show/stored-stream.ts';
 
 // Remarks of the provider packages are for programmers; they would stand between the lines that people read.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
@@ -35,25 +40,15 @@ import { createStreamWriter } from './show/stored-stream.ts';
 /** A stop attempt waits for it; a folder that takes longer has no fingerprint, and tool calls count instead. */
 const fingerprintMs = 5000;
 
-type OfRun =
-  | 'goal'
-  | 'replacedChecks'
-  | 'sessionId'
-  | 'resume'
-  | 'model'
-  | 'policy'
-  | 'directory'
-  | 'permissions'
-  | 'workers';
+type OfRun = 'goal' | 'sessionId' | 'resume' | 'model' | 'policy' | 'directory' | 'permissions' | 'workers';
 
-export interface AgentSession extends Pick<AgentRunOptions, OfRun | 'acceptClaims'> {
+export interface AgentSession
+  extends Pick<AgentRunOptions, OfRun | 'replacedChecks' | 'acceptClaims'>,
+    OutputChoice {
   /** How the human is asked; whether somebody is here is known only when the output is open. */
   readonly asking?: Omit<Asking, 'here'>;
   /** The human names the plan file in this command. */
   readonly namesPlan?: boolean;
-  readonly json: boolean;
-  /** Lines, although a live view could be drawn. */
-  readonly plain: boolean;
   /** Whether the session can be taken up again after this run; absent: it can. */
   readonly isKept?: () => boolean;
 }
@@ -153,6 +148,11 @@ async function runOwned(
     const realPath = planFileOf(policy);
     // V3: the agent can edit the file; only checks that the human's message froze are put on its new lines.
     const isAllowed = (check: string): boolean => Object.hasOwn(policy.checks ?? {}, check);
+    const isNamed = session.namesPlan ?? false;
+    const planFile =
+      realPath === null
+        ? {}
+        : { planFile: await openPlanFileSync(quiet, store, { realPath, sessionId, isAllowed, isNamed }) };
     return await runAgent({
       ...session,
       asking: { ...noAsking, ...session.asking, here },
@@ -174,15 +174,7 @@ async function runOwned(
         // A Ctrl-C that came before there was anything to stop.
         if (interrupts > 0) stop(given);
       },
-      ...(realPath === null
-        ? {}
-        : {
-            planFile: (engine) =>
-              openPlanFileSync(quiet, store, engine, {
-                ...{ realPath, sessionId, isAllowed },
-                isNamed: session.namesPlan ?? false,
-              }),
-          }),
+      ...planFile,
     });
   } finally {
     process.off('SIGINT', onInterrupt);
@@ -198,7 +190,7 @@ async function runOwned(
 async function openRunOutput(io: Io, choice: OutputChoice, hand: RunHand): Promise<RunOutput> {
   if (drawsView(io, choice)) {
     try {
-      return (await import('./show/run-view.ts')).openRunView(io, hand);
+      return (await import('./show/live-view.ts')).openRunView(io, hand);
     } catch (error) {
       // Safe: lines show the same.
       const why = error instanceof Error ? error.message : String(error);
@@ -207,5 +199,56 @@ async function openRunOutput(io: Io, choice: OutputChoice, hand: RunHand): Promi
   }
   const print = await createPrinter(io, choice.json);
   if (choice.json || !(await canAnswerHere(io))) return printedOutput(io, print);
-  return (await import('./show/plain-terminal.ts')).plainTerminalOutput(io, print, hand);
+  return plainTerminalOutput(io, print, hand);
+}
+
+/**
+ * What the system checks in a run: the human's checks, and that protected paths are as they were at the human's message
+ * (V1, V2). What runs and what comes of it is told as events; what follows from them is decided by the engine.
+ */
+async function prepareChecks(
+  io: Io,
+  store: Store,
+  session: AgentSession,
+  { emit, ask }: Pick<RunOutput, 'emit' | 'ask'>,
+  signal: AbortSignal,
+) {
+  const base = () => ({ at: io.clock.now(), sessionId: session.sessionId });
+  const notice = (sentence: string) => emit({ type: 'notice', ...base(), sentence });
+  const spoken =
+    session.goal === null ? session.policy : await withIgnoreRules(session.policy, session.directory, io.env);
+  // A session that is taken up keeps the baseline that was taken at its first message.
+  const prepared =
+    session.goal === null || spoken.goalChecks.includes(protectedPathsId)
+      ? { ok: true as const, policy: spoken }
+      : await protectPolicy(store, spoken, session.directory);
+  if (!prepared.ok) throw new UntildoneError('invalid-config', prepared.error);
+  const watching: Partial<CheckerOptions> = {
+    signal: () => signal,
+    askHuman: ask ?? undefined,
+    onStarted: (check, todoId) => emit({ type: 'check-started', ...base(), check, todoId }),
+    onResult: ({ check, result, flaky, sentence, milliseconds, tail }, todoId) => {
+      const why = result === 'passed' ? '' : sentence;
+      const seen = { result, flaky, sentence: why, milliseconds, tail };
+      emit({ type: 'check-ended', ...base(), check, todoId, ...seen });
+    },
+    onEdited: (paths) => {
+      const files = paths.map((path) => oneLine(path, 200)).join(', ');
+      notice(`${files} was changed since your message; what it says about checks counts once you accept it.`);
+    },
+  };
+  const { checker } = openParts(io, store, { checker: watching });
+  const { policy } = prepared;
+  const specs: Readonly<Record<string, CheckSpec>> = policy.checks ?? {};
+  const lookBefore = async (id: string, stopped: AbortSignal) => {
+    const spec = specs[id];
+    if (spec === undefined || spec.kind === 'human' || spec.kind === 'protected') return null;
+    const { directory, sessionId } = session;
+    // Not the mark of the agent, whose processes end when it is resumed.
+    const place = { directory, environment: io.env, session: `check of ${sessionId}`, now: io.clock.now };
+    const seen = await runCheck(spec, { ...place, signal: stopped });
+    const result = couldNotStart(seen) ? ('cannot-start' as const) : seen.result;
+    return stopped.aborted ? null : { result, sentence: seen.sentence };
+  };
+  return { policy, checker, lookBefore };
 }

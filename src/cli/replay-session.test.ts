@@ -164,7 +164,7 @@ describe('V6: replay', () => {
     expect((await bench.run('replay', 'alpha', '--policy', 'none.json')).err).toContain(
       'cannot be read (ENOENT)',
     );
-    expect((await bench.run('replay', 'alpha', '--policy', '.')).err).toContain('must be a regular file');
+    expect((await bench.run('replay', 'alpha', '--policy', '.')).err).toContain('is not a regular file');
   });
 });
 

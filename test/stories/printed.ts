@@ -7,13 +7,8 @@ export function printed(events: readonly AgentEvent[], isTTY: boolean): string {
   const write = (text: string) => {
     out += text;
   };
-  const { print } = createLinePrinter({
-    write,
-    isTTY,
-    columns: isTTY ? 80 : null,
-    color: false,
-    unicode: true,
-  });
+  const look = { columns: isTTY ? 80 : null, color: false, unicode: true };
+  const { print } = createLinePrinter({ write, isTTY, look });
   for (const event of events) print(event);
   return out;
 }

@@ -31,7 +31,7 @@ async function playAll() {
   const write = (text: string): void => {
     printed += text;
   };
-  const { print } = createLinePrinter({ write, isTTY: false, columns: null, color: false, unicode: true });
+  const { print } = createLinePrinter({ write, look: { columns: null, color: false, unicode: true } });
   const ended = await runScriptedAgent({
     url: model.url,
     api: 'anthropic',

@@ -480,7 +480,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'ended',
-    title: 'The end of a run: the outcome, each todo with its evidence, what it took, how to go on.',
+    title: 'The end of a run: the outcome, the todos that are not proved, what it took, how to go on.',
     kind: 'run',
     shows: [
       'outcome: blocked',

@@ -1,6 +1,7 @@
 // `untildone attach`: the live view of a session that runs elsewhere, in a host or in another terminal (C3). It reads
 // the store and nothing else; only the keys for pause, resume, stop and answers write. Leaving it leaves the session as
 // it is.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { UntildoneError } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
@@ -9,11 +10,10 @@ import type { Io } from '../io.ts';
 import { openStoreIfAny } from '../open-runtime.ts';
 import { complain } from '../print.ts';
 import { shortId } from '../session-name.ts';
-import { createJsonPrinter, type SessionEvent } from '../show/events.ts';
+import type { SessionEvent } from '../show/events.ts';
 import { createHumanActs } from '../show/human-acts.ts';
 import type { ViewAct } from '../show/keys.ts';
 import { createPrinter, drawsView } from '../show/output.ts';
-import { createPage, lookOf } from '../show/page.ts';
 import { createSessionWatch, isOver } from '../show/watch-session.ts';
 
 /** Between two looks at the store: quick enough for a countdown of two seconds, and a small part of a core. */
@@ -49,17 +49,21 @@ export const attach: Command = {
 async function follow(given: Arguments, io: Io, store: Store, sessionId: string): Promise<number> {
   const json = given.has('json');
   const draws = drawsView(io, { json, plain: given.has('plain') });
-  const bell = createBell();
+  let waiting = new AbortController();
+  const lookSoon = (): void => waiting.abort();
   let isEnding = false;
   const onSignal = (): void => {
     isEnding = true;
-    bell.ring();
+    lookSoon();
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   const watch = createSessionWatch(store, sessionId, io.clock);
-  const view = draws ? await openAttachView(io, store, sessionId, bell.ring, onSignal) : null;
-  const show = view?.show ?? (await createAttachPrinter(io, json));
+  const view = draws ? await openAttachView(io, store, sessionId, lookSoon, onSignal) : null;
+  const print = await createPrinter(io, json);
+  // NDJSON is what the run wrote, word for word.
+  const lines = json ? print : (event: SessionEvent) => print(seenFromHere(event, new Set()));
+  const show = view?.show ?? lines;
   const newer = given.positional(0) === null ? createNewerSessionLook(io, store, sessionId) : null;
   let over = false;
   try {
@@ -79,7 +83,9 @@ async function follow(given: Arguments, io: Io, store: Store, sessionId: string)
         failures += 1;
         if (failures >= patience) throw error;
       }
-      await bell.wait(lookMs);
+      waiting = new AbortController();
+      // Safe: it was woken early.
+      await sleep(lookMs, null, { signal: waiting.signal }).catch(() => {});
     }
     return 0;
   } finally {
@@ -87,45 +93,6 @@ async function follow(given: Arguments, io: Io, store: Store, sessionId: string)
     process.off('SIGTERM', onSignal);
     await view?.close();
   }
-}
-
-/** A pause that can be ended early. */
-function createBell(): { readonly ring: () => void; wait(milliseconds: number): Promise<void> } {
-  let wake = (): void => {};
-  return {
-    ring: () => wake(),
-    wait: (milliseconds) =>
-      new Promise((resolve) => {
-        const timer = setTimeout(resolve, milliseconds);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      }),
-  };
-}
-
-/** The events as those of a run, and the state of the session when that changed. */
-async function createAttachPrinter(io: Io, json: boolean): Promise<(event: SessionEvent) => void> {
-  if (json) return createJsonPrinter((text) => io.stdout.write(text));
-  const print = await createPrinter(io, false);
-  const page = createPage(lookOf(io));
-  let last = '';
-  const tell = (text: string): void => {
-    const lines = page.entry({ mark: page.signs.notice, markStyle: 'yellow', text });
-    io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-  };
-  return (event) => {
-    if (event.type === 'check-cancelled') return;
-    if (event.type === 'permission-withdrawn')
-      return tell('The permission is no longer asked for; nobody answered.');
-    if (event.type !== 'session-state') return print(seenFromHere(event, new Set()));
-    const { words, waits, host, title } = event;
-    const name = `${host} ${shortId(event.sessionId)}${title === null ? '' : ` “${title.slice(0, 60)}”`}`;
-    const text = [`${name}: ${words}`, ...waits].join('; ');
-    if (text !== last) tell(text);
-    last = text;
-  };
 }
 
 /** The run says where an answer was given as it sees it; from here it is the other way round. */

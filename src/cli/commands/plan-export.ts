@@ -8,8 +8,7 @@ import { formatPlan } from '../../plan-file/line-text.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { openRuntime, withStore } from '../open-runtime.ts';
-import { openPlanFileSync } from '../plan-file-session.ts';
+import { openPlanFileSync, openRuntime, withStore } from '../open-runtime.ts';
 import { count, printJson, printLines, refuse, shown } from '../print.ts';
 
 export const planExport: Command = {
@@ -37,7 +36,8 @@ export const planExport: Command = {
         throw new UntildoneError('usage', `${shown(file, 200)} cannot be opened (${errorCode(error)}).`);
       });
       const place = { realPath, sessionId: session.id, isAllowed: () => false };
-      const report = await openPlanFileSync(io, store, openRuntime(io, store), place).push();
+      const sync = await openPlanFileSync(io, store, place);
+      const report = await sync(openRuntime(io, store)).push();
       if (!report.ok) {
         const reasons = report.problems.map((problem) => shown(problem, 200)).join('; ');
         return refuse(io, `${shown(file, 200)}: ${reasons}. It was left as it is.`);

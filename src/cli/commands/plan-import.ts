@@ -8,12 +8,12 @@ import type { Store } from '../../engine/store.ts';
 import { errorCode } from '../../engine/system.ts';
 import { planChecks, readPlanFile } from '../../plan-file/plan-file.ts';
 import type { SyncReport } from '../../plan-file/plan-file-sync.ts';
+import { openOwnSession } from '../../plan-file/taken-plan.ts';
 import { openUserStore } from '../../store/sqlite/sqlite-store.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { openRuntime, withStore } from '../open-runtime.ts';
-import { openOwnSession, openPlanFileSync } from '../plan-file-session.ts';
+import { openPlanFileSync, openRuntime, withStore } from '../open-runtime.ts';
 import { complain, count, printJson, printLines, shown } from '../print.ts';
 import { nameSession } from '../session-name.ts';
 
@@ -51,12 +51,12 @@ export const planImport: Command = {
       }));
       const session =
         word === null
-          ? await openOwnSession(io, store, runtime, realPath)
+          ? await openOwnSession(runtime, store, { clock: io.clock, directory: io.cwd }, realPath)
           : await findSession(store, word, io);
       const isAllowed = (check: string): boolean => allowed.includes(check);
       const place = { realPath, sessionId: session.id, isAllowed, isNamed };
-      const sync = openPlanFileSync(io, store, runtime, place);
-      const report = await sync.pull();
+      const sync = await openPlanFileSync(io, store, place);
+      const report = await sync(runtime).pull();
       // What the import set going must be on the record before the store is closed.
       if (report.ok) await report.checks;
       return { session, report };

@@ -5,9 +5,8 @@ import { type Command, jsonOption } from '../command.ts';
 import { describeAnswer } from '../describe-decision.ts';
 import { formatTime } from '../describe-time.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
-import { withStore } from '../open-runtime.ts';
+import { readPolicyFile, withStore } from '../open-runtime.ts';
 import { count, printJson, printLines, shown } from '../print.ts';
-import { readPolicyFile } from '../read-policy-file.ts';
 import { type Difference, type Replay, replaySession } from '../replay-session.ts';
 import { nameSession, sessionFields } from '../session-name.ts';
 

@@ -13,7 +13,17 @@ import { settingsForAgent } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { frozenPolicy, policyProblemSentence } from '../../engine/policy.ts';
 import { createIdentifiers, errorCode, sha256 } from '../../engine/system.ts';
-import { ownAgentSettings, refuseUnpriced } from '../agent-policy.ts';
+import {
+  askingOf,
+  keepAsking,
+  modeOptions,
+  ownAgentSettings,
+  permissionsOf,
+  prepareWorkers,
+  refuseUnpriced,
+  type TakenPlan,
+  takeUp,
+} from '../agent-policy.ts';
 import { runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
 import { findOwnSession, noSessionsYet } from '../find-session.ts';
@@ -21,9 +31,6 @@ import type { Io } from '../io.ts';
 import { openOrCreateStore, readPolicyFor, withStore } from '../open-runtime.ts';
 import { complain, refuse, shown } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
-import { askingOf, keepAsking, modeOptions, permissionsOf } from '../run-permissions.ts';
-import { takePlanFile, takeUp } from '../run-plan.ts';
-import { prepareWorkers } from '../run-workers.ts';
 import { nameSession, shortId } from '../session-name.ts';
 
 export const run: Command = {
@@ -107,10 +114,15 @@ export const run: Command = {
       // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
       settings: { ...whole, scope: origins['scope'] === 'default' ? 'turn' : whole.scope },
     };
-    const taken =
+    const taken: TakenPlan =
       planFile === null
         ? { policy: present, message: null }
-        : await takePlanFile(present, planFile, directory, here.cwd);
+        : await (await import('../../plan-file/taken-plan.ts')).takePlanFile(
+            present,
+            planFile,
+            directory,
+            here.cwd,
+          );
     const store = await openOrCreateStore(io);
     try {
       // A session goes on with the model that it was begun with, unless another one is named.

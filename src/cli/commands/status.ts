@@ -5,6 +5,7 @@ import { UntildoneError } from '../../core/error.ts';
 import type { Settings } from '../../core/settings.ts';
 import { countPlan, nextTodos, type State } from '../../core/state.ts';
 import type { Store, StoredDecision } from '../../engine/store.ts';
+import { readWorkers, type WorkerView, withoutWorkers } from '../../engine/worker-sessions.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { describeAnswer } from '../describe-decision.ts';
 import {
@@ -20,7 +21,6 @@ import type { Io } from '../io.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
 import { count, createPaint, fields, printJson, printWrapped, shown } from '../print.ts';
 import { shortId } from '../session-name.ts';
-import { readWorkers, type WorkerView, withoutWorkers } from '../worker-sessions.ts';
 
 const defaultLimit = 20;
 /** Open todos that the detailed view names. */

@@ -5,6 +5,7 @@ import { UntildoneError } from '../../core/error.ts';
 import { stripTerminalControls } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
 import type { MessageKind, MessageRow } from '../../engine/host.ts';
+import { readWorkers, type WorkerView } from '../../engine/worker-sessions.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import { findSession, noSessionsYet } from '../find-session.ts';
@@ -13,7 +14,6 @@ import { withStore } from '../open-runtime.ts';
 import { createPaint, printJson, printWrapped, shown } from '../print.ts';
 import { nameSession, shortId } from '../session-name.ts';
 import { tellingArgument } from '../show/words.ts';
-import { readWorkers, type WorkerView } from '../worker-sessions.ts';
 
 /** Of one text or output; `--json` has all of it. */
 const longestText = 4000;

@@ -13,14 +13,13 @@ import type { TextKind } from '../../core/texts.ts';
 import type { Store } from '../../engine/store.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { startScriptedModel } from '../../scripted-model/index.ts';
+import { askingOf, prepareWorkers } from '../agent-policy.ts';
 import { type AgentSession, runSession } from '../agent-session.ts';
 import { canAnswerHere } from '../ask-at-terminal.ts';
 import { type Command, jsonOption, plainOption } from '../command.ts';
 import type { Io } from '../io.ts';
 import { openOrCreateStore } from '../open-runtime.ts';
 import { complain, printLines } from '../print.ts';
-import { askingOf } from '../run-permissions.ts';
-import { prepareWorkers } from '../run-workers.ts';
 import { createScriptedHuman, type ScriptedAnswer } from './scripted-human.ts';
 import { expectedContinuations, humanTest, scripts, storyGoal } from './story.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { event, sampleRun } from '../../../test/support/sample-run.ts';
-import { type AgentEvent, eventFields } from '../../agent/agent-event.ts';
+import { type AgentEvent, eventFields, eventSchema } from '../../agent/agent-event.ts';
 import type { JsonSchema } from '../../core/schema.ts';
-import { createJsonPrinter, eventSchema } from './events.ts';
+import { createJsonPrinter } from './events.ts';
 
 const schema = eventSchema();
 const understood = new Set(

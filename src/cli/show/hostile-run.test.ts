@@ -35,7 +35,7 @@ const looks: readonly Look[] = [
 
 function printed(events: readonly AgentEvent[], look: Look): string {
   const writes: string[] = [];
-  const { print } = createLinePrinter({ ...look, write: (text) => writes.push(text) });
+  const { print } = createLinePrinter({ look, ...look, write: (text) => writes.push(text) });
   for (const event of events) print(event);
   return writes.join('');
 }

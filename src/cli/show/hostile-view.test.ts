@@ -31,7 +31,7 @@ describe('Must hold 6: a hostile run in the live view', () => {
         told += text;
       };
       const look = { columns: 60, color: true, unicode, forView: true, render: renderMarkdown };
-      const printer = createLinePrinter({ ...look, write });
+      const printer = createLinePrinter({ look, ...look, write });
       let state = { ...createState('run', 0), isExpanded: true };
       for (const event of sampleRun) {
         const hostile = poison(event, attack);

@@ -1,7 +1,7 @@
 // What a key means in the live view: (state, key) → state and acts. Pure; the acts are carried out by whoever owns
 // the session. Letters belong to the human's line in a run, and are commands where nothing can be written (`attach`).
-import type { PermissionChoice } from '../../agent/agent-event.ts';
-import { emptyInput, type InputView, type PermissionView, planWindow, type ViewState } from './state.ts';
+import type { EventOf, PermissionChoice } from '../../agent/agent-event.ts';
+import { emptyInput, type InputView, planWindow, type ViewState } from './state.ts';
 
 type MoveKey = 'up' | 'down' | 'left' | 'right' | 'page-up' | 'page-down' | 'home' | 'end';
 
@@ -60,7 +60,7 @@ export function isPaused({ wait, session }: ViewState): boolean {
 /** Whether the question takes keys: nothing is being written, and it has been seen for a moment. */
 export function isArmed({ input, permissions: [first] }: ViewState, now: number): boolean {
   if (first === undefined || input.text !== '') return false;
-  return now - Math.max(first.askedAt, input.typedAt) >= quietMs;
+  return now - Math.max(first.at, input.typedAt) >= quietMs;
 }
 
 function pressAttached(state: ViewState, { name, text, isControl }: KeyPress, now: number): Pressed {
@@ -100,35 +100,23 @@ function enter(state: ViewState): Pressed {
   return { state: emptied, acts: isPaused(state) ? [...said, { act: 'resume' }] : said };
 }
 
-function permissionAnswer({ choices }: PermissionView, letter: string): PermissionChoice | null {
+function permissionAnswer({ choices }: EventOf<'permission-asked'>, letter: string): PermissionChoice | null {
   const answer = permissionKeys[letter.toLowerCase()];
   return answer !== undefined && choices.includes(answer) ? answer : null;
 }
 
 /** The keys that move the plan; null: another key. */
 function scroll(state: ViewState, { name }: KeyPress): ViewState | null {
+  // Back to the current todo.
+  if (name === 'tab') return { ...state, scroll: null };
   const { first, shown, last } = planWindow(state);
-  const to = (row: number): ViewState => ({ ...state, scroll: Math.min(last, Math.max(0, row)) });
   const isWriting = state.input.text !== '';
-  switch (name) {
-    case 'up':
-      return to(first - 1);
-    case 'down':
-      return to(first + 1);
-    case 'page-up':
-      return to(first - shown);
-    case 'page-down':
-      return to(first + shown);
-    case 'home':
-      return isWriting ? null : to(0);
-    case 'end':
-      return isWriting ? null : to(last);
-    // Back to the current todo.
-    case 'tab':
-      return { ...state, scroll: null };
-    default:
-      return null;
-  }
+  const rows: Readonly<Partial<Record<KeyPress['name'], number>>> = {
+    ...{ up: first - 1, down: first + 1, 'page-up': first - shown, 'page-down': first + shown },
+    ...(isWriting ? {} : { home: 0, end: last }),
+  };
+  const row = rows[name];
+  return row === undefined ? null : { ...state, scroll: Math.min(last, Math.max(0, row)) };
 }
 
 function only(state: ViewState, act: ViewAct): Pressed {
@@ -144,60 +132,30 @@ const longestLine = 10_000;
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /** Letters in, cursor moved, words taken away; by whole characters: an emoji of several code points is one step. */
-function editLine(input: InputView, key: KeyPress, now: number): InputView {
-  const edited = key.isControl ? editByControl(input, key.text) : editByKey(input, key);
-  return edited === null ? input : { ...edited, typedAt: now };
-}
-
-function editByKey(input: InputView, { name, text }: KeyPress): InputView | null {
+function editLine(input: InputView, { name, text, isControl }: KeyPress, now: number): InputView {
   const { text: line, cursor } = input;
-  switch (name) {
-    case 'text': {
-      const added = text.slice(0, Math.max(0, longestLine - line.length));
-      return at(input, line.slice(0, cursor) + added + line.slice(cursor), cursor + added.length);
-    }
-    case 'backspace':
-      return at(input, line.slice(0, before(line, cursor)) + line.slice(cursor), before(line, cursor));
-    case 'delete':
-      return at(input, line.slice(0, cursor) + line.slice(after(line, cursor)), cursor);
-    case 'left':
-      return at(input, line, before(line, cursor));
-    case 'right':
-      return at(input, line, after(line, cursor));
-    case 'home':
-      return at(input, line, 0);
-    case 'end':
-      return at(input, line, line.length);
-    case 'escape':
-      return emptyInput;
-    default:
-      return null;
-  }
-}
-
-/** As shells have it: to the start, to the end, the line gone, a word gone. */
-function editByControl(input: InputView, letter: string): InputView | null {
-  const { text: line, cursor } = input;
-  if (letter === 'a') return at(input, line, 0);
-  if (letter === 'e') return at(input, line, line.length);
-  if (letter === 'u') return at(input, line.slice(cursor), 0);
-  if (letter === 'k') return at(input, line.slice(0, cursor), cursor);
-  if (letter === 'w') {
-    const kept = line.slice(0, cursor).replace(/\S+\s*$/u, '');
-    return at(input, kept + line.slice(cursor), kept.length);
-  }
-  return null;
-}
-
-function at(input: InputView, text: string, cursor: number): InputView {
-  return { ...input, text, cursor };
-}
-
-function before(line: string, cursor: number): number {
-  return cursor === 0 ? 0 : (graphemes.segment(line).containing(cursor - 1)?.index ?? 0);
-}
-
-function after(line: string, cursor: number): number {
-  const found = graphemes.segment(line).containing(cursor);
-  return found === undefined ? line.length : found.index + found.segment.length;
+  const [before, after] = [line.slice(0, cursor), line.slice(cursor)];
+  const back = cursor === 0 ? 0 : (graphemes.segment(line).containing(cursor - 1)?.index ?? 0);
+  const ahead = cursor + (graphemes.segment(line).containing(cursor)?.segment.length ?? 0);
+  const kept = before.replace(/\S+\s*$/u, '');
+  const added = name === 'text' ? text.slice(0, Math.max(0, longestLine - line.length)) : '';
+  const edits: Readonly<Record<string, readonly [line: string, cursor: number]>> = isControl
+    ? // As shells have it: to the start, to the end, the line gone, a word gone.
+      {
+        a: [line, 0],
+        e: [line, line.length],
+        u: [after, 0],
+        k: [before, cursor],
+        w: [kept + after, kept.length],
+      }
+    : {
+        text: [before + added + after, cursor + added.length],
+        backspace: [line.slice(0, back) + after, back],
+        delete: [before + line.slice(ahead), cursor],
+        ...{ left: [line, back], right: [line, ahead], home: [line, 0], end: [line, line.length] },
+        escape: ['', 0],
+      };
+  const key = isControl ? text : name;
+  const edited = Object.hasOwn(edits, key) ? edits[key] : undefined;
+  return edited === undefined ? input : { text: edited[0], cursor: edited[1], typedAt: now };
 }

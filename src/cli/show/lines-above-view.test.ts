@@ -8,7 +8,11 @@ function taken(...events: readonly AgentEvent[]) {
   const write = (text: string): void => {
     told += text;
   };
-  const printer = createLinePrinter({ columns: 80, color: false, unicode: true, forView: true, write });
+  const printer = createLinePrinter({
+    look: { columns: 80, color: false, unicode: true },
+    forView: true,
+    write,
+  });
   for (const each of events) printer.print(each);
   const finished = (): string[] => {
     const lines = told.split('\n').slice(0, -1);

@@ -5,19 +5,14 @@ import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { TextKind } from '../../core/texts.ts';
 import { createLinePrinter, type LineOptions } from './lines.ts';
 import { renderMarkdown } from './markdown.ts';
+import type { Look } from './page.ts';
 
-type Options = Partial<Omit<LineOptions, 'write'>>;
+type Options = Partial<Omit<LineOptions, 'write' | 'look'> & Look>;
 
 function writesOf(events: readonly AgentEvent[], options: Options = {}): string[] {
   const writes: string[] = [];
-  const { print } = createLinePrinter({
-    write: (text) => writes.push(text),
-    columns: 80,
-    color: false,
-    unicode: true,
-    isTTY: true,
-    ...options,
-  });
+  const look = { columns: 80, color: false, unicode: true, ...options };
+  const { print } = createLinePrinter({ write: (text) => writes.push(text), isTTY: true, ...options, look });
   for (const each of events) print(each);
   return writes;
 }
@@ -46,7 +41,8 @@ describe('a whole run', () => {
     const output = printed(sampleRun, { columns: 40 });
     expect(output).toBe(fixture('run-40-columns'));
     const wide = output.split('\n').filter((line) => line.length > 40);
-    expect(wide).toEqual([]);
+    // A command is there to be copied: it is not broken.
+    expect(wide).toEqual(['next: untildone run --resume 0198c7e4 "how to get past it"']);
   });
 
   it('C4: is not wrapped in a log, where no width is known', () => {
@@ -193,7 +189,7 @@ describe('tool calls', () => {
       } as never);
     expect(printed([write('tool-started', true), write('tool-ended', true)])).toBe('');
     expect(printed([write('tool-started', true), write('tool-ended', false)])).toBe(
-      '· todo_write 1 todo ✗ 6 ms\n    No.\n',
+      '· plan 1 todo ✗ 6 ms\n    No.\n',
     );
   });
 
@@ -269,6 +265,30 @@ describe('what the system does', () => {
     expect(lines[0]).toBe('✗ check "npm test" failed (49 ms): exited with 1 instead of 0.');
     expect(lines.slice(1, 9)).toEqual([...Array<string>(7).fill('  │ passed'), '  │ 1 failed']);
     expect(lines[9]).toBe('✋ Stop refused: check "npm test" failed → next: Try it out');
+  });
+
+  it('first-use 23: a command is its own name, said once', () => {
+    const sentence = 'false exited with 1 instead of 0 after 0.0 s.';
+    const ended = { ...check, check: '$ false', sentence, tail: '' } as AgentEvent;
+    const before = event(1, { type: 'baseline', check: '$ false', result: 'cannot-start', sentence });
+    expect(told(before, ended, sent('failed-check'))).toEqual([
+      '✗ before the work: check "false" cannot start: exited with 1 instead of 0. If it still cannot at the end, the run ends as blocked.',
+      '✗ check "false" failed (49 ms): exited with 1 instead of 0.',
+      '✋ Stop refused: check "false" failed → next: Try it out',
+    ]);
+  });
+
+  it('first-use 13: of a refused answer its words are quoted, not its heading and its marks', () => {
+    const answer = event(1, { type: 'text-held-back', text: '## Summary\n\n- It is **all done**. Really.' });
+    expect(told(answer, sent('standard'))[0]).toMatch(/^✋ "It is all done\." refused/u);
+  });
+
+  it('first-use, smaller: a pause that is lifted elsewhere is told', () => {
+    const paused = { reason: 'paused-by-human', sentence: 'Paused.', until: null };
+    const step = event(1, { type: 'step-started', step: 2 });
+    expect(told(event(1, { type: 'waiting', ...paused }), step, step).slice(1)).toEqual([
+      '• Resumed by you.',
+    ]);
   });
 
   it('G9: an error says whether and when it is tried again', () => {
@@ -354,7 +374,7 @@ describe('a worker', () => {
       '  · shell ls ✓ 1.5 s',
       '  │ No way.',
       '✗ worker coder: failed after 8.0 s. It gave up.',
-      '· delegate In src. ✗ 8.0 s',
+      '· worker In src. ✗ 8.0 s',
       '    It gave up.',
     ]);
   });

@@ -1,26 +1,15 @@
 // A run as lines that are readable on any terminal and in a log: no cursor movement, nothing redrawn (C3, C4). What is
 // finished in the live view is printed by the same lines. What the agent says stands behind a margin on every line,
 // so that it cannot pass for a line of ours.
-import type { AgentEvent, EventOf } from '../../agent/agent-event.ts';
-import { formatAge } from '../describe-time.ts';
-import { shortId } from '../session-name.ts';
-import {
-  callLine,
-  checkLines,
-  isPlanTool,
-  knownCall,
-  longestCheck,
-  longestName,
-  toolEndedLines,
-} from './call-lines.ts';
-import { cleanLines, createPage, type Look, type Page, wrap } from './page.ts';
-import { isShort, saidLines, settledLines, wantedLines } from './permission-lines.ts';
-import { planLines, todoOutcomes } from './plan-lines.ts';
-import { createState, reduce, type ViewState } from './state.ts';
-import { summaryLines } from './summary.ts';
-import * as words from './words.ts';
+import type { EventOf } from '../../agent/agent-event.ts';
+import type { Io } from '../io.ts';
+import { callLine, eventLines, isPlanTool, knownCall } from './event-lines.ts';
+import type { ViewEvent } from './events.ts';
+import { cleanLines, createPage, type Look, lookOf, type Page, wrap } from './page.ts';
+import { createState, reduce } from './state.ts';
 
-export interface LineOptions extends Look {
+export interface LineOptions {
+  readonly look: Look;
   readonly write: (text: string) => unknown;
   /** Somebody watches: a call is named when it begins, on a line that its result ends. */
   readonly isTTY?: boolean;
@@ -33,7 +22,7 @@ export interface LineOptions extends Look {
 export type RenderSpeech = (text: string, page: Page, width: number | null) => string[];
 
 export interface LinePrinter {
-  print(event: AgentEvent): void;
+  print(event: ViewEvent): void;
   /** What the agent is saying and has not finished; for the living part. */
   speech(): string;
 }
@@ -44,15 +33,10 @@ const workerIndent = '  ';
 const longestSpeech = 3000;
 
 export function createLinePrinter(options: LineOptions): LinePrinter {
-  const { write, isTTY = false, forView = false, render = plainSpeech } = options;
-  const page = createPage(options);
+  const { look, write, isTTY = false, forView = false, render = plainSpeech } = options;
+  const page = createPage(look);
   /** A worker has two columns less. */
-  const inner = createPage({
-    ...options,
-    get columns() {
-      return options.columns === null ? null : options.columns - workerIndent.length;
-    },
-  });
+  const inner = createPage(look, workerIndent.length);
   /** What is being said, by session; `isGoing`: a paragraph of it was printed last. */
   const speech = new Map<string, { text: string; isGoing: boolean }>();
   let state = createState('run', 0);
@@ -99,8 +83,8 @@ export function createLinePrinter(options: LineOptions): LinePrinter {
     }
   }
 
-  function print(event: AgentEvent): void {
-    const { sessionId } = event;
+  function print(event: ViewEvent): void {
+    const sessionId = 'sessionId' in event ? event.sessionId : '';
     const own = isOwn(sessionId) ? page : inner;
     if (event.type === 'text') {
       const said = speech.get(sessionId) ?? { text: '', isGoing: false };
@@ -144,12 +128,18 @@ export function createLinePrinter(options: LineOptions): LinePrinter {
 
   return {
     print(event) {
-      if (event.sessionId !== '') runId ??= event.sessionId;
+      if ('sessionId' in event && event.sessionId !== '') runId ??= event.sessionId;
       print(event);
       state = reduce(state, event);
     },
     speech: () => speech.get(runId ?? '')?.text ?? '',
   };
+}
+
+/** To standard output. */
+export function linesOf(io: Io, render: RenderSpeech): LinePrinter['print'] {
+  const write = (text: string) => io.stdout.write(text);
+  return createLinePrinter({ look: lookOf(io), isTTY: io.isTTY, render, write }).print;
 }
 
 /** No honest block of code is opened by more. */
@@ -181,126 +171,3 @@ export const plainSpeech: RenderSpeech = (text, _page, width) =>
     .replace(/\n{3,}/gu, '\n\n')
     .split('\n')
     .flatMap((line) => wrap(line, width));
-
-type Lines = {
-  readonly [Type in AgentEvent['type']]?: (page: Page, event: EventOf<Type>, state: ViewState) => string[];
-};
-
-const notice = (page: Page, text: string): string[] =>
-  page.entry({ mark: page.signs.notice, markStyle: 'yellow', text });
-
-const lines: Lines = {
-  'run-started': (page, { goal, resumed, model, directory, permissions, sessionId }) => {
-    const session = `session ${shortId(sessionId)}`;
-    const what = goal ?? (resumed ? session : 'the plan as given');
-    const text = `${resumed ? 'resumed' : 'goal'}: ${what}`;
-    return [
-      ...page.entry({ mark: page.signs.start, markStyle: 'green', text, style: 'bold' }),
-      ...page.entry({
-        mark: '',
-        indent: 2,
-        text: `${what === session ? '' : `${session}, `}model ${model}, permissions ${permissions}`,
-      }),
-      ...page.entry({ mark: '', indent: 2, text: `folder ${directory}` }),
-    ];
-  },
-  'tool-ended': (page, event, state) => toolEndedLines(page, state, event),
-  'plan-changed': (page, { todos }, state) => planLines(page, state.todos, todos),
-  continuation: (page, event, state) => {
-    const quote = (text: string): string => page.clip(text, 48);
-    const { isRefused, sentence, next } = words.describeContinuation(event, state, quote);
-    const then = next === null ? '' : ` ${page.signs.arrow} next: ${page.clip(next, 60)}`;
-    const style = event.level >= words.lastLevel ? 'red' : 'yellow';
-    const mark = isRefused ? page.signs.refused : page.signs.continuation;
-    // The line that must not be overlooked: bold, in colour, mark and text.
-    const entry = page.entry({ mark, text: sentence + then, style });
-    return entry.map((line) => page.paint('bold', line.replace(mark, page.paint(style, mark))));
-  },
-  waiting: (page, { at, reason, sentence, until }, { wait }) => {
-    // An error that is tried again has said so.
-    if (until !== null && wait?.until === until) return [];
-    // Background work ends when it ends; what is known is how long it may take at most.
-    const most = reason === 'subagent-at-work' ? ', at most' : '';
-    const text = `waiting${until === null ? '' : `${most} until ${moment(until, at)}`}: ${sentence}`;
-    return page.entry({ mark: page.signs.waiting, markStyle: 'yellow', text });
-  },
-  error: (page, { at, sentence, retryAt }) => {
-    const again = retryAt === null ? '' : ` It is tried again at ${moment(retryAt, at)}.`;
-    return page.entry({ mark: page.signs.error, markStyle: 'red', text: `${sentence}${again}` });
-  },
-  notice: (page, { sentence }) => notice(page, sentence),
-  'worker-started': (page, { agentType, title }) => {
-    const text = `worker ${page.clip(agentType, longestName)}: ${title}`;
-    return page.entry({ mark: page.signs.arrow, markStyle: 'green', text });
-  },
-  'worker-ended': (page, { agentType, result, sentence, milliseconds }) => {
-    const who = `worker ${page.clip(agentType, longestName)}`;
-    const took = words.formatShort(milliseconds);
-    // What it reports is its word: no tick.
-    if (result === 'done') return notice(page, `${who} reported after ${took}`);
-    const text = `${who}: ${result} after ${took}. ${sentence}`;
-    return page.entry({ mark: page.signs.failed, markStyle: 'red', text });
-  },
-  'permission-asked': wantedLines,
-  'permission-answered': settledLines,
-  'human-message': saidLines,
-  'check-ended': (page, event) => checkLines(page, event),
-  baseline: (page, { check, result, sentence }) => {
-    const said = {
-      passed: 'passes already',
-      failed: 'fails',
-      'cannot-start': `cannot start: ${sentence} If it still cannot at the end, the run ends as blocked.`,
-    };
-    // A warning, not an error: the agent may have to write it (P44).
-    const isOdd = result === 'cannot-start';
-    return page.entry({
-      mark: isOdd ? page.signs.failed : page.signs.notice,
-      markStyle: isOdd ? 'yellow' : 'dim',
-      text: `before the work: ${words.checkName(page.clip(check, longestCheck))} ${said[result]}`,
-    });
-  },
-  usage: (page, { total }, { counted }) => {
-    if ((counted + 1) % usageEvery !== 0) return [];
-    const parts = [words.describeTokens(total), words.describeCost(total.cost)].filter((part) => part !== '');
-    return page.entry({ mark: '', text: `so far: ${parts.join('; ')}`, style: 'dim' });
-  },
-  compacted: (page, { messagesBefore, messagesAfter }) =>
-    notice(page, `history summarised: ${messagesBefore} ${page.signs.arrow} ${messagesAfter} messages`),
-  'run-ended': (page, event, state) => summaryLines(page, event, state),
-};
-
-/** Calls to the model between two lines on tokens and cost. */
-const usageEvery = 10;
-
-/** `state`: before the event. */
-function eventLines(page: Page, state: ViewState, event: AgentEvent, forView: boolean): string[] {
-  // The table pairs each type with the lines of exactly that type; the compiler cannot follow the pairing.
-  const draw = lines[event.type] as
-    | ((page: Page, event: AgentEvent, state: ViewState) => string[])
-    | undefined;
-  if (draw === undefined) return [];
-  if (!forView) return draw(page, event, state);
-  if (event.type === 'usage') return [];
-  // The plan stands in the living part: here stays what became of its todos.
-  if (event.type === 'plan-changed')
-    return state.todos.length === 0 ? [] : todoOutcomes(page, state.todos, event.todos);
-  // While it is asked, the question stands in the living part; here it stands with its answer. One that does not fit
-  // there is told at once: what is allowed must be shown whole.
-  if (event.type === 'permission-asked' && isShort(event.subject)) return [];
-  const told = { at: event.at, sessionId: event.sessionId, type: 'permission-asked' } as const;
-  const asked = state.permissions.filter(
-    ({ requestId, subject }) =>
-      isShort(subject) &&
-      (event.type === 'run-ended' || (event.type === 'permission-answered' && event.requestId === requestId)),
-  );
-  const questions = asked.flatMap((each) => wantedLines(page, { ...told, ...each }));
-  // The living part says which key goes on here; the hint is for those who have none.
-  if (event.type === 'waiting' && event.reason === 'paused-by-human')
-    return draw(page, { ...event, sentence: 'Paused by you.' }, state);
-  return [...questions, ...draw(page, event, state)];
-}
-
-function moment(at: number, now: number): string {
-  const clock = words.formatClock(at, now);
-  return at > now ? `${clock} (${formatAge(at, now)})` : clock;
-}

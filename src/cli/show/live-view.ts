@@ -1,13 +1,17 @@
 // The live view on a terminal: events in, the screen drawn by Ink, keys out as acts (C3). It never decides anything,
 // and a failure of its own ends the view and nothing else: whoever opened it goes on with plain lines.
 import { Box, type Key, render, renderToString, Static, Text, useInput, usePaste } from 'ink';
-import { Fragment, createElement as h, type ReactElement, type ReactNode, useSyncExternalStore } from 'react';
+import { Fragment, createElement as h, type ReactElement, type ReactNode } from 'react';
 import type { AgentEvent } from '../../agent/agent-event.ts';
+import type { HumanAnswer } from '../../checks/checker.ts';
+import { readApproval } from '../ask-at-terminal.ts';
 import type { Io } from '../io.ts';
+import { complain } from '../print.ts';
 import type { ViewEvent } from './events.ts';
 import { type KeyPress, pressKey, type ViewAct } from './keys.ts';
-import { createLinePrinter } from './lines.ts';
+import { createLinePrinter, linesOf } from './lines.ts';
 import { renderMarkdown } from './markdown.ts';
+import { printedOutput, type RunHand, type RunOutput } from './output.ts';
 import { createPage, displayWidth, lookOf } from './page.ts';
 import { createState, reduce, type ViewState } from './state.ts';
 import { drawLiving, spinnerMs } from './view.ts';
@@ -37,38 +41,21 @@ const idleTickMs = 1000;
 /** Whoever looks at another's session shall not be felt: a slower spinner is enough there. */
 const attachedTickMs = 480;
 
-interface Screen {
-  /** Finished lines, several in one text; only ever added to. */
-  readonly finished: readonly string[];
-  readonly living: ReactNode;
-}
-
 export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }: LiveViewOptions): LiveView {
   const { stdin, stdout } = process;
   const { clock } = io;
-  const { color, unicode } = lookOf({ ...io, isTTY: true } as Io);
-  const look = {
-    get columns() {
-      return stdout.columns ?? 80;
-    },
-    color,
-    unicode,
-  };
+  const look = lookOf({ isTTY: true, env: io.env });
   const page = createPage(look);
   const movingMs = kind === 'attach' ? attachedTickMs : spinnerMs;
-  const listeners = new Set<() => void>();
   let told = '';
-  const printer = createLinePrinter({
-    get columns() {
-      return look.columns;
-    },
-    ...{ color, unicode, forView: true, render: renderMarkdown },
-    write: (text) => {
-      told += text;
-    },
-  });
+  const write = (text: string): void => {
+    told += text;
+  };
+  const printer = createLinePrinter({ look, forView: true, render: renderMarkdown, write });
   let state = sized(createState(kind, clock.now()));
-  let screen: Screen = { finished: [], living: null };
+  /** Finished lines, several in one text; only ever added to. */
+  let finished: string[] = [];
+  let shown: ReactNode = null;
   let drawing: NodeJS.Timeout | null = null;
   let drawnAt = 0;
   let isOver = false;
@@ -100,9 +87,9 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
     // What was printed is not needed again: only its place in the list is. Ink leaves out a text without letters, and
     // with it the empty line.
     const text = lines.slice(0, -1).replace(/^$/gmu, ' ');
-    const finished = lines === '' ? screen.finished : [...screen.finished.map(() => ''), text];
-    screen = { finished, living: part };
-    for (const listener of listeners) listener();
+    if (lines !== '') finished = [...finished.map(() => ''), text];
+    shown = part;
+    instance.rerender(h(InkScreen, { finished, living: part, onKey }));
   }
 
   function change(next: ViewState): void {
@@ -185,16 +172,8 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
     if (!isOver) ticking = setTimeout(tick, isMoving(state) ? movingMs : idleTickMs);
   }
 
-  const source = {
-    subscribe: (listener: () => void) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    screen: () => screen,
-    onKey,
-  };
   stdout.on('resize', onResize);
-  const instance = render(h(InkScreen, { source }), {
+  const instance = render(h(InkScreen, { finished, living: null, onKey }), {
     stdin,
     stdout,
     exitOnCtrlC: false,
@@ -209,14 +188,14 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
 
   function emit(event: ViewEvent): void {
     // While it leaves, what is told is still printed.
-    if (isOver && isPrinted(event)) printer.print(event);
+    if (isOver) printer.print(event);
     guarded(() => {
       if (event.type === 'run-ended' && kind === 'run') {
         // Whatever came before stands above, where the view was.
-        show(screen.living);
+        show(shown);
         printer.print(event);
         afterwards = taken();
-      } else if (isPrinted(event)) printer.print(event);
+      } else printer.print(event);
       change(reduce(state, event));
     });
   }
@@ -237,16 +216,6 @@ function isMoving({ session, wait, outcome, stopping }: ViewState): boolean {
   return outcome === null && wait === null && stopping === 'no';
 }
 
-/** What only the living part shows. */
-const unprinted: ReadonlySet<string> = new Set([
-  ...(['tick', 'resized', 'stop-asked', 'check-question', 'session-state'] as const),
-  ...(['check-cancelled', 'permission-withdrawn'] as const),
-] satisfies Exclude<ViewEvent, AgentEvent>['type'][]);
-
-function isPrinted(event: ViewEvent): event is AgentEvent {
-  return !unprinted.has(event.type);
-}
-
 /** Rows that drawn lines take beyond one each, once the terminal has broken them at `columns`; Ink knows nothing of it. */
 export function surplusRows(lines: readonly string[], columns: number): number {
   const rows = (line: string): number => Math.max(1, Math.ceil(displayWidth(line) / Math.max(1, columns)));
@@ -259,53 +228,113 @@ export function breaksLines(environment: Readonly<Record<string, string | undefi
   return !(environment['TERM'] ?? '').startsWith('screen') || (environment['TMUX'] ?? '') !== '';
 }
 
-interface ScreenSource {
-  subscribe(listener: () => void): () => void;
-  screen(): Screen;
-  onKey(key: KeyPress): void;
+interface Screen {
+  readonly finished: string[];
+  readonly living: ReactNode;
+  readonly onKey: (key: KeyPress) => void;
 }
 
 /** The thin layer over Ink: finished lines above, the living part below, keys in. */
-function InkScreen({ source }: { readonly source: ScreenSource }): ReactElement {
-  const { finished, living } = useSyncExternalStore(source.subscribe, source.screen);
-  useInput((input, key) => keyPresses(input, key).forEach(source.onKey));
-  usePaste((text) => source.onKey({ name: 'text', text, isControl: false }));
-  const print = (lines: string, index: number): ReactElement => h(Text, { key: index }, lines);
-  return h(
-    Fragment,
-    null,
-    h(Static<string>, { items: finished as string[], children: print }),
-    h(Box, { flexDirection: 'column' }, living),
-  );
+function InkScreen({ finished, living, onKey }: Screen): ReactElement {
+  useInput((input, key) => keyPresses(input, key).forEach(onKey));
+  usePaste((text) => onKey({ name: 'text', text, isControl: false }));
+  const children = (lines: string, index: number): ReactElement => h(Text, { key: index }, lines);
+  const above = h(Static<string>, { items: finished, children });
+  return h(Fragment, null, above, h(Box, { flexDirection: 'column' }, living));
 }
 
-const named = [
-  ['return', 'enter'],
-  ['escape', 'escape'],
-  ['backspace', 'backspace'],
-  ['delete', 'delete'],
-  ['tab', 'tab'],
-  ['upArrow', 'up'],
-  ['downArrow', 'down'],
-  ['leftArrow', 'left'],
-  ['rightArrow', 'right'],
-  ['pageUp', 'page-up'],
-  ['pageDown', 'page-down'],
-  ['home', 'home'],
-  ['end', 'end'],
-] as const satisfies readonly (readonly [keyof Key, KeyPress['name']])[];
+/** Keys by the names that Ink has for them. */
+const named: Readonly<Partial<Record<keyof Key, KeyPress['name']>>> = {
+  ...{ return: 'enter', escape: 'escape', backspace: 'backspace', delete: 'delete', tab: 'tab' },
+  ...{ upArrow: 'up', downArrow: 'down', leftArrow: 'left', rightArrow: 'right' },
+  ...{ pageUp: 'page-up', pageDown: 'page-down', home: 'home', end: 'end' },
+};
 
 /** Letters that arrive at once are one text, and an Enter among them is an Enter. */
 export function keyPresses(input: string, key: Key): KeyPress[] {
   if (key.eventType === 'release') return [];
-  const name = named.find(([property]) => key[property] === true)?.[1];
-  if (name !== undefined) return [{ name, text: '', isControl: false }];
+  const found = Object.entries(named).find(([property]) => key[property as keyof Key] === true);
+  if (found !== undefined) return [{ name: found[1], text: '', isControl: false }];
   if (key.ctrl || key.meta) return [{ name: 'text', text: input, isControl: true }];
   const parts = input.split(/([\r\n])/u).filter((part) => part !== '');
-  return parts.map((part): KeyPress => {
-    const isEnter = part === '\r' || part === '\n';
-    return isEnter
-      ? { name: 'enter', text: '', isControl: false }
-      : { name: 'text', text: part, isControl: false };
+  return parts.map((text): KeyPress => {
+    const isEnter = text === '\r' || text === '\n';
+    return { name: isEnter ? 'enter' : 'text', text: isEnter ? '' : text, isControl: false };
   });
+}
+
+/**
+ * The view of a run of this process: if it breaks, the run goes on and prints lines. `open` is replaced by tests of that.
+ */
+export function openRunView(io: Io, hand: RunHand, open = openLiveView): RunOutput {
+  let lines: RunOutput | null = null;
+  let answerCheck: ((answer: HumanAnswer | null) => void) | null = null;
+
+  /** An agent that makes itself a terminal has keys too. */
+  async function asHuman(work: () => Promise<unknown>): Promise<unknown> {
+    return (await io.whyNoHuman()) ?? work();
+  }
+
+  async function perform(act: ViewAct): Promise<unknown> {
+    const control = hand.control();
+    switch (act.act) {
+      case 'say':
+        if (control === null) return 'The run has not begun: say it again in a moment.';
+        return asHuman(() => control.say(act.text));
+      case 'answer':
+        return control === null ? null : asHuman(() => control.answer(act.requestId, act.remembered));
+      case 'reply':
+        return answerCheck?.(readApproval(act.text));
+      case 'pause':
+        return hand.pause();
+      case 'resume':
+        return hand.resume();
+      default:
+        return hand.interrupt();
+    }
+  }
+
+  const view = open({
+    kind: 'run',
+    io,
+    perform,
+    onFailure: (error) => {
+      lines = printedOutput(io, linesOf(io, renderMarkdown));
+      const why = error instanceof Error ? error.message : String(error);
+      complain(io, `The live view broke (${why}); the run goes on, in lines.`);
+      answerCheck?.(null);
+    },
+  });
+
+  const output: RunOutput = {
+    emit(event: AgentEvent) {
+      if (lines === null) view.emit(event);
+      else lines.emit(event);
+    },
+    stopAsked(how) {
+      if (lines === null) view.emit({ type: 'stop-asked', how });
+      else lines.stopAsked(how);
+      // A question must not hold up the end.
+      answerCheck?.(null);
+    },
+    async ask(question) {
+      if (lines !== null || (await io.whyNoHuman()) !== null) return null;
+      view.emit({ type: 'check-question', question });
+      const answer = await new Promise<HumanAnswer | null>((resolve) => {
+        answerCheck = resolve;
+      });
+      answerCheck = null;
+      view.emit({ type: 'check-question', question: null });
+      return answer;
+    },
+    answers: true,
+    complaints: {
+      write(text) {
+        if (lines !== null) io.stderr.write(text);
+        else for (const line of text.split('\n')) if (line.trim() !== '') view.notice(line);
+      },
+    },
+    close: () => view.close(),
+  };
+  return output;
 }

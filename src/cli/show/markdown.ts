@@ -98,6 +98,7 @@ function list(token: Token, inner: readonly Token[], page: Page, width: number |
 
 /** Columns as wide as they need to be; where that is too wide, the widest give way and their cells are wrapped. */
 function table(inner: readonly Token[], page: Page, width: number | null): string[] {
+  const { paint, signs } = page;
   const rows: string[][] = [];
   for (const token of inner) {
     if (token.type === 'tr_open') rows.push([]);
@@ -109,26 +110,24 @@ function table(inner: readonly Token[], page: Page, width: number | null): strin
   const widths = Array.from({ length: columns }, (_, at) =>
     Math.max(1, ...rows.map((row) => displayWidth(row[at] ?? ''))),
   );
+  const sum = (): number => widths.reduce((total, each) => total + each, 0);
   const room = width === null ? Number.POSITIVE_INFINITY : Math.max(columns * 4, width - 3 * (columns - 1));
-  while (widths.reduce((sum, each) => sum + each, 0) > room) {
+  while (sum() > room) {
     const widest = widths.indexOf(Math.max(...widths));
     widths[widest] = (widths[widest] ?? 1) - 1;
   }
-  const between = ` ${page.paint('dim', page.signs.margin)} `;
-  const drawn = rows.flatMap((row, at) => {
+  const between = ` ${paint('dim', signs.margin)} `;
+  const [head = [], ...body] = rows.map((row) => {
     const cells = widths.map((each, column) => wrap(row[column] ?? '', each));
-    const height = Math.max(...cells.map((cell) => cell.length));
-    const lines = Array.from({ length: height }, (_, line) =>
-      cells
-        .map((cell, column) => padded(cell[line] ?? '', widths[column] ?? 0))
+    return Array.from({ length: Math.max(...cells.map((cell) => cell.length)) }, (_, line) =>
+      widths
+        .map((each, column) => padded(cells[column]?.[line] ?? '', each))
         .join(between)
         .trimEnd(),
     );
-    return at === 0 ? lines.map((line) => page.paint('bold', line)) : lines;
   });
-  const [head = '', ...body] = drawn;
-  const rule = page.paint('dim', page.signs.rule.repeat(widths.reduce((sum, each) => sum + each + 3, -3)));
-  return [head, rule, ...body];
+  const rule = paint('dim', signs.rule.repeat(sum() + 3 * (columns - 1)));
+  return [...head.map((line) => paint('bold', line)), rule, ...body.flat()];
 }
 
 function padded(text: string, width: number): string {
@@ -144,40 +143,20 @@ function clean(text: string, { unicode }: Page): string {
 function inline(token: Token | undefined, page: Page): string {
   const { paint, color } = page;
   const links: string[] = [];
-  let bold = 0;
-  let struck = 0;
+  const depth = { strong: 0, s: 0 };
   const parts = (token?.children ?? []).map((child): string => {
-    switch (child.type) {
-      case 'text':
-      case 'html_inline': {
-        const text = clean(child.content, page);
-        return bold > 0 ? paint('bold', text) : struck > 0 ? paint('dim', text) : text;
-      }
-      case 'code_inline':
-        return color ? paint('bold', clean(child.content, page)) : `\`${clean(child.content, page)}\``;
-      case 'softbreak':
-      case 'hardbreak':
-        return '\n';
-      case 'strong_open':
-      case 'strong_close':
-        bold += child.nesting;
-        return '';
-      case 's_open':
-      case 's_close':
-        struck += child.nesting;
-        return '';
-      case 'link_open':
-        links.push(clean(String(child.attrGet('href') ?? ''), page));
-        return '';
-      case 'link_close': {
-        const target = links.pop() ?? '';
-        return target === '' || (token?.content ?? '').startsWith('<') ? '' : paint('dim', ` (${target})`);
-      }
-      case 'image':
-        return clean(child.content, page);
-      default:
-        return '';
+    const text = clean(child.content, page);
+    const [, weight] = /^(strong|s)_(?:open|close)$/u.exec(child.type) ?? [];
+    if (weight !== undefined) depth[weight as keyof typeof depth] += child.nesting;
+    if (child.type === 'softbreak' || child.type === 'hardbreak') return '\n';
+    if (child.type === 'code_inline') return color ? paint('bold', text) : `\`${text}\``;
+    if (child.type === 'link_open') links.push(clean(String(child.attrGet('href') ?? ''), page));
+    if (child.type === 'link_close') {
+      const target = links.pop() ?? '';
+      return target === '' || (token?.content ?? '').startsWith('<') ? '' : paint('dim', ` (${target})`);
     }
+    if (child.type !== 'text' && child.type !== 'html_inline') return child.type === 'image' ? text : '';
+    return depth.strong > 0 ? paint('bold', text) : depth.s > 0 ? paint('dim', text) : text;
   });
   return parts.join('');
 }

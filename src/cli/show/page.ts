@@ -73,18 +73,9 @@ export function toAscii(text: string): string {
 
 /** All but the hand, which is to be seen, are one column wide: terminals disagree about the width of emoji. */
 const unicodeSigns = {
-  ...{
-    start: '»',
-    call: '·',
-    ok: '✓',
-    failed: '✗',
-    refused: '✋',
-    continuation: '↻',
-    waiting: '…',
-    error: '!',
-  },
-  ...{ notice: '•', margin: '│', checked: '█', claimed: '▒', open: '░', ellipsis: '…', arrow: '→' },
-  ...{ separator: '·', minus: '−', prompt: '›', cursor: '▏', rule: '─', scroll: '↑↓' },
+  ...{ start: '»', call: '·', ok: '✓', failed: '✗', refused: '✋', continuation: '↻', waiting: '…' },
+  ...{ error: '!', notice: '•', margin: '│', checked: '█', claimed: '▒', open: '░', ellipsis: '…' },
+  ...{ arrow: '→', separator: '·', minus: '−', prompt: '›', cursor: '▏', rule: '─', scroll: '↑↓' },
 };
 export type Signs = Readonly<typeof unicodeSigns>;
 
@@ -103,7 +94,7 @@ export interface Look {
 }
 
 /** Of this process; the width is that of the moment. */
-export function lookOf({ isTTY, env }: Io): Look {
+export function lookOf({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): Look {
   return {
     get columns() {
       return isTTY ? (process.stdout.columns ?? null) : null;
@@ -154,8 +145,8 @@ const longestEntry = 600;
 /** A cut line where no width is known: a log is read by eyes too. */
 const cutWithoutWidth = 160;
 
-/** Its width is that of the look at each moment: a terminal can be resized. */
-export function createPage(look: Look): Page {
+/** Its width is that of the look at each moment, `less` columns less: a terminal can be resized. */
+export function createPage(look: Look, less = 0): Page {
   const { color, unicode } = look;
   const signs = unicode ? unicodeSigns : asciiSigns;
   const paint: Paint = color
@@ -166,7 +157,7 @@ export function createPage(look: Look): Page {
   const page: Page = {
     get width() {
       const { columns } = look;
-      return columns === null || columns < 1 ? null : Math.max(narrowest, Math.floor(columns));
+      return columns === null || columns < 1 ? null : Math.max(narrowest, Math.floor(columns) - less);
     },
     unicode,
     color,
@@ -191,4 +182,22 @@ export function createPage(look: Look): Page {
 /** `width` null: the lines that it has. A word that is too long is broken. */
 export function wrap(text: string, width: number | null): string[] {
   return (width === null ? text : wrapAnsi(text, width, { hard: true })).split('\n');
+}
+
+/** `+12 −3` lines, in colour. */
+export function changeSize(
+  { paint, signs }: Page,
+  changes: readonly { readonly added: number; readonly removed: number }[],
+): string {
+  const sum = (of: 'added' | 'removed'): number => changes.reduce((total, change) => total + change[of], 0);
+  const parts = [sum('added') > 0 || sum('removed') === 0 ? paint('green', `+${sum('added')}`) : ''];
+  if (sum('removed') > 0) parts.push(paint('red', `${signs.minus}${sum('removed')}`));
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+/** The end of what a check printed, behind a margin. */
+export function tailOf(page: Page, tail: string, most: number): string[] {
+  return lastLines(tail, most, page.unicode).flatMap((text) =>
+    page.entry({ mark: page.signs.margin, markStyle: 'red', indent: 2, text, style: 'dim', cut: true }),
+  );
 }

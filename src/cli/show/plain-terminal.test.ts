@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createCommandBench } from '../../../test/support/command-bench.ts';
 import { event } from '../../../test/support/sample-run.ts';
 import type { HumanControl } from '../../agent/run-agent.ts';
-import { plainTerminalOutput } from './plain-terminal.ts';
+import { plainTerminalOutput } from './output.ts';
 
 function openTerminal() {
   const heard: string[] = [];

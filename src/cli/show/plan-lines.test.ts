@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { todoView } from '../../../test/support/sample-run.ts';
 import type { TodoView } from '../../agent/agent-event.ts';
+import { planHead, planLines } from './event-lines.ts';
 import { createPage } from './page.ts';
-import { planHead, planLines } from './plan-lines.ts';
 
 function progress(columns: number | null = null): (todos: readonly TodoView[]) => string[] {
   const page = createPage({ columns, color: false, unicode: true });
@@ -18,21 +18,24 @@ const a = todoView('a', 'A');
 const b = todoView('b', 'B', { status: 'in_progress' });
 
 describe('the plan while it is worked on', () => {
-  it('is shown whole the first time, then only what changed and the current todo', () => {
+  it('first-use, smaller: is shown whole the first time, then a finished todo has one line', () => {
     const show = progress();
     expect(show([a, b])).toEqual(['plan [░░░░░░░░] 0/2', '  [ ] A', '  [>] B']);
     const claimed = { ...a, status: 'completed' } as const;
-    expect(show([claimed, b])).toEqual([
-      'plan [▒▒▒▒░░░░] 1/2, 1 only claimed',
-      '  [x] A (claimed)',
-      '  [>] B',
-    ]);
+    expect(show([claimed, b])).toEqual(['plan [▒▒▒▒░░░░] 1/2 [x] A (claimed)']);
     const checked = { ...claimed, verification: 'passed' } as const;
-    expect(show([checked, { ...b, title: 'C' }])).toEqual([
-      'plan [████░░░░] 1/2',
-      '  [x] A (checked)',
-      '  [>] C',
-    ]);
+    expect(show([checked, { ...b, title: 'C' }])).toEqual(['plan [████░░░░] 1/2 [x] A (checked)', '  [>] C']);
+  });
+
+  it('has no room for both on a narrow terminal, and cuts the title on a wider one', () => {
+    const long = { ...a, title: 'x'.repeat(90) };
+    const shown = (columns: number): string[] => {
+      const show = progress(columns);
+      show([long, b]);
+      return show([{ ...long, status: 'completed' }, b]);
+    };
+    expect(shown(40)).toEqual(['plan [▒▒▒▒░░░░] 1/2, 1 only claimed', `  [x] ${'x'.repeat(23)}… (claimed)`]);
+    expect(shown(60)).toEqual([`plan [▒▒▒▒░░░░] 1/2 [x] ${'x'.repeat(25)}… (claimed)`]);
   });
 
   it('is not shown again when nothing changed that can be seen', () => {

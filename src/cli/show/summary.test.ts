@@ -68,7 +68,7 @@ describe('the summary of a run', () => {
     expect(summary({ outcome: 'failed', reason: 'failed', sentence }).join('\n')).toContain(error);
   });
 
-  it('V1: each todo is shown with its evidence or the lack of it', () => {
+  it('V1: each todo that is not proved is named, with the reason or the agent’s own words', () => {
     const completed = { status: 'completed' } as const;
     expect(
       todoLines([
@@ -83,38 +83,48 @@ describe('the summary of a run', () => {
         todoView('i', 'I', { status: 'in_progress', verification: 'failed' }),
       ]),
     ).toEqual([
-      '  [x] A → checked',
-      '  [x] B → claimed, not checked: Said so.',
-      '  [x] C → claimed, not checked, its check still runs',
-      '  [x] D → claimed, not checked, its check failed',
-      '  [!] E → blocked: No token.',
-      '  [-] F → cancelled: Not wanted.',
-      '  [-] G → cancelled without a reason',
-      '  [ ] H → open, dropped from the list',
-      '  [>] I → open, its check failed',
+      '  [x] B (claimed) → Said so.',
+      '  [x] C (check runs)',
+      '  [x] D (check failed)',
+      '  [!] E → No token.',
+      '  [-] F → Not wanted.',
+      '  [-] G → no reason given',
+      '  [ ] H (dropped)',
+      '  [>] I (check failed)',
     ]);
   });
 
   it('V1: a goal check covers todos without a check of their own only when the run is done by it', () => {
     const todos = [todoView('a', 'A', { status: 'completed' })];
-    expect(todoLines(todos, { outcome: 'done' })).toEqual(['  [x] A → checked by the goal check']);
-    expect(todoLines(todos, { outcome: 'claimed' })).toEqual(['  [x] A → claimed, not checked']);
-    expect(todoLines(todos, { outcome: 'done', reason: 'no-plan' })).toEqual([
-      '  [x] A → claimed, not checked',
-    ]);
+    expect(todoLines(todos, { outcome: 'done' })).toEqual([]);
+    expect(summary({ todos, outcome: 'done' })).toContain('1 todo: 1 checked by the goal check');
+    expect(todoLines(todos, { outcome: 'claimed' })).toEqual(['  [x] A (claimed)']);
+    expect(todoLines(todos, { outcome: 'done', reason: 'no-plan' })).toEqual(['  [x] A (claimed)']);
+  });
+
+  it('first-use 23: what the sentence says is not said again by a count', () => {
+    const todos = [todoView('a', 'A', { status: 'completed' })];
+    const told = (outcome: 'claimed' | 'stagnant') => summary({ todos, outcome }).join('\n');
+    expect(told('claimed')).not.toContain('1 todo:');
+    expect(told('stagnant')).toContain('1 todo: 1 claimed, not checked');
   });
 
   it('S8: of a long plan the open todos are never among those left out', () => {
     const todos = Array.from({ length: 200 }, (_, index) =>
       todoView(`${index}`, `Todo ${index}`, { status: 'completed', verification: 'passed' }),
-    ).concat([todoView('x', 'The open one'), todoView('y', 'The blocked one', { status: 'blocked' })]);
+    ).concat(
+      Array.from({ length: 50 }, (_, index) =>
+        todoView(`c${index}`, `Said ${index}`, { status: 'completed' }),
+      ),
+      [todoView('x', 'The open one'), todoView('y', 'The blocked one', { status: 'blocked' })],
+    );
     const lines = summary({ todos, outcome: 'stagnant' });
-    expect(lines).toContain('202 todos: 200 checked · 1 blocked · 1 open');
-    expect(lines).toContain('  [ ] The open one → open');
-    expect(lines).toContain('  [!] The blocked one → blocked without a reason');
-    expect(lines).toContain('  and 162 more: 162 checked');
+    expect(lines).toContain('252 todos: 200 checked · 50 claimed, not checked · 1 blocked · 1 open');
+    expect(lines).toContain('  [ ] The open one');
+    expect(lines).toContain('  [!] The blocked one → no reason given');
+    expect(lines).toContain('  and 12 more: 12 claimed, not checked');
     expect(lines.filter((line) => line.startsWith('  ['))).toHaveLength(40);
-    expect(lines.indexOf('  [x] Todo 0 → checked')).toBeLessThan(lines.indexOf('  [ ] The open one → open'));
+    expect(lines.indexOf('  [x] Said 0 (claimed)')).toBeLessThan(lines.indexOf('  [ ] The open one'));
   });
 
   it('T3: names the left-over todos of earlier turns, at most ten', () => {
@@ -126,14 +136,14 @@ describe('the summary of a run', () => {
     expect(lines).toContain('  and 2 more');
   });
 
-  it('C4: counts the continuations by their reason', () => {
+  it('C4: says how often it was sent back; why stood above each time', () => {
     const lines = summary({
       continuations: [
         { textKind: 'standard', count: 2 },
         { textKind: 'dropped-todos', count: 1 },
       ],
     });
-    expect(lines).toContain('sent back to work 3 times: todos open (2), dropped todos (1)');
+    expect(lines).toContain('1 step, 1 tool call, sent back 3 times, 4 s; 900 tokens in, 40 out');
   });
 });
 
@@ -173,9 +183,41 @@ describe('what a human needs at the end', () => {
   it('S8: finished work says how to see why, what is open how to go on, a permission how to answer', () => {
     expect(summary({ outcome: 'done' }).at(-1)).toBe('next: untildone why s');
     expect(summary({ outcome: 'aborted' }).at(-1)).toBe('next: untildone run --resume s');
+    expect(summary({ outcome: 'failed', reason: 'failed' }).at(-1)).toBe('next: untildone run --resume s');
     expect(summary({ outcome: 'paused', reason: 'permission-pending' }).at(-1)).toBe(
       'next: untildone approve s && untildone run --resume s',
     );
+  });
+
+  it.each([
+    ['stagnant', 'stagnant', '"what to change"   # it needs your words'],
+    ['exhausted', 'max-continuations', '"go on"   # your words give it a new budget'],
+    ['blocked', 'all-blocked', '"how to get past it"   # it needs your words'],
+    ['blocked', 'check-cannot-start', '--check "npm test"   # with a command that can start'],
+    ['claimed', 'no-change', '--check "npm test"   # with a command that only the work can make pass'],
+    ['paused', 'repeated-question', '"your answer"   # it waits for your words'],
+    ['paused', 'paused-by-model', '"your answer"   # it waits for your words'],
+    ['paused', 'plan-not-resumed', '"finish what is left over"   # your words take it up'],
+  ] as const)('first-use 23: %s (%s) says which words take it up again', (outcome, reason, rest) => {
+    expect(summary({ outcome, reason }).at(-1)).toBe(`next: untildone run --resume s ${rest}`);
+  });
+
+  it('first-use 8: a check that cannot start is named; what it printed stands above', () => {
+    const broken = { check: '$ nosuch', result: 'cannot-start' } as EventOf<'check-ended'>;
+    const ended = {
+      outcome: 'blocked',
+      reason: 'check-cannot-start',
+      sentence: 'nosuch exited with 127.',
+    } as const;
+    expect(summary(ended)[2]).toBe('  nosuch exited with 127.');
+    expect(summary(ended, { results: new Map([['$ nosuch', broken]]) })[2]).toBe(
+      '  Nothing is open, but check "nosuch" cannot start; why stands above.',
+    );
+  });
+
+  it('first-use 23: where the model never answered, nothing is counted', () => {
+    const usage = { inputTokens: 0, cachedTokens: 0, outputTokens: 0, cost: null };
+    expect(summary({ outcome: 'failed', usage, toolCalls: 0 })).toHaveLength(4);
   });
 
   it('S8: what is not kept has no command that takes it up again', () => {
@@ -185,7 +227,8 @@ describe('what a human needs at the end', () => {
   it('V8: that a human stopped it is said once', () => {
     const sentence =
       'The human stopped the agent; only a message from the human or `untildone resume` lifts that.';
-    const told = summary({ outcome: 'aborted', reason: 'latched', sentence }).join(' ');
-    expect(told.match(/stopped/gu)).toHaveLength(1);
+    const told = summary({ outcome: 'aborted', reason: 'aborted', sentence }).join(' ');
+    expect(told.match(/stopped/giu)).toHaveLength(1);
+    expect(told).toContain('Stopped by you');
   });
 });

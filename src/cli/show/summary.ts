@@ -4,8 +4,7 @@ import type { RunEnded, TodoView } from '../../agent/agent-event.ts';
 import type { Outcome } from '../../core/decision.ts';
 import { count, type Style } from '../print.ts';
 import { shortId } from '../session-name.ts';
-import { changeSize, tailOf } from './call-lines.ts';
-import type { Page } from './page.ts';
+import { changeSize, type Page, tailOf } from './page.ts';
 import type { ViewState } from './state.ts';
 import * as words from './words.ts';
 
@@ -13,7 +12,7 @@ import * as words from './words.ts';
 const listedTodos = 40;
 const listedOthers = 10;
 const longestTitle = 160;
-const longestStanding = 240;
+const longestWhy = 240;
 
 const styles: Readonly<Record<Outcome, Style>> = {
   ...{ done: 'green', blocked: 'red', stagnant: 'red', exhausted: 'red', failed: 'red' },
@@ -34,17 +33,21 @@ export function summaryLines(page: Page, event: RunEnded, state: ViewState): str
     ...failedCheckLines(page, event.failedChecks, state),
     ...fileLines(page, event, state),
     ...leftOverLines(page, event.leftOver),
-    ...plain(describeContinuations(event.continuations)),
     ...plain(describeEffort(event)),
     // In one piece, however narrow the terminal is: it is there to be copied.
     ...nextLines(page, event),
   ];
 }
 
-/** One sentence. What was said a moment ago is not said again. */
-function sentenceOf({ outcome, sentence }: RunEnded, { error }: ViewState): string {
-  if (outcome !== 'failed' || error === null || !sentence.includes(error)) return sentence;
-  return 'The model could not be called; the error stands above.';
+/** One sentence. What was said a moment ago, and what the last line says, is not said again. */
+function sentenceOf({ outcome, reason, sentence }: RunEnded, { error, results }: ViewState): string {
+  if (outcome === 'failed' && error !== null && sentence.includes(error))
+    return 'The model could not be called; the error stands above.';
+  if (reason === 'aborted') return 'Stopped by you; what was done so far is kept.';
+  const broken = [...results.values()].filter(({ result }) => result === 'cannot-start');
+  if (reason !== 'check-cannot-start' || broken.length === 0) return sentence;
+  const names = broken.map(({ check }) => words.checkName(words.bareCheck(check))).join(', ');
+  return `Nothing is open, but ${names} cannot start; why stands above.`;
 }
 
 function todoLines(page: Page, { todos, outcome, reason }: RunEnded): string[] {
@@ -52,13 +55,18 @@ function todoLines(page: Page, { todos, outcome, reason }: RunEnded): string[] {
   // Only so does the rule let go with `done` while some todos have no check of their own.
   const goalPassed = outcome === 'done' && reason === 'nothing-open';
   const rank = (todo: TodoView): number => words.standings.indexOf(words.standingOf(todo, goalPassed));
-  const listed = new Set([...todos].sort((one, other) => rank(one) - rank(other)).slice(0, listedTodos));
-  const hidden = todos.filter((todo) => !listed.has(todo));
+  // What is proved is counted; named is what a human may have to look at.
+  const unproved = todos.filter((todo) => rank(todo) < words.standings.indexOf('covered'));
+  const listed = new Set(unproved.toSorted((one, other) => rank(one) - rank(other)).slice(0, listedTodos));
+  const hidden = unproved.filter((todo) => !listed.has(todo));
   const head = `${count(todos.length, 'todo')}: ${tally(page, todos, goalPassed)}`;
   const rest = `and ${hidden.length} more: ${tally(page, hidden, goalPassed)}`;
+  // The sentence above has said it.
+  const isSaid =
+    outcome === 'claimed' && todos.every((todo) => words.standingOf(todo, goalPassed) === 'claimed');
   return [
-    ...page.entry({ mark: '', hang: 2, text: head }),
-    ...todos.filter((todo) => listed.has(todo)).flatMap((todo) => todoEntry(page, todo, goalPassed)),
+    ...(isSaid ? [] : page.entry({ mark: '', hang: 2, text: head })),
+    ...todos.filter((todo) => listed.has(todo)).flatMap((todo) => todoEntry(page, todo)),
     ...(hidden.length === 0 ? [] : page.entry({ mark: '', indent: 2, text: rest })),
   ];
 }
@@ -72,11 +80,15 @@ function tally({ signs }: Page, todos: readonly TodoView[], goalPassed: boolean)
   return counted.join(` ${signs.separator} `);
 }
 
-function todoEntry(page: Page, todo: TodoView, goalPassed: boolean): string[] {
-  const [mark, markStyle] = words.todoMarks[todo.status];
-  const title = page.clip(todo.title, longestTitle);
-  const standing = page.clip(words.describeStanding(todo, goalPassed), longestStanding);
-  return page.entry({ mark, markStyle, indent: 2, text: `${title} ${page.signs.arrow} ${standing}` });
+/** With the reason, or with the agent's own word where there is nothing better. */
+function todoEntry(page: Page, todo: TodoView): string[] {
+  const { status, reason, outcome } = todo;
+  const [mark, markStyle] = words.todoMarks[status];
+  const isGivenUp = status === 'blocked' || status === 'cancelled';
+  const why = isGivenUp ? (reason ?? 'no reason given') : status === 'completed' ? (outcome ?? '') : '';
+  const told = why === '' ? '' : ` ${page.signs.arrow} ${page.clip(why, longestWhy)}`;
+  const text = `${page.clip(todo.title, longestTitle)}${words.remarkOf(todo)}${told}`;
+  return page.entry({ mark, markStyle, indent: 2, text });
 }
 
 /** Its output stands above, if it was run in front of whoever reads this. */
@@ -85,72 +97,89 @@ function failedCheckLines(page: Page, failed: RunEnded['failedChecks'], { result
     ...page.entry({
       mark: page.signs.error,
       markStyle: 'red',
-      text: `${words.checkName(page.clip(check, longestTitle))} failed${results.has(check) ? '; its output stands above' : ''}`,
+      text: `${words.checkName(page.clip(words.bareCheck(check), longestTitle))} failed${results.has(check) ? '; its output stands above' : ''}`,
     }),
     ...(tail === null || results.has(check) ? [] : tailOf(page, tail, 3)),
   ]);
+}
+
+/** The first of them, and how many more there are. */
+function upTo<Item>(page: Page, items: readonly Item[], draw: (item: Item) => string[]): string[] {
+  const hidden = items.length - listedOthers;
+  const more = hidden > 0 ? page.entry({ mark: '', indent: 2, text: `and ${hidden} more` }) : [];
+  return [...items.slice(0, listedOthers).flatMap(draw), ...more];
 }
 
 /** What the file tools changed. Commands may have changed more: nobody looks over their shoulder. */
 function fileLines(page: Page, { outcome }: RunEnded, { files, results }: ViewState): string[] {
   if (files.size === 0) return [];
   const passed = [...results.values()].filter(({ result, flaky }) => result === 'passed' && !flaky);
-  const names = passed.slice(0, 3).map(({ check }) => `"${page.clip(check, 60)}"`);
+  const names = passed.slice(0, 3).map(({ check }) => `"${page.clip(words.bareCheck(check), 60)}"`);
   const how = outcome === 'done' ? 'proved by' : 'passed so far:';
   const proof = names.length === 0 ? 'no check passed in this run' : `${how} ${names.join(', ')}`;
-  const listed = [...files.values()].slice(0, listedOthers);
-  const hidden = files.size - listed.length;
   return [
     ...page.entry({ mark: '', hang: 2, text: `${count(files.size, 'changed file')}; ${proof}` }),
-    ...listed.map((change) => {
+    ...upTo(page, [...files.values()], (change) => {
       const name = page.clip(change.path, Math.max(8, (page.width ?? 120) - 24));
-      return `  ${name} ${changeSize(page, [change])}${change.isNew ? ' (new)' : ''}`;
+      return [`  ${name} ${changeSize(page, [change])}${change.isNew ? ' (new)' : ''}`];
     }),
-    ...(hidden > 0 ? page.entry({ mark: '', indent: 2, text: `and ${hidden} more` }) : []),
   ];
 }
 
 function leftOverLines(page: Page, leftOver: readonly string[]): string[] {
   if (leftOver.length === 0) return [];
-  const hidden = leftOver.length - listedOthers;
+  const todo = { mark: '[ ]', markStyle: 'dim', indent: 2 } as const;
   return [
     ...page.entry({ mark: '', text: `left over from earlier turns: ${count(leftOver.length, 'todo')}` }),
-    ...leftOver
-      .slice(0, listedOthers)
-      .flatMap((title) =>
-        page.entry({ mark: '[ ]', markStyle: 'dim', indent: 2, text: page.clip(title, longestTitle) }),
-      ),
-    ...(hidden > 0 ? page.entry({ mark: '', indent: 2, text: `and ${hidden} more` }) : []),
+    ...upTo(page, leftOver, (title) => page.entry({ ...todo, text: page.clip(title, longestTitle) })),
   ];
 }
 
-function describeContinuations(continuations: RunEnded['continuations']): string {
-  const total = continuations.reduce((sum, { count: amount }) => sum + amount, 0);
-  if (total === 0) return '';
-  const kinds = continuations.map(
-    ({ textKind, count: amount }) => `${words.continuationNames[textKind]} (${amount})`,
-  );
-  return `sent back to work ${total === 1 ? 'once' : `${total} times`}: ${kinds.join(', ')}`;
+/** Where no answer ever came there is nothing to count. */
+function describeEffort({ steps, toolCalls, continuations, milliseconds, usage }: RunEnded): string {
+  const tokens = usage.inputTokens + usage.outputTokens === 0 ? '' : words.describeTokens(usage);
+  if (tokens === '' && toolCalls === 0) return '';
+  const back = continuations.reduce((sum, { count: amount }) => sum + amount, 0);
+  const sent = back === 0 ? [] : [words.sentBack(back)];
+  const work = [
+    count(steps, 'step'),
+    count(toolCalls, 'tool call'),
+    ...sent,
+    words.formatElapsed(milliseconds),
+  ];
+  return [work.join(', '), tokens, words.describeCost(usage.cost)].filter((part) => part !== '').join('; ');
 }
 
-function describeEffort({ steps, toolCalls, milliseconds, usage }: RunEnded): string {
-  const tokens = usage.inputTokens + usage.outputTokens === 0 ? '' : words.describeTokens(usage);
-  const work = `${count(steps, 'step')}, ${count(toolCalls, 'tool call')}, ${words.formatElapsed(milliseconds)}`;
-  return [work, tokens, words.describeCost(usage.cost)].filter((part) => part !== '').join('; ');
-}
+/** Only a message of the human starts a session afresh that has given up or used up what it had. */
+const wanted: Readonly<Record<string, readonly [words: string, note: string]>> = {
+  stagnant: ['what to change', 'it needs your words'],
+  exhausted: ['go on', 'your words give it a new budget'],
+  blocked: ['how to get past it', 'it needs your words'],
+  'plan-not-resumed': ['finish what is left over', 'your words take it up'],
+  'question-pending': ['your answer', 'it waits for your words'],
+  'repeated-question': ['your answer', 'it waits for your words'],
+  'paused-by-model': ['your answer', 'it waits for your words'],
+};
+
+const proofs: Readonly<Record<string, string>> = {
+  'check-cannot-start': 'with a command that can start',
+  'no-change': 'with a command that only the work can make pass',
+};
 
 function nextLines(page: Page, { outcome, reason, sessionId, resumeCommand }: RunEnded): string[] {
   if (resumeCommand === '') return [];
   const id = shortId(sessionId);
   const resume = page.clip(resumeCommand.replace(sessionId, id), 500);
-  const next =
-    outcome === 'done'
-      ? `untildone why ${id}`
-      : outcome === 'claimed'
-        ? `${resume} --check "npm test"`
-        : reason === 'permission-pending'
-          ? `untildone approve ${id} && ${resume}`
-          : resume;
-  const why = outcome === 'claimed' ? '   # with the command that proves it' : '';
-  return [`next: ${page.paint('bold', next)}${page.paint('dim', why)}`];
+  const [command, note = ''] = ((): readonly string[] => {
+    if (outcome === 'done') return [`untildone why ${id}`];
+    if (reason === 'permission-pending') return [`untildone approve ${id} && ${resume}`];
+    if (outcome === 'claimed' || reason === 'check-cannot-start')
+      return [`${resume} --check "npm test"`, proofs[reason] ?? 'with the command that proves it'];
+    const [said, why] = wanted[reason] ?? wanted[outcome] ?? [];
+    return said === undefined ? [resume] : [`${resume} "${said}"`, why ?? ''];
+  })();
+  const line = `next: ${command}`;
+  // The command must not be torn, and a remark beside it only helps where it fits.
+  const remark = note !== '' && line.length + note.length + 5 <= (page.width ?? 200) ? `   # ${note}` : '';
+  return [`next: ${page.paint('bold', command ?? resume)}${page.paint('dim', remark)}`];
 }

@@ -3,26 +3,17 @@
 // of a stranger is cleaned on its way in.
 import { Box, Text } from 'ink';
 import { createElement as h, type ReactNode } from 'react';
-import type { PermissionChoice } from '../../agent/agent-event.ts';
+import type { EventOf, PermissionChoice } from '../../agent/agent-event.ts';
 import { hasHidden } from '../../core/safe-text.ts';
 import { count, type Style } from '../print.ts';
 import { shortId } from '../session-name.ts';
-import { callResult, isPlanTool } from './call-lines.ts';
+import { callResult, isPlanTool, planHead, toolName } from './event-lines.ts';
 import { isArmed, isCountingDown, isPaused } from './keys.ts';
 import type { RenderSpeech } from './lines.ts';
 import { cleanLine, cleanLines, cutToWidth, lastLines, type Page } from './page.ts';
 import { describeCover, hiddenNote, isShort, seen } from './permission-lines.ts';
-import { planHead } from './plan-lines.ts';
-import { type CallView, type PermissionView, planWindow, type ViewState, type WorkerView } from './state.ts';
-import {
-  describeCost,
-  formatElapsed,
-  formatShort,
-  formatTokens,
-  remarkOf,
-  tellingArgument,
-  todoMarks,
-} from './words.ts';
+import { type CallView, planWindow, type ViewState, type WorkerView } from './state.ts';
+import * as words from './words.ts';
 
 export interface Living {
   readonly page: Page;
@@ -72,21 +63,18 @@ export function drawLiving({ page, state, speech, render }: Living): ReactNode {
 }
 
 function column(style: Parameters<typeof Box>[0], rows: readonly ReactNode[]): ReactNode {
-  return h(
-    Box,
-    { flexDirection: 'column', ...style },
-    ...rows.map((each) => h(Box, { flexShrink: 0 }, each)),
-  );
+  const kept = rows.map((each) => h(Box, { flexShrink: 0 }, each));
+  return h(Box, { flexDirection: 'column', ...style }, ...kept);
 }
 
 /** Pieces side by side, cleaned and painted; those that are empty are left out. Cut where the terminal ends. */
 function row(page: Page, pieces: readonly Piece[], indent = 0): ReactNode {
-  const words = pieces.flatMap((piece) => {
+  const parts = pieces.flatMap((piece) => {
     const [text, style] = typeof piece === 'string' ? [piece, null] : piece;
     const shown = cleanLine(text, longestPiece, page.unicode);
     return shown === '' ? [] : [style === null ? shown : page.paint(style, shown)];
   });
-  return cut(page, `${' '.repeat(indent)}${words.join(' ')}`);
+  return cut(page, `${' '.repeat(indent)}${parts.join(' ')}`);
 }
 
 /** Clean and painted text on one row. Ink's own mark for what was cut is no ASCII. */
@@ -97,21 +85,13 @@ function cut(page: Page, text: string, room = (page.width ?? 80) - 1): ReactNode
 
 /** Wrapped, not cut: what is to be allowed must be seen whole. The text is clean. */
 function wrapped(page: Page, text: string, style: Style | null, indent = 2): ReactNode {
-  return h(
-    Box,
-    { paddingLeft: indent },
-    h(Text, null, (style === null ? text : page.paint(style, text)) || ' '),
-  );
+  const shown = style === null ? text : page.paint(style, text);
+  return h(Box, { paddingLeft: indent }, h(Text, null, shown || ' '));
 }
 
 function drawRule({ unicode, color }: Page): ReactNode {
-  const sides = { borderBottom: false, borderLeft: false, borderRight: false };
-  return h(Box, {
-    borderStyle: unicode ? 'single' : 'classic',
-    borderDimColor: color,
-    width: '100%',
-    ...sides,
-  });
+  const sides = { borderBottom: false, borderLeft: false, borderRight: false, width: '100%' } as const;
+  return h(Box, { borderStyle: unicode ? 'single' : 'classic', borderDimColor: color, ...sides });
 }
 
 const unicodeFrames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -138,12 +118,8 @@ function drawHeld(page: Page, { held }: ViewState): ReactNode[] {
   return lines.map((line) => row(page, [[`${page.signs.margin} ${line}`, 'dim']]));
 }
 
-function drawWorker(
-  page: Page,
-  { now }: ViewState,
-  { agentType, title, startedAt, step }: WorkerView,
-): ReactNode {
-  const since = `step ${step}, ${formatShort(now - startedAt)}`;
+function drawWorker(page: Page, { now }: ViewState, { agentType, title, at, step }: WorkerView): ReactNode {
+  const since = `step ${step}, ${words.formatShort(now - at)}`;
   return row(page, [spinner(page, now), 'worker', [agentType, 'bold'], [since, 'dim'], title]);
 }
 
@@ -156,15 +132,15 @@ function drawCalls(page: Page, state: ViewState): ReactNode[] {
 }
 
 function drawCall(page: Page, { now, workers }: ViewState, call: CallView): ReactNode {
-  const { tool, input, ended, startedAt, changes } = call;
+  const { tool, input, ended, at, changes } = call;
   const worker = workers.find(({ workerId }) => workerId === call.workerId)?.agentType ?? '';
-  const argument = tellingArgument(tool, input);
+  const argument = words.tellingArgument(tool, input);
   if (ended !== null) {
-    const head = `${callResult(page, ended, changes)} ${page.paint('bold', page.clip(tool, 40))}`;
+    const head = `${callResult(page, ended, changes)} ${page.paint('bold', page.clip(toolName(tool), 40))}`;
     return cut(page, `${head} ${cleanLine(argument, longestPiece, page.unicode)}`);
   }
-  const took: Piece = [formatShort(Math.max(0, now - startedAt)), 'dim'];
-  return row(page, [spinner(page, now), [worker, 'dim'], [tool, 'bold'], took, argument]);
+  const took: Piece = [words.formatShort(Math.max(0, now - at)), 'dim'];
+  return row(page, [spinner(page, now), [worker, 'dim'], [toolName(tool), 'bold'], took, argument]);
 }
 
 /** What it changed as a diff; of any other call what went in and what came out. */
@@ -186,9 +162,9 @@ const diffStyles: Readonly<Record<string, Style>> = { '+': 'green', '-': 'red', 
 
 /** Those that run; what came of the others stands above. */
 function drawChecks(page: Page, { checks, now }: ViewState): ReactNode[] {
-  return checks.map(({ check, startedAt }) => {
-    const took: Piece = [formatShort(Math.max(0, now - startedAt)), 'dim'];
-    return row(page, [spinner(page, now), 'check', took, check]);
+  return checks.map(({ check, at }) => {
+    const took: Piece = [words.formatShort(Math.max(0, now - at)), 'dim'];
+    return row(page, [spinner(page, now), 'check', took, words.bareCheck(check)]);
   });
 }
 
@@ -202,21 +178,15 @@ function drawPlan(page: Page, state: ViewState): ReactNode[] {
   return [
     cut(page, `${planHead(page, todos)}${page.paint('dim', place)}`),
     ...todos.slice(first, first + shown).map((todo) => {
-      const [sign, style] = todoMarks[todo.status];
+      const [sign, style] = words.todoMarks[todo.status];
       const title = cleanLine(todo.title, longestPiece, page.unicode);
-      const words = todo.status === 'in_progress' ? page.paint('bold', title) : title;
+      const shownTitle = todo.status === 'in_progress' ? page.paint('bold', title) : title;
+      const room = Math.max(8, (page.width ?? 80) - 7 - words.remarkOf(todo).length);
+      const fixed = (text: string) => h(Box, { flexShrink: 0 }, h(Text, null, text));
       // The title gives way, the remark stays.
-      return h(
-        Box,
-        { paddingLeft: 2 },
-        h(Box, { flexShrink: 0 }, h(Text, null, `${page.paint(style, sign)} `)),
-        h(
-          Box,
-          { flexShrink: 1 },
-          cut(page, words, Math.max(8, (page.width ?? 80) - 7 - remarkOf(todo).length)),
-        ),
-        h(Box, { flexShrink: 0 }, h(Text, null, page.paint('dim', remarkOf(todo)))),
-      );
+      const middle = h(Box, { flexShrink: 1 }, cut(page, shownTitle, room));
+      const end = fixed(page.paint('dim', words.remarkOf(todo)));
+      return h(Box, { paddingLeft: 2 }, fixed(`${page.paint(style, sign)} `), middle, end);
     }),
   ];
 }
@@ -235,7 +205,7 @@ function drawDoing(page: Page, state: ViewState): ReactNode[] {
     return [row(page, [mark, [session?.words ?? 'paused by you', 'yellow'], [how, 'dim']])];
   }
   if (wait !== null && isCountingDown(state)) {
-    const left = formatElapsed(Math.ceil(((wait.until ?? now) - now) / 1000) * 1000);
+    const left = words.formatElapsed(Math.ceil(((wait.until ?? now) - now) / 1000) * 1000);
     const key = kind === 'attach' ? 'press any key to stop' : 'press any key to pause';
     return [row(page, [mark, [left, 'bold'], [key, 'yellow']]), row(page, [[wait.sentence, 'dim']], 2)];
   }
@@ -276,31 +246,25 @@ function drawSubject(page: Page, subject: string): ReactNode[] {
   ];
 }
 
-function choicesOf(
-  page: Page,
-  { choices, subject, pattern }: PermissionView,
-  { input }: ViewState,
-): string[] {
+function choicesOf(page: Page, asked: EventOf<'permission-asked'>, { input }: ViewState): string[] {
+  const { choices, subject, pattern } = asked;
   if (input.text !== '') return ['Enter sends your line, Esc clears it; then y, s, a, n answer.'];
   const covers = seen(page, describeCover(subject, pattern.slice(0, longestPattern)));
-  const words: Readonly<Record<PermissionChoice, string>> = {
+  const offers: Readonly<Record<PermissionChoice, string>> = {
     once: '[y] yes, this once',
     session: `[s] yes, in this session: ${covers}`,
     always: `[a] always in this folder: ${covers}`,
     no: '[n] no',
   };
-  return choices.map((choice) => words[choice]);
+  return choices.map((choice) => offers[choice]);
 }
 
 function drawCheckQuestion(page: Page, { checkQuestion }: ViewState): ReactNode[] {
   if (checkQuestion === null) return [];
   const question = seen(page, checkQuestion.slice(0, longestPattern).replaceAll('\n', ' '));
+  const asked = wrapped(page, `${page.paint('yellow', '?')} ${question}`, 'bold', 0);
   return [
-    h(
-      Box,
-      { maxHeight: 4, overflow: 'hidden' },
-      wrapped(page, `${page.paint('yellow', '?')} ${question}`, 'bold', 0),
-    ),
+    h(Box, { maxHeight: 4, overflow: 'hidden' }, asked),
     row(page, [['y, n, or say what is wrong; Enter alone leaves it open', 'dim']], 2),
   ];
 }
@@ -312,24 +276,13 @@ function drawInput(page: Page, { kind, input, queued }: ViewState): ReactNode[] 
   if (input.text === '') {
     const hint =
       queued > 0 ? `${count(queued, 'message')} to join at the next step` : 'type to steer, Enter sends';
-    return [
-      row(page, [
-        [prompt, 'bold'],
-        [cursor, 'bold'],
-        [hint, 'dim'],
-      ]),
-    ];
+    return [cut(page, `${page.paint('bold', `${prompt} ${cursor}`)} ${page.paint('dim', hint)}`)];
   }
   const before = typed(page, input.text.slice(0, input.cursor).slice(-longestPattern));
   const after = typed(page, input.text.slice(input.cursor).slice(0, longestPiece));
   const line = `${page.paint('bold', prompt)} ${before}${page.paint('bold', cursor)}${after}`;
-  return [
-    h(
-      Box,
-      { maxHeight: 3, overflow: 'hidden', justifyContent: 'flex-end', flexDirection: 'column' },
-      h(Text, null, line),
-    ),
-  ];
+  const end = { overflow: 'hidden', justifyContent: 'flex-end', flexDirection: 'column' } as const;
+  return [h(Box, { maxHeight: 3, ...end }, h(Text, null, line))];
 }
 
 /** Spaces at the edges count here: the cursor stands behind them. */
@@ -348,11 +301,13 @@ function drawStatus(page: Page, state: ViewState): ReactNode[] {
   const { usage, startedAt, now, step, continuations, todos, isExpanded } = state;
   const status = [
     state.host === null ? '' : nameSession(state),
-    startedAt === null ? '' : formatElapsed(now - startedAt),
+    startedAt === null ? '' : words.formatElapsed(now - startedAt),
     step === 0 ? '' : `step ${step}`,
-    continuations === 0 ? '' : `sent back ${continuations === 1 ? 'once' : `${continuations} times`}`,
-    usage === null ? '' : `${formatTokens(usage.inputTokens)} in, ${formatTokens(usage.outputTokens)} out`,
-    describeCost(usage?.cost ?? null),
+    continuations === 0 ? '' : words.sentBack(continuations),
+    usage === null
+      ? ''
+      : `${words.formatTokens(usage.inputTokens)} in, ${words.formatTokens(usage.outputTokens)} out`,
+    words.describeCost(usage?.cost ?? null),
     state.model ?? '',
   ];
   const fold = `Ctrl-O ${isExpanded ? 'folds' : 'unfolds'} tool calls`;

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../../test/support/memory-store.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
+import { createStreamWriter } from '../../agent/event-stream.ts';
 import { defaultSettings } from '../../core/settings.ts';
 import type { EvidenceRow } from '../../engine/host.ts';
 import { sha256 } from '../../engine/system.ts';
 import { createScriptedHost } from '../../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
 import type { SessionEvent } from './events.ts';
-import { createStreamWriter } from './stored-stream.ts';
 import { createSessionWatch } from './watch-session.ts';
 
 type Draft<Event> = Event extends unknown ? Omit<Event, 'at' | 'sessionId'> : never;

@@ -2,13 +2,13 @@
 // agent wrote, or those that a host's record is translated to. It only reads, and what has not changed costs a few
 // indexed rows.
 import { planView } from '../../agent/agent-event.ts';
+import { createStreamReader, type StreamReader } from '../../agent/event-stream.ts';
+import { createHostReader } from '../../agent/host-record.ts';
 import type { Session, State } from '../../core/state.ts';
 import type { Clock } from '../../engine/host.ts';
 import type { Store } from '../../engine/store.ts';
 import { describeState, describeWaits } from '../describe-session.ts';
 import type { SessionEvent, SessionStateSeen } from './events.ts';
-import { createHostReader } from './host-record.ts';
-import { createStreamReader, type StreamReader } from './stored-stream.ts';
 
 export interface SessionWatch {
   /** What is new, in order of time, the state of the session last. Null: the session is gone. */

@@ -3,6 +3,7 @@
 import type { EventOf, TodoView, UsageView } from '../../agent/agent-event.ts';
 import type { TextKind } from '../../core/texts.ts';
 import { isEnded, type TodoStatus } from '../../core/todo.ts';
+import { formatTime } from '../describe-time.ts';
 import { count, type Style } from '../print.ts';
 
 /** `12 ms`, `2.1 s`, `5 min`: at most six letters, so that it fits at the end of a line. */
@@ -25,12 +26,9 @@ export function formatElapsed(milliseconds: number): string {
 
 /** Local time of the day; the date too where it is another day. */
 export function formatClock(at: number, now: number): string {
-  const date = new Date(at);
-  if (Number.isNaN(date.getTime())) return 'an unknown time';
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-  if (new Date(now).toDateString() === date.toDateString()) return time;
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
+  const [day, time = ''] = formatTime(at).split(' ');
+  if (Number.isNaN(at)) return 'an unknown time';
+  return day === formatTime(now).split(' ')[0] ? time : `${day} ${time}`;
 }
 
 /** `950`, `1.2k`, `120k`, `3.4M`. */
@@ -49,6 +47,9 @@ export function describeTokens({ inputTokens, cachedTokens, outputTokens }: Usag
   const cached = cachedTokens > 0 ? ` (${formatTokens(cachedTokens)} cached)` : '';
   return `${formatTokens(inputTokens)} tokens in${cached}, ${formatTokens(outputTokens)} out`;
 }
+
+/** Why, each time, stood above when it happened. */
+export const sentBack = (times: number): string => `sent back ${times === 1 ? 'once' : `${times} times`}`;
 
 /** In the order in which a human wants to see them when not all can be shown. */
 export const standings = ['open', 'blocked', 'claimed', 'cancelled', 'covered', 'checked'] as const;
@@ -80,19 +81,6 @@ export function standingOf({ status, verification }: TodoView, goalPassed: boole
   return goalPassed && verification !== 'failed' ? 'covered' : 'claimed';
 }
 
-/** With the reason, or with the agent's own word where there is nothing better. */
-export function describeStanding(todo: TodoView, goalPassed: boolean): string {
-  const standing = standingOf(todo, goalPassed);
-  const name = standingNames[standing];
-  if (standing === 'checked' || standing === 'covered') return name;
-  if (standing === 'blocked' || standing === 'cancelled')
-    return todo.reason === null ? `${name} without a reason` : `${name}: ${todo.reason}`;
-  const doubts = { failed: ', its check failed', running: ', its check still runs' };
-  const doubt = doubts[todo.verification as keyof typeof doubts] ?? '';
-  if (standing === 'open') return `${name}${todo.dropped ? ', dropped from the list' : ''}${doubt}`;
-  return `${name}${doubt}${todo.outcome === null ? '' : `: ${todo.outcome}`}`;
-}
-
 /** What the system knows of a todo, in brackets; empty: nothing worth a word. */
 export function remarkOf({ status, verification, dropped }: TodoView): string {
   if (dropped && !isEnded({ status })) return ' (dropped)';
@@ -104,23 +92,6 @@ export function remarkOf({ status, verification, dropped }: TodoView): string {
 
 /** Reminders are as firm as their level; after the third comes no other. */
 export const lastLevel = 3;
-
-/** Why the agent was sent back to work, in a word or two. Exhaustive: a new kind does not compile without its name. */
-export const continuationNames: Readonly<Record<TextKind, string>> = {
-  'dropped-todos': 'dropped todos',
-  'bulk-claim': 'bulk claim',
-  'failed-check': 'failed check',
-  'checks-running': 'checks running',
-  'text-question': 'question in the text',
-  'output-limit': 'output limit',
-  'iteration-budget': 'iteration budget',
-  'tool-error': 'tool error',
-  'empty-answer': 'empty answer',
-  loop: 'loop',
-  'background-job': 'background job',
-  'after-compaction': 'after compaction',
-  standard: 'todos open',
-};
 
 /** It did not want to stop: it was cut off, or it only has to be told where it was. */
 const notRefused: readonly TextKind[] = ['output-limit', 'iteration-budget', 'after-compaction', 'loop'];
@@ -149,7 +120,10 @@ export function describeContinuation(
 
 /** What it said first is what it wanted to be believed. */
 function firstSentence(text: string): string {
-  const [line = ''] = text.replace(/^[\s#>*_-]+/u, '').split('\n');
+  const lines = text.split('\n').filter((line) => /[\p{L}\p{N}]/u.test(line));
+  // A heading says less than the words below it.
+  const told = lines.find((line) => !/^\s*#/u.test(line)) ?? lines[0] ?? '';
+  const line = told.replace(/^[\s#>*_-]+/u, '').replaceAll('**', '');
   return /^.*?[.!?](?=\s|$)/u.exec(line)?.[0] ?? line;
 }
 
@@ -170,7 +144,7 @@ function reasonOf(textKind: TextKind, { todos, results }: Known, quote: (text: s
       return 'it called several todos finished at once; it has to show each';
     case 'failed-check': {
       const failed = [...results.values()].filter(({ result }) => result !== 'passed');
-      const names = failed.map(({ check }) => checkName(quote(check))).join(', ');
+      const names = failed.map(({ check }) => checkName(quote(bareCheck(check)))).join(', ');
       return failed.length === 0 ? 'a check failed' : `${names} failed`;
     }
     case 'checks-running':
@@ -199,12 +173,18 @@ export function checkName(check: string): string {
   return `check "${check}"`;
 }
 
+/** `--check "npm test"` has the id `$ npm test`, and a long line the start of its hash too. */
+export function bareCheck(check: string): string {
+  return check.replace(/^\$ /u, '').replace(/ #[\da-f]{8}$/u, '');
+}
+
 /** `exited with 1 instead of 0`: without the name and the time that stand beside it. */
 export function whyNotPassed({
   check,
   sentence,
 }: Pick<EventOf<'check-ended'>, 'check' | 'sentence'>): string {
-  const bare = sentence.startsWith(`${check} `) ? sentence.slice(check.length + 1) : sentence;
+  const name = bareCheck(check);
+  const bare = sentence.startsWith(`${name} `) ? sentence.slice(name.length + 1) : sentence;
   return bare.replace(/ after [\d.]+ s\.$/u, '.');
 }
 
@@ -218,25 +198,17 @@ const telling: Readonly<Record<string, readonly string[]>> = {
   delegate: ['instructions'],
 };
 const usual = ['command', 'path', 'file', 'url', 'pattern', 'query', 'title', 'name', 'job', 'reason'];
-/** Fields that hold a list of todos. */
-const lists = ['todos', 'items'];
 
 /** The one argument of a call that tells people what it does; of a tool that nobody knows its first text. */
 export function tellingArgument(tool: string, input: unknown): string {
   if (typeof input === 'string') return input;
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return '';
   const given = new Map(Object.entries(input));
-  const known = Object.hasOwn(telling, tool) ? (telling[tool] ?? []) : [];
-  const parts = known.flatMap((name) => textsOf(given.get(name)));
+  const texts = (names: readonly string[]): string[] =>
+    names.map((name) => given.get(name)).filter((value) => typeof value === 'string' && value.trim() !== '');
+  const parts = texts(Object.hasOwn(telling, tool) ? (telling[tool] ?? []) : []);
   if (parts.length > 0) return parts.join(' ');
-  for (const name of lists) {
-    const list = given.get(name);
-    if (Array.isArray(list)) return count(list.length, 'todo');
-  }
-  const named = usual.flatMap((name) => textsOf(given.get(name)));
-  return named[0] ?? [...given.values()].flatMap(textsOf)[0] ?? '';
-}
-
-function textsOf(value: unknown): string[] {
-  return typeof value === 'string' && value.trim() !== '' ? [value] : [];
+  const list = given.get('todos') ?? given.get('items');
+  if (Array.isArray(list)) return count(list.length, 'todo');
+  return texts([...usual, ...given.keys()])[0] ?? '';
 }

@@ -1,9 +1,9 @@
 // The events of a run in the store, written once as they happen, and read by whoever looks on from elsewhere
 // (`attach`). Nothing is decided by them: a stream that cannot be written or read is a view that shows less.
-import { type AgentEvent, eventFields, planView } from '../../agent/agent-event.ts';
-import type { State } from '../../core/state.ts';
-import type { Store } from '../../engine/store.ts';
-import type { SessionEvent } from './events.ts';
+
+import type { State } from '../core/state.ts';
+import type { Store } from '../engine/store.ts';
+import { type AgentEvent, eventFields, planView } from './agent-event.ts';
 
 export interface StreamWriter {
   take(event: AgentEvent): void;
@@ -73,9 +73,19 @@ function bounded(this: unknown, name: string, value: unknown): unknown {
   return Array.isArray(value) ? value.slice(0, longestList) : value;
 }
 
+/** A check of a host that was begun and will not end. */
+type CheckCancelled = Readonly<{
+  type: 'check-cancelled';
+  at: number;
+  sessionId: string;
+  check: string;
+  todoId: string | null;
+}>;
+export type RecordedEvent = AgentEvent | CheckCancelled;
+
 export interface StreamReader {
   /** What is new, with the plan as the session has it now. */
-  look(store: Store, state: State): Promise<SessionEvent[]>;
+  look(store: Store, state: State): Promise<RecordedEvent[]>;
 }
 
 /** A worker's events stand in the stream of the run that sent it. */

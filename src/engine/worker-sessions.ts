@@ -1,8 +1,8 @@
-// The workers of our own agent, as commands show them: read off the ledger of the plan that they worked on, which
+// The workers of our own agent, as they stand in the store: read off the ledger of the plan that they worked on, which
 // says who got which todo and how it ended. Their own sessions stand below the session that the human sees.
 import type { WorkerResult } from '../core/events.ts';
 import type { Session } from '../core/state.ts';
-import type { Store } from '../engine/store.ts';
+import type { Store } from './store.ts';
 
 export interface WorkerView {
   readonly id: string;

@@ -1,12 +1,11 @@
-// A host writes no stream of run events: what its session has in the store (events, decisions, checks, evidence,
-// usage) is translated here, and only here, to the same events. A host tells less than our own agent does: a tool
-// call of its has a name and an end, but no input.
-import { type Event, type EventOf, parseEvent } from '../../core/events.ts';
-import type { Session } from '../../core/state.ts';
-import type { Clock, EvidenceRow } from '../../engine/host.ts';
-import type { Store, StoredDecision, StoredEvent, UsageRow } from '../../engine/store.ts';
-import type { SessionEvent } from './events.ts';
-import type { StreamReader } from './stored-stream.ts';
+// A host writes no stream of run events: what its session has in the store (events, decisions, checks, evidence, usage)
+// is translated here, and only here, to the same events. A host tells less than our own agent does: a tool call of its
+// has a name and an end, but no input.
+import { type Event, type EventOf, parseEvent } from '../core/events.ts';
+import type { Session } from '../core/state.ts';
+import type { Clock, EvidenceRow } from '../engine/host.ts';
+import type { Store, StoredDecision, StoredEvent, UsageRow } from '../engine/store.ts';
+import type { RecordedEvent, StreamReader } from './event-stream.ts';
 
 /** Rows that one question to the store reads at most of what only ever grows. */
 const pageSize = 500;
@@ -37,7 +36,7 @@ export function createHostReader(sessionId: string, clock: Clock): StreamReader 
     return fresh;
   }
 
-  async function newDecisions(store: Store, { counters }: Session): Promise<SessionEvent[]> {
+  async function newDecisions(store: Store, { counters }: Session): Promise<RecordedEvent[]> {
     const recent = await store.decisions(sessionId, recentDecisions);
     const fresh = recent.filter(({ sequence }) => sequence > lastDecision).reverse();
     if (fresh.length === 0) return [];
@@ -51,14 +50,14 @@ export function createHostReader(sessionId: string, clock: Clock): StreamReader 
     });
   }
 
-  async function newChecks(store: Store, { descriptor: { directory } }: Session): Promise<SessionEvent[]> {
+  async function newChecks(store: Store, { descriptor: { directory } }: Session): Promise<RecordedEvent[]> {
     const active = directory === null ? [] : await store.checkRuns({ directory });
     const evidence = await store.evidence(sessionId, recentEvidence);
     const ended = evidence.filter(({ at }) => at > lastEvidence).reverse();
     lastEvidence = ended.at(-1)?.at ?? lastEvidence;
     const before = checks;
     checks = new Map();
-    const begun: SessionEvent[] = [];
+    const begun: RecordedEvent[] = [];
     for (const { id, spec, askers, startedAt, askedAt } of active) {
       const own = askers.filter((asker) => asker.sessionId === sessionId);
       if (own.length === 0) continue;
@@ -69,7 +68,7 @@ export function createHostReader(sessionId: string, clock: Clock): StreamReader 
         begun.push({ type: 'check-started', at: startedAt ?? askedAt, sessionId, ...about });
     }
     const gone = [...before].filter(([id]) => !checks.has(id));
-    const cancelled = gone.map(([, about]): SessionEvent => {
+    const cancelled = gone.map(([, about]): RecordedEvent => {
       // A run that ended has its evidence, of the same moment, told after this.
       const at = ended.find(({ check }) => check === about.check)?.at ?? clock.now();
       return { type: 'check-cancelled', at, sessionId, ...about };
@@ -100,7 +99,7 @@ function readStored({ event }: StoredEvent): Event {
 }
 
 /** A call ends the oldest one of its tool that has not ended: hosts give calls no ids. */
-function createCalls(): (event: Event) => SessionEvent[] {
+function createCalls(): (event: Event) => RecordedEvent[] {
   const running = new Map<string, { readonly id: string; readonly at: number }[]>();
   return (event) => {
     if (event.type !== 'tool-started' && event.type !== 'tool-ended') return [];
@@ -118,9 +117,9 @@ function createCalls(): (event: Event) => SessionEvent[] {
 }
 
 /** What a human would want to read of it; most events show in the state of the session instead. */
-function told(event: Event): SessionEvent[] {
+function told(event: Event): RecordedEvent[] {
   const { at, sessionId } = event;
-  const notice = (sentence: string): SessionEvent[] => [{ type: 'notice', at, sessionId, sentence }];
+  const notice = (sentence: string): RecordedEvent[] => [{ type: 'notice', at, sessionId, sentence }];
   switch (event.type) {
     case 'human-spoke':
       if (event.text === null) return [];
@@ -134,7 +133,7 @@ function told(event: Event): SessionEvent[] {
     case 'model-paused':
       return notice(`The agent paused: ${event.reason}`);
     case 'loop-alarmed':
-      return notice(`Loop alarm: ${event.pattern}`);
+      return notice(`The agent is repeating itself: ${event.pattern}`);
     case 'host-cap-reached':
       return notice(`The host takes no more than ${event.cap} continuations in a turn.`);
     case 'wait-started':
@@ -165,7 +164,7 @@ function decisionEvent(
   { at, sessionId, decision }: StoredDecision,
   text: string,
   number: number,
-): SessionEvent {
+): RecordedEvent {
   const { answer, reason, sentence, outcome, dueAt } = decision;
   const base = { at, sessionId };
   if (decision.observed)
@@ -179,7 +178,7 @@ function decisionEvent(
   return { type: 'continuation', ...base, ...firmness, sentence, text, number };
 }
 
-function usageEvent(rows: readonly UsageRow[], { id, updatedAt, usage }: Session): SessionEvent {
+function usageEvent(rows: readonly UsageRow[], { id, updatedAt, usage }: Session): RecordedEvent {
   const counted = rows.filter(({ at }) => at >= usage.since);
   const sum = (of: (row: UsageRow) => number): number => counted.reduce((total, row) => total + of(row), 0);
   const priced = counted.length > 0 && counted.every(({ cost }) => cost !== null);
@@ -192,7 +191,7 @@ function usageEvent(rows: readonly UsageRow[], { id, updatedAt, usage }: Session
   return { type: 'usage', at: updatedAt, sessionId: id, step: total, total };
 }
 
-function evidenceEvent({ sessionId, at, check, todoId, ...seen }: EvidenceRow): SessionEvent {
+function evidenceEvent({ sessionId, at, check, todoId, ...seen }: EvidenceRow): RecordedEvent {
   const { result, flaky, milliseconds, tail } = seen;
   const sentence = result === 'passed' ? '' : seen.sentence;
   return { type: 'check-ended', at, sessionId, check, todoId, result, flaky, sentence, milliseconds, tail };

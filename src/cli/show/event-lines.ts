@@ -1,0 +1,317 @@
+// Each event of a run in lines: tool calls and checks folded to one line each, of what went wrong the line that says
+// so, the plan as a bar and what changed in it. Pure.
+import type { EventOf, TodoView } from '../../agent/agent-event.ts';
+import { formatAge } from '../describe-time.ts';
+import type { Style } from '../print.ts';
+import { shortId } from '../session-name.ts';
+import type { SessionStateSeen, ViewEvent } from './events.ts';
+import { changeSize, cleanLines, displayWidth, type Entry, type Page, tailOf, wrap } from './page.ts';
+import { isShort, saidLines, settledLines, wantedLines } from './permission-lines.ts';
+import type { CallView, FileChange, ViewState } from './state.ts';
+import { summaryLines } from './summary.ts';
+import * as words from './words.ts';
+
+const longestName = 40;
+const longestCheck = 80;
+/** Of a todo in the plan. */
+const longestTitle = 120;
+/** An argument in a log, where no width limits it. */
+const longestArgument = 160;
+/** Room for the result of a call: `✗ exit 127 · 59.9 s`; where that is too much, `✗ exit 127` or `✓ 59.9 s`. */
+const resultWidth = { wide: 20, narrow: 12 };
+const isNarrow = ({ width }: Page): boolean => width !== null && width < 60;
+/** Of a failed check the end of what it printed: it says what the agent is told too. */
+const tailLines = 8;
+/** A plan of 200 todos must not push everything else off the screen. */
+const shownAtFirst = 40;
+const shownAfterwards = 8;
+const barCells = 8;
+/** Calls to the model between two lines on tokens and cost. */
+const usageEvery = 10;
+
+/** Calls of the plan's own tools show in the plan, and a worker's in the lines about it. */
+export function isPlanTool(tool: string): boolean {
+  return /^(?:(?:create|list|complete|update)_todo|todo_(?:write|read|pause|verify)|delegate)$/u.test(tool);
+}
+
+/** One that failed is told in people's words, not by the name that the machine has for it. */
+export function toolName(tool: string): string {
+  return !isPlanTool(tool) ? tool : tool === 'delegate' ? 'worker' : 'plan';
+}
+
+export function knownCall({ calls }: ViewState, { callId, tool, sessionId }: EventOf<'tool-ended'>) {
+  const call = calls.findLast((each) => each.callId === callId && (each.workerId ?? sessionId) === sessionId);
+  return call ?? { tool, input: null, changes: [] as readonly FileChange[] };
+}
+
+export function callLine(page: Page, { tool, input }: Pick<CallView, 'tool' | 'input'>): string {
+  const { signs, width } = page;
+  const name = page.clip(toolName(tool), longestName);
+  const taken = displayWidth(`${signs.call} ${name} ${signs.failed}`) - 1;
+  const result = isNarrow(page) ? resultWidth.narrow : resultWidth.wide;
+  const room = width === null ? longestArgument : width - taken - result;
+  const argument = page.clip(words.tellingArgument(tool, input), Math.max(8, room));
+  return `${signs.call} ${page.paint('bold', name)} ${argument}`.trimEnd();
+}
+
+/** The result of a call: `✓ 12 ms`, `✓ +12 −3 · 6 ms`, `✗ exit 1 · 279 ms`; a failed command is a failed one. */
+export function callResult(
+  page: Page,
+  { ok, output, milliseconds }: EventOf<'tool-ended'>,
+  changes: readonly FileChange[],
+  isKnown = true,
+): string {
+  const { signs, paint } = page;
+  const [, exit] = /^Exit code (\d+)\./u.exec(output) ?? [];
+  const status = ok || exit === undefined ? '' : `exit ${exit}`;
+  const about = changes.length > 0 ? changeSize(page, changes) : status;
+  // Of a call whose start nobody told it is not known how long it took.
+  const took = isKnown || milliseconds > 0 ? paint('dim', words.formatShort(milliseconds)) : '';
+  const parts = isNarrow(page) && about !== '' ? [about] : [about, took];
+  const rest = parts.filter((part) => part !== '').join(` ${paint('dim', signs.separator)} `);
+  return `${ok ? paint('green', signs.ok) : paint('red', signs.failed)} ${rest}`.trimEnd();
+}
+
+function toolEndedLines(page: Page, state: ViewState, event: EventOf<'tool-ended'>): string[] {
+  if (event.ok && isPlanTool(event.tool)) return [];
+  const call = knownCall(state, event);
+  const line = `${callLine(page, call)} ${callResult(page, event, call.changes, 'at' in call)}`;
+  const output = event.ok ? '' : cleanLines(event.output.slice(0, 4000), page.unicode);
+  // The first line that says what went wrong; the exit code stands beside the call already.
+  const complaint = output
+    .split('\n')
+    .find((each) => each.trim() !== '' && !/^Exit code \d+\.$|^\(no output\)$/u.test(each.trim()));
+  if (complaint === undefined) return [line];
+  return [line, ...page.entry({ mark: '', indent: 4, text: complaint, style: 'red', cut: true })];
+}
+
+function checkLines(page: Page, event: EventOf<'check-ended'>): string[] {
+  const { check, result, flaky, milliseconds, tail } = event;
+  const { signs, unicode } = page;
+  const looks = {
+    passed: ['passed', signs.ok, flaky ? 'yellow' : 'green'],
+    failed: ['failed', signs.failed, 'red'],
+    waiting: ['waits', signs.waiting, 'yellow'],
+    'cannot-start': ['cannot start', signs.failed, 'yellow'],
+  } as const satisfies Record<typeof result, readonly [string, string, Style]>;
+  const [said, mark, markStyle] = looks[result];
+  const how = flaky ? 'passed only when run again (flaky)' : said;
+  const took = result === 'waiting' ? '' : ` (${words.formatShort(milliseconds)})`;
+  const why = words.whyNotPassed(event);
+  const text = `${nameCheck(page, check)} ${how}${took}${why === '' ? '' : `: ${why}`}`;
+  const isBroken = result === 'failed' || result === 'cannot-start';
+  return [
+    // In ASCII the marks are words, and the words stand here already.
+    ...page.entry({ mark: unicode ? mark : signs.notice, markStyle, text }),
+    ...(isBroken ? tailOf(page, tail, tailLines) : []),
+  ];
+}
+
+const nameCheck = (page: Page, check: string): string =>
+  words.checkName(page.clip(words.bareCheck(check), longestCheck));
+
+/** Everything the first time, afterwards a bar and what changed; nothing when nothing changed. */
+export function planLines(page: Page, before: readonly TodoView[], todos: readonly TodoView[]): string[] {
+  const head = wrap(planHead(page, todos), page.width).map((line, index) =>
+    index === 0 ? line : `  ${line}`,
+  );
+  if (before.length === 0) return todos.length === 0 ? [] : [...head, ...list(page, todos, shownAtFirst)];
+  const changed = changedTodos(before, todos);
+  const [first, ...others] = changed;
+  if (first === undefined) return before.length === todos.length ? [] : head;
+  if (changed.length > 2 || isNarrow(page)) return [...head, ...list(page, changed, shownAfterwards)];
+  // One line for a todo that was finished, and one for the next.
+  const lead = barAndCount(page, todos);
+  const [line = ''] = todoLine(page, first, displayWidth(lead) + 1);
+  return [`${lead} ${line.trimStart()}`, ...others.flatMap((todo) => todoLine(page, todo))];
+}
+
+/** What came of them; a todo that was begun or planned stands in the living part. */
+function todoOutcomes(page: Page, before: readonly TodoView[], todos: readonly TodoView[]): string[] {
+  const isTold = ({ status, verification, dropped }: TodoView): boolean =>
+    dropped || verification === 'failed' || !(status === 'pending' || status === 'in_progress');
+  const told = before.length === 0 ? [] : changedTodos(before, todos).filter(isTold);
+  return told.flatMap((todo) => todoLine(page, todo));
+}
+
+function changedTodos(before: readonly TodoView[], todos: readonly TodoView[]): TodoView[] {
+  const seen = ({ title, status, verification, dropped }: TodoView): string =>
+    JSON.stringify([title.slice(0, longestTitle * 2), status, verification, dropped]);
+  const known = new Map(before.map((todo) => [todo.id, seen(todo)]));
+  return todos.filter((todo) => known.get(todo.id) !== seen(todo));
+}
+
+/** The bar, and how far the plan is: what is checked and what is only claimed are told apart. */
+export function planHead(page: Page, todos: readonly TodoView[]): string {
+  const amount = (standing: words.Standing): number =>
+    todos.filter((todo) => words.standingOf(todo, false) === standing).length;
+  const more = (['claimed', 'blocked', 'cancelled'] as const).flatMap((standing) => {
+    const name = standing === 'claimed' ? 'only claimed' : standing;
+    return amount(standing) === 0 ? [] : [`, ${amount(standing)} ${name}`];
+  });
+  return todos.length === 0 ? 'plan: no todos' : barAndCount(page, todos) + more.join('');
+}
+
+/** The bar is full only when everything is completed, empty only when nothing is; one cell for whatever there is. */
+function barAndCount({ signs, paint }: Page, todos: readonly TodoView[]): string {
+  const done = todos.filter(({ status }) => status === 'completed');
+  const checked = done.filter((todo) => words.standingOf(todo, false) === 'checked').length;
+  const cells = (amount: number): number =>
+    amount >= todos.length ? barCells : Math.min(barCells - 1, Math.ceil((amount / todos.length) * barCells));
+  const filled = cells(done.length);
+  const proved = Math.min(cells(checked), checked < done.length ? Math.max(0, filled - 1) : filled);
+  const bar = [
+    paint('green', signs.checked.repeat(proved)),
+    paint('yellow', signs.claimed.repeat(filled - proved)),
+    signs.open.repeat(barCells - filled),
+  ];
+  return `plan [${bar.join('')}] ${done.length}/${todos.length}`;
+}
+
+function list(page: Page, todos: readonly TodoView[], most: number): string[] {
+  const hidden = todos.length - most;
+  const more =
+    hidden > 0 ? page.entry({ mark: '', indent: 2, text: `and ${hidden} more`, style: 'dim' }) : [];
+  return [...todos.slice(0, most).flatMap((todo) => todoLine(page, todo)), ...more];
+}
+
+/** One line: the title gives way, the remark stays. `taken`: columns that stand before it. */
+function todoLine(page: Page, todo: TodoView, taken = 2): string[] {
+  const [mark, markStyle] = words.todoMarks[todo.status];
+  const remark = words.remarkOf(todo);
+  const room = page.width === null ? Infinity : page.width - taken - mark.length - 1 - displayWidth(remark);
+  const title = page.clip(todo.title, Math.max(8, Math.min(longestTitle, room)));
+  const style: { style?: Style } = todo.status === 'in_progress' ? { style: 'bold' } : {};
+  return page.entry({ mark, markStyle, text: `${title}${remark}`, indent: 2, cut: true, ...style });
+}
+
+type Of<Type extends ViewEvent['type']> = Extract<ViewEvent, { type: Type }>;
+type Lines = {
+  readonly [Type in ViewEvent['type']]?: (page: Page, event: Of<Type>, state: ViewState) => string[];
+};
+
+const told = (
+  page: Page,
+  sign: keyof Page['signs'],
+  markStyle: Style,
+  text: string,
+  more?: Partial<Entry>,
+): string[] => page.entry({ mark: page.signs[sign], markStyle, text, ...more });
+
+const lines: Lines = {
+  'run-started': (page, { goal, resumed, model, directory, permissions, sessionId }) => {
+    const session = `session ${shortId(sessionId)}`;
+    const what = goal ?? (resumed ? session : 'the plan as given');
+    const about = `${what === session ? '' : `${session}, `}model ${model}, permissions ${permissions}`;
+    return [
+      ...told(page, 'start', 'green', `${resumed ? 'resumed' : 'goal'}: ${what}`, { style: 'bold' }),
+      ...page.entry({ mark: '', indent: 2, text: about }),
+      ...page.entry({ mark: '', indent: 2, text: `folder ${directory}` }),
+    ];
+  },
+  // A pause may have been lifted elsewhere.
+  'step-started': (page, _event, { wait }) =>
+    wait?.reason === 'paused-by-human' ? told(page, 'notice', 'yellow', 'Resumed by you.') : [],
+  'tool-ended': (page, event, state) => toolEndedLines(page, state, event),
+  'plan-changed': (page, { todos }, state) => planLines(page, state.todos, todos),
+  continuation: (page, event, state) => {
+    const quote = (text: string): string => page.clip(text, 48);
+    const { isRefused, sentence, next } = words.describeContinuation(event, state, quote);
+    const then = next === null ? '' : ` ${page.signs.arrow} next: ${page.clip(next, 60)}`;
+    const style = event.level >= words.lastLevel ? 'red' : 'yellow';
+    const mark = isRefused ? page.signs.refused : page.signs.continuation;
+    // The line that must not be overlooked: bold, in colour, mark and text.
+    const entry = page.entry({ mark, text: sentence + then, style });
+    return entry.map((line) => page.paint('bold', line.replace(mark, page.paint(style, mark))));
+  },
+  waiting: (page, { at, reason, sentence, until }, { wait }) => {
+    // An error that is tried again has said so.
+    if (until !== null && wait?.until === until) return [];
+    // Background work ends when it ends; what is known is how long it may take at most.
+    const most = reason === 'subagent-at-work' ? ', at most' : '';
+    const end = until === null ? '' : `${most} until ${moment(until, at)}`;
+    return told(page, 'waiting', 'yellow', `waiting${end}: ${sentence}`);
+  },
+  error: (page, { at, sentence, retryAt }) => {
+    const again = retryAt === null ? '' : ` It is tried again at ${moment(retryAt, at)}.`;
+    return told(page, 'error', 'red', `${sentence}${again}`);
+  },
+  notice: (page, { sentence }) => told(page, 'notice', 'yellow', sentence),
+  'worker-started': (page, { agentType, title }) =>
+    told(page, 'arrow', 'green', `worker ${page.clip(agentType, longestName)}: ${title}`),
+  'worker-ended': (page, { agentType, result, sentence, milliseconds }) => {
+    const who = `worker ${page.clip(agentType, longestName)}`;
+    const took = words.formatShort(milliseconds);
+    // What it reports is its word: no tick.
+    if (result === 'done') return told(page, 'notice', 'yellow', `${who} reported after ${took}`);
+    return told(page, 'failed', 'red', `${who}: ${result} after ${took}. ${sentence}`);
+  },
+  'permission-asked': wantedLines,
+  'permission-answered': settledLines,
+  'human-message': saidLines,
+  'check-ended': (page, event) => checkLines(page, event),
+  baseline: (page, { check, result, sentence }) => {
+    const why = words.whyNotPassed({ check, sentence });
+    const said = {
+      passed: 'passes already',
+      failed: 'fails',
+      'cannot-start': `cannot start: ${why} If it still cannot at the end, the run ends as blocked.`,
+    };
+    const text = `before the work: ${nameCheck(page, check)} ${said[result]}`;
+    // A warning, not an error: the agent may have to write it (P44).
+    return result === 'cannot-start'
+      ? told(page, 'failed', 'yellow', text)
+      : told(page, 'notice', 'dim', text);
+  },
+  usage: (page, { total }, { counted }) => {
+    if ((counted + 1) % usageEvery !== 0) return [];
+    const parts = [words.describeTokens(total), words.describeCost(total.cost)].filter((part) => part !== '');
+    return page.entry({ mark: '', text: `so far: ${parts.join('; ')}`, style: 'dim' });
+  },
+  compacted: (page, { messagesBefore, messagesAfter }) => {
+    const sentence = `history summarised: ${messagesBefore} ${page.signs.arrow} ${messagesAfter} messages`;
+    return told(page, 'notice', 'yellow', sentence);
+  },
+  'run-ended': (page, event, state) => summaryLines(page, event, state),
+  'permission-withdrawn': (page) =>
+    told(page, 'notice', 'yellow', 'The permission is no longer asked for; nobody answered.'),
+  'session-state': (page, event, { session }) => {
+    const text = describeSession(event);
+    return session !== null && describeSession(session) === text ? [] : told(page, 'notice', 'yellow', text);
+  },
+};
+
+/** Whose it is and which (V11), and how it stands. */
+function describeSession({ host, sessionId, title, words, waits }: SessionStateSeen): string {
+  const name = `${host} ${shortId(sessionId)}${title === null ? '' : ` “${title.slice(0, 60)}”`}`;
+  return [`${name}: ${words}`, ...waits].join('; ');
+}
+
+/** `state`: before the event. `forView`: above a living part that shows the plan, what runs and what is asked. */
+export function eventLines(page: Page, state: ViewState, event: ViewEvent, forView: boolean): string[] {
+  // The table pairs each type with the lines of exactly that type; the compiler cannot follow the pairing.
+  const draw = lines[event.type] as
+    | ((page: Page, event: ViewEvent, state: ViewState) => string[])
+    | undefined;
+  if (draw === undefined) return [];
+  if (!forView) return draw(page, event, state);
+  if (event.type === 'usage' || event.type === 'session-state' || event.type === 'permission-withdrawn')
+    return [];
+  if (event.type === 'plan-changed') return todoOutcomes(page, state.todos, event.todos);
+  // While it is asked, the question stands in the living part; here it stands with its answer. One that does not fit
+  // there is told at once: what is allowed must be shown whole.
+  if (event.type === 'permission-asked' && isShort(event.subject)) return [];
+  const isSettled = (requestId: string): boolean =>
+    event.type === 'run-ended' || (event.type === 'permission-answered' && event.requestId === requestId);
+  const settled = state.permissions.filter((each) => isShort(each.subject) && isSettled(each.requestId));
+  const questions = settled.flatMap((each) => wantedLines(page, each));
+  // The living part says which key goes on here; the hint is for those who have none.
+  if (event.type === 'waiting' && event.reason === 'paused-by-human')
+    return draw(page, { ...event, sentence: 'Paused by you.' }, state);
+  return [...questions, ...draw(page, event, state)];
+}
+
+function moment(at: number, now: number): string {
+  const clock = words.formatClock(at, now);
+  return at > now ? `${clock} (${formatAge(at, now)})` : clock;
+}
