@@ -89,7 +89,7 @@ describe('the command line', () => {
     expect(existsSync(join(bench.home, 'untildone.db'))).toBe(false);
     const says = `${out}${err}`;
     if (/^(?:config|permissions|trust)/u.test(name)) expect(code).toBe(0);
-    else expect(says).toMatch(/no sessions yet|There are no sessions yet\.|0 sessions/);
+    else expect(says).toMatch(/no sessions yet|There are no sessions yet\.|Nothing to archive/);
   });
 });
 
@@ -101,8 +101,29 @@ describe('transcript', () => {
   it('C3: of a session of a host it says who has the messages', async () => {
     await addStagnantSession(bench);
     expect((await bench.run('transcript')).out).toContain(
-      'No messages are kept here: scripted has them, in its own session.',
+      'The conversation is not kept here: scripted has it, in its own session.',
     );
+  });
+});
+
+describe('transcript of our own agent', () => {
+  it('5: a command that failed is marked as failed, with its exit code', async () => {
+    const host = await bench.host({ sessionId: 'own-0001', descriptor: { host: 'untildone' } });
+    await host.open();
+    const result = {
+      type: 'tool-result',
+      toolName: 'shell',
+      output: { type: 'text', value: 'Exit code 1.\nno' },
+    };
+    const body = JSON.stringify({ cut: false, message: { role: 'tool', content: [result] } });
+    const at = bench.clock.now();
+    const messages = [{ sessionId: 'own-0001', turnId: null, at, kind: 'tools', body } as const];
+    await (await bench.store()).record({ messages });
+    expect((await bench.run('transcript')).out).toContain(
+      'tools\n  shell ✗ exit 1\n  │ Exit code 1.\n  │ no\n',
+    );
+    const json = JSON.parse((await bench.run('transcript', '--json')).out);
+    expect(json.messages[0].results[0].ok).toBe(false);
   });
 });
 
@@ -113,10 +134,10 @@ describe('status', () => {
     expect(code).toBe(0);
     expect(linesOf(out)).toEqual([
       'alpha-0001  “Build the parser” · scripted · build · 5 s ago',
-      '  plan     2/4 completed, 1 blocked, 1 open, 2 without a check of its own',
-      '  state    settled: stagnant (stagnant)',
-      '  limits   3/3 without progress, 3/10 since a todo was finished, 4/500 since the human spoke',
-      '  last     let-go (stagnant), outcome stagnant',
+      '  plan     4 todos: 2 claimed, not checked · 1 blocked · 1 open',
+      '  state    ended: stagnant',
+      '  limits   3/3 without progress, 3/10 since a todo was finished, 4/500 since you last spoke',
+      '  last     may stop: stagnant',
       '  because  No progress after 3 continuations.',
       '',
     ]);
@@ -134,7 +155,7 @@ describe('status', () => {
     });
     await host.stops();
     const { out } = await bench.run('status', 'beta');
-    expect(out).toContain("  state      waiting for the human's answer to a permission request");
+    expect(out).toContain('  state      waiting for your answer to a permission request');
     expect(out).toContain('  next       Remove dead code');
     expect(out).toContain('  waits for  1 permission request without an answer');
     expect(out).toContain('  waits for  background shell: npm test');
@@ -145,17 +166,17 @@ describe('status', () => {
     const host = await bench.host({ sessionId: 'gamma-0001', mode: 'told' });
     const state = async () => (await bench.run('status')).out.match(/ {2}state +(.*)/)?.[1];
     await host.open();
-    expect(await state()).toBe('idle: no turn yet');
+    expect(await state()).toBe('idle: nothing was asked of it yet');
     await host.says('Clean up');
     await host.plans('Remove dead code');
     expect(await state()).toBe('running: turn 1');
     await host.stops();
     expect(await state()).toBe('counting down: the agent goes on, in 2 s');
     await bench.run('pause', '--reason', 'lunch');
-    expect(await state()).toBe('paused by the human: lunch');
+    expect(await state()).toBe('paused by you: lunch');
     await bench.run('resume');
     await bench.run('stop');
-    expect(await state()).toBe('stopped by the human (untildone stop)');
+    expect(await state()).toBe('stopped by you (untildone stop)');
     await host.happens({ type: 'session-deleted' });
     expect(await state()).toBe('deleted');
   });
@@ -202,7 +223,7 @@ describe('naming a session', () => {
   it('a start of the id is enough; an unclear or unknown one gets the candidates and exits 1', async () => {
     await addStagnantSession(bench, 'alpha-0001');
     await addStagnantSession(bench, 'alpha-0002');
-    expect((await bench.run('why', 'alpha-0001')).out).toContain('session alpha-0001');
+    expect((await bench.run('why', 'alpha-0001')).out).toMatch(/^alpha-0001/u);
     const unclear = await bench.run('why', 'alpha');
     expect(unclear).toMatchObject({ code: 1, out: '' });
     expect(unclear.err).toBe(
@@ -219,27 +240,77 @@ describe('naming a session', () => {
     await addStagnantSession(bench, 'alpha-0001');
     const subagent = await bench.host({ sessionId: 'sub-0001', descriptor: { kind: 'subagent' } });
     await subagent.open();
-    expect((await bench.run('why')).out).toContain('session alpha-0001');
+    expect((await bench.run('why')).out).toMatch(/^alpha-0001/u);
     const nowhere = await bench.runWith({ cwd: '/nowhere' }, 'why');
     expect(nowhere.err).toContain('There is no session of this directory.');
   });
 });
 
 describe('why', () => {
-  it('V6: prints the rules in order, the one that answered with its inputs, and those that were not asked', async () => {
+  it('17: five lines: what happened, the rule, its numbers, which check failed, what was sent', async () => {
     await addStagnantSession(bench);
-    const { out } = await bench.run('why');
-    expect(linesOf(out).slice(0, 9)).toEqual([
-      'Decision 6 of 6 in session alpha-0001 “Build the parser” (scripted, build)',
-      '  answer   let-go',
-      '  reason   stagnant',
-      '  because  No progress after 3 continuations.',
-      '  outcome  stagnant',
-      '  when     2027-01-15 08:00:25 (5 s ago)',
-      expect.stringMatching(/^ {2}policy {3}[0-9a-f]{32}$/),
+    expect(linesOf((await bench.run('why')).out)).toEqual([
+      'alpha-0001 “Build the parser”, 5 s ago: may stop: stagnant. No progress after 3 continuations.',
+      '  rule     stagnant, 36 of 39: Was there no progress for too many continuations?',
+      '  numbers  without progress 3, limit 3, unverified 0',
+      '  check    none failed',
+      '  sent     nothing',
       '',
-      'The rules, in order:',
     ]);
+    const refused = linesOf((await bench.run('why', '--decision', '4')).out);
+    expect(refused).toHaveLength(6);
+    expect(refused[0]).toMatch(
+      /^alpha-0001 “Build the parser”, \d+ s ago, decision 4 of 6: sent back to work\. Todos are open /u,
+    );
+    expect(refused[1]).toBe('  rule     none of 39 lets the agent stop, so it goes on');
+    expect(refused[2]).toContain('open 1, total 3, continuations 2, stagnant 2, next Document it');
+    expect(refused[4]).toMatch(
+      /^ {2}sent {5}“\[TODO CONTINUATION\] 2\/4 completed, 1 remaining, 1 blocked\. /u,
+    );
+  });
+
+  it('17: names the check that failed, and what it printed last', async () => {
+    const host = await bench.host({ sessionId: 'alpha-0001' });
+    await host.open();
+    await host.says('Work');
+    await host.plans('Write it');
+    const row = {
+      sessionId: 'alpha-0001',
+      todoId: null,
+      check: 'npm test',
+      flaky: false,
+      fingerprint: null,
+      timedOut: false,
+    };
+    const seen = {
+      sentence: 'npm test exited with 1 instead of 0 after 0.2 s.',
+      milliseconds: 200,
+      exitCode: 1,
+    };
+    const at = bench.clock.now();
+    const evidence = {
+      ...row,
+      ...seen,
+      at,
+      result: 'failed',
+      tail: 'ok 1\n\u001b[31mnot ok 2 - parses\n',
+    } as const;
+    await (await bench.store()).record({ evidence: [evidence] });
+    await host.works();
+    await host.stops();
+    const { out } = await bench.run('why');
+    expect(out).toContain(
+      '  check    check "npm test" failed: it exited with 1 instead of 0. It printed “not ok 2 - parses” last.\n',
+    );
+    const json = JSON.parse((await bench.run('why', '--json')).out);
+    expect(json.failedChecks).toMatchObject([{ check: 'npm test' }]);
+    expect(json.text).toContain('] 0/1 completed');
+  });
+
+  it('V6: --rules prints them in order, the one that answered, and those that were not asked', async () => {
+    await addStagnantSession(bench);
+    const { out } = await bench.run('why', '--rules');
+    expect(out).toMatch(/^Decision 6 of 6, 2027-01-15 08:00:25, settings [0-9a-f]{32}$/mu);
     const names = [...out.matchAll(/^ +\d+ {2}(\S+) +(silent|ANSWERED|not asked)/gm)].map((match) => [
       match[1],
       match[2],
@@ -251,17 +322,16 @@ describe('why', () => {
         index < answered ? 'silent' : index === answered ? 'ANSWERED' : 'not asked',
       ]),
     );
-    expect(out).toContain('          withoutProgress  3\n          limit            3\n');
   });
 
-  it('V6: for a continuation all rules were silent, and the text is named', async () => {
+  it('V6: for a continuation all rules were silent, and the text is named and shown whole', async () => {
     await addStagnantSession(bench);
-    const { out } = await bench.run('why', 'alpha', '--decision', '4');
+    const { out } = await bench.run('why', 'alpha', '--decision', '4', '--rules');
     expect(out).toContain('Decision 4 of 6');
-    expect(out).not.toMatch(/ANSWERED|not asked/);
-    expect(out).toContain('No rule answered, so the agent goes on.');
-    expect(out).toContain('The text that it got (firmness 3 of 3):');
+    expect(out).not.toMatch(/ANSWERED/);
+    expect(out).toContain('No rule answered, so the agent goes on. The text that it got (firmness 3 of 3):');
     expect(out).toMatch(/standard +CHOSEN/);
+    expect(out).toContain('  │ [TODO CONTINUATION] 2/4 completed');
     const none = await bench.run('why', 'alpha', '--decision', '7');
     expect(none).toMatchObject({
       code: 2,
@@ -294,7 +364,7 @@ describe('why', () => {
     await host.plans('Remove dead code');
     await host.stops();
     await bench.clock.advance(2000);
-    const { out } = await bench.run('why');
+    const { out } = await bench.run('why', '--rules');
     expect(out).toMatch(/38 +delivery-failed +ANSWERED/u);
     expect(out).toContain('the scripted host refused');
     await host.runtime.detach();
@@ -383,6 +453,6 @@ describe('pause, stop and resume', () => {
     await addStagnantSession(bench);
     writeFileSync(join(bench.project, 'untildone.json'), '{ "mode": "loud" }');
     expect((await bench.run('stop')).code).toBe(0);
-    expect((await bench.run('status')).out).toContain('state    stopped by the human');
+    expect((await bench.run('status')).out).toContain('state    stopped by you');
   });
 });

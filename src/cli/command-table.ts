@@ -57,6 +57,11 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./commands/why.ts')).why,
   },
   {
+    name: 'report',
+    summary: 'One page for a pull request: changed files, what proves each, what was refused',
+    load: async () => (await import('./commands/report.ts')).report,
+  },
+  {
     name: 'replay',
     summary: 'What other settings would have decided',
     load: async () => (await import('./commands/replay.ts')).replay,
@@ -99,27 +104,27 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: 'plan show',
     summary: 'The plan of a session as a list',
-    load: async () => (await import('./commands/plan-show.ts')).planShow,
+    load: async () => (await import('./commands/plan.ts')).planShow,
   },
   {
     name: 'plan log',
     summary: 'Who changed the plan, when and how',
-    load: async () => (await import('./commands/plan-log.ts')).planLog,
+    load: async () => (await import('./commands/plan.ts')).planLog,
   },
   {
     name: 'plan import',
     summary: 'Read a Markdown task list into a plan',
-    load: async () => (await import('./commands/plan-import.ts')).planImport,
+    load: async () => (await import('./commands/plan-files.ts')).planImport,
   },
   {
     name: 'plan export',
     summary: 'The plan as a Markdown task list, or its boxes in one',
-    load: async () => (await import('./commands/plan-export.ts')).planExport,
+    load: async () => (await import('./commands/plan-files.ts')).planExport,
   },
   {
     name: 'ledger verify',
     summary: 'Check that no entry of the ledger was changed or lost',
-    load: async () => (await import('./commands/ledger-verify.ts')).ledgerVerify,
+    load: async () => (await import('./commands/plan.ts')).ledgerVerify,
   },
   {
     name: 'config',

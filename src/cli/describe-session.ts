@@ -1,12 +1,18 @@
 // A session in words: what it is doing, how far its plan is, how much of its limits is used (C3, C4).
 // Pure. The same values feed the text and the JSON of `status`; text made from them still has to be made safe.
 
+import { planView } from '../agent/agent-event.ts';
+import type { Decision } from '../core/decision.ts';
 import type { Reason } from '../core/rules.ts';
 import { visibleLine } from '../core/safe-text.ts';
 import type { Settings } from '../core/settings.ts';
-import { openCount, type PlanCounts, planSize, type Session } from '../core/state.ts';
+import { countPlan, type Session, type State } from '../core/state.ts';
+import type { WorkerView } from '../engine/worker-sessions.ts';
+import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
+import { count, shown } from './print.ts';
 import { shortId } from './session-name.ts';
+import { continuationName, standingNames, standingOf, standings } from './show/words.ts';
 
 export type StateName =
   | 'deleted'
@@ -27,26 +33,28 @@ export interface SessionState {
 const causes = {
   recovering: 'the recovery from an error',
   compacting: 'the compaction of the context',
-  'permission-pending': "the human's answer to a permission request",
-  'question-pending': "the human's answer to a question",
+  'permission-pending': 'your answer to a permission request',
+  'question-pending': 'your answer to a question',
   'subagent-at-work': 'a subagent in the background',
   'nothing-open': 'the checks',
   stagnant: 'the checks of what the agent claimed',
-  'repeated-question': 'the human: the agent asked twice in a row',
+  'repeated-question': 'you: the agent asked twice in a row',
   'rate-limited': "the provider's limit to be reset",
 } satisfies Partial<Record<Reason, string>>;
 
 const pauses: Readonly<Record<NonNullable<Session['pause']>['by'], string>> = {
-  human: 'paused by the human',
+  human: 'paused by you',
   model: 'paused by the agent',
-  rejection: 'paused because the human said no',
+  rejection: 'paused because you said no',
   system: 'paused by untildone',
 };
 
 export function describeState(session: Session, now: number): SessionState {
   const { latch, pause, timer, parked, settled, turn } = session;
   if (session.deleted) return { name: 'deleted', words: 'deleted' };
-  if (latch !== null) return { name: 'latched', words: `stopped by the human (${latch.how})` };
+  // One that was asked for beneath an agent says so itself.
+  const by = latch?.how.includes('beneath') ? 'stopped' : 'stopped by you';
+  if (latch !== null) return { name: 'latched', words: `${by} (${latch.how})` };
   if (pause !== null) {
     return {
       name: 'paused',
@@ -65,11 +73,17 @@ export function describeState(session: Session, now: number): SessionState {
     };
   const pending = pendingWait(session);
   if (pending !== null) return { name: 'waiting', words: `waiting for ${pending}` };
-  if (settled !== null) return { name: 'settled', words: `settled: ${settled.outcome} (${settled.reason})` };
+  if (settled !== null) return { name: 'settled', words: `ended: ${settled.outcome}` };
   if (isWorker(session)) return workerState(session);
+  if (isImported(session)) return { name: 'idle', words: 'imported; nobody works on it' };
   if (turn === null || turn.ended)
-    return { name: 'idle', words: turn === null ? 'idle: no turn yet' : 'idle' };
+    return { name: 'idle', words: turn === null ? 'idle: nothing was asked of it yet' : 'idle' };
   return { name: 'running', words: `running: turn ${turn.number}` };
+}
+
+/** The plan of a file, which `plan import` keeps: no agent is behind it, and none ever will be. */
+export function isImported({ descriptor }: Pick<Session, 'descriptor'>): boolean {
+  return descriptor.host === 'plan-file';
 }
 
 /** A worker of our own agent hears no human, so it has no turn; its one stop is its end. */
@@ -120,6 +134,17 @@ export function describeWaits(session: Session, now: number): string[] {
   ];
 }
 
+/** `Claude Code · build`, `untildone run`: who works, for a list. */
+export function describeAgent({
+  descriptor: { host },
+  agent,
+}: Pick<Session, 'descriptor' | 'agent'>): string {
+  if (host === 'plan-file') return 'imported plan';
+  if (host === 'untildone') return `untildone ${shown(agent.name ?? '', 30)}`.trim();
+  const title = hostOf(host)?.title ?? shown(host, 30);
+  return agent.name === null ? title : `${title} · ${shown(agent.name, 30)}`;
+}
+
 const kinds: Readonly<Record<Session['descriptor']['kind'], string>> = {
   main: 'its main session',
   subagent: 'a session of a subagent',
@@ -130,25 +155,49 @@ const kinds: Readonly<Record<Session['descriptor']['kind'], string>> = {
 /** Who runs the session, and how it is kept at work. */
 export function describeHost({ descriptor }: Session): string {
   const { host, mode, kind, headless, parentId } = descriptor;
+  if (host === 'plan-file') return 'none: an imported plan';
   if (host === 'untildone') return parentId === null ? 'our own agent' : 'our own agent: a worker';
   const way = mode === 'asked' ? 'it asks before it stops' : 'it is told to go on';
   return `${host}, ${kinds[kind]}; ${way}${headless ? '; nobody is there to answer it' : ''}`;
 }
 
-export function describePlan(counts: PlanCounts): string {
-  const total = planSize(counts);
-  if (total === 0) return 'no plan';
-  const open = openCount(counts);
-  const part = (count: number, word: string): string => (count === 0 ? '' : `, ${count} ${word}`);
-  return [
-    `${counts.completed}/${total} completed`,
-    part(counts.blocked, 'blocked'),
-    part(counts.cancelled, 'cancelled'),
-    part(open, 'open'),
-    part(counts.dropped, 'of them dropped from the list'),
-    part(counts.failed, 'with a failed check'),
-    part(counts.uncovered, 'without a check of its own'),
-  ].join('');
+export function describeWorker({ id, agentType, title, result }: WorkerView): string {
+  const todo = title === null ? '' : ` “${shown(title, 80)}”`;
+  return `${shortId(id)} ${shown(agentType, 40)}: ${result ?? 'not ended'}${todo}`;
+}
+
+/** The checks on the goal passed, so that they cover todos that have no check of their own. */
+export function isGoalChecked({ settled }: Pick<Session, 'settled'>): boolean {
+  return settled?.outcome === 'done' && settled.reason === 'nothing-open';
+}
+
+/** `3 todos: 1 checked · 1 claimed, not checked · 1 open`: what `run` says at its end, everywhere (V8). */
+export function describePlan(session: State): string {
+  const { todos } = planView(session.plan);
+  if (todos.length === 0) return 'no plan';
+  const standing = todos.map((todo) => standingOf(todo, isGoalChecked(session)));
+  const amounts = [...standings].reverse().flatMap((name) => {
+    const amount = standing.filter((each) => each === name).length;
+    return amount === 0 ? [] : [`${amount} ${standingNames[name]}`];
+  });
+  const { dropped, failed } = countPlan(session.plan);
+  const remarks = [
+    ...(dropped === 0 ? [] : [`${dropped} dropped from the list`]),
+    ...(failed === 0 ? [] : [`${failed} with a failed check`]),
+  ];
+  return `${count(todos.length, 'todo')}: ${[amounts.join(' · '), ...remarks].join('; ')}`;
+}
+
+/** `may stop: done`, `sent back to work: todos open`, `waits: permission-pending`. */
+export function describeAnswer({ answer, reason, outcome, textKind, observed }: Decision): string {
+  const sent = textKind === null ? 'sent back to work' : `sent back to work: ${continuationName(textKind)}`;
+  const said = {
+    continue: sent,
+    wait: `waits: ${reason}`,
+    // Without an outcome it was none of our business.
+    'let-go': outcome === null ? `left alone: ${reason}` : `may stop: ${outcome}`,
+  };
+  return `${said[answer]}${observed ? ' (only observed: nothing was done)' : ''}`;
 }
 
 export interface Limit {
@@ -178,7 +227,7 @@ export function describeLimits({ counters, usage }: Session, settings: Settings,
       limit: settings.maxContinuations,
       words: 'since a todo was finished',
     },
-    { name: 'ceiling', used: counters.total, limit: settings.ceiling, words: 'since the human spoke' },
+    { name: 'ceiling', used: counters.total, limit: settings.ceiling, words: 'since you last spoke' },
     ...budgets.flatMap((budget) => (budget.limit === null ? [] : [{ ...budget, limit: budget.limit }])),
   ];
 }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UntildoneError } from '../core/error.ts';
 import { broken, type Finding, ok } from '../hosts/install/installer.ts';
-import { openDatabase } from '../store/sqlite/open-database.ts';
+import { damageOf } from '../store/sqlite/open-database.ts';
 import { storePath, whyNotPrivate } from '../store/state-directory.ts';
 import { noSessionsYet } from './find-session.ts';
 import type { Io } from './io.ts';
@@ -37,7 +37,7 @@ export async function examineStore(io: Io, hosts: readonly string[]): Promise<St
         }
         return seen;
       })) ?? {};
-    const damage = await findDamage(path);
+    const damage = await damageOf(path);
     const finding =
       damage === null
         ? ok('store', `The store at ${path} opens and is whole.`)
@@ -60,16 +60,4 @@ const lookedAt = 200;
 function isHere(directory: string | null, cwd: string): boolean {
   if (directory === null) return false;
   return directory === cwd || directory.startsWith(`${cwd}/`) || cwd.startsWith(`${directory}/`);
-}
-
-/** Null: none. */
-async function findDamage(path: string): Promise<string | null> {
-  const database = await openDatabase(path);
-  try {
-    const [row] = database.prepare('PRAGMA quick_check(1)').all();
-    const answer = String(Object.values(row ?? {})[0] ?? '');
-    return answer === 'ok' ? null : answer;
-  } finally {
-    database.close();
-  }
 }

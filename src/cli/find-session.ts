@@ -6,8 +6,10 @@ import { UntildoneError } from '../core/error.ts';
 import type { Session, State } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
 import { hostOf } from '../hosts/hosts.ts';
+import { isImported } from './describe-session.ts';
 import { formatAge } from './describe-time.ts';
 import type { Io } from './io.ts';
+import { withStore } from './open-runtime.ts';
 import { shown } from './print.ts';
 import { nameSession, shortId } from './session-name.ts';
 
@@ -16,6 +18,19 @@ const recentSessions = 50;
 const namedCandidates = 5;
 
 export const noSessionsYet = 'There are no sessions yet.';
+
+/** Opens the store, finds the session that is meant, and closes the store behind `work`. It creates no store. */
+export async function withSession<T>(
+  io: Io,
+  word: string | null,
+  work: (store: Store, session: State) => Promise<T>,
+): Promise<T> {
+  const found = await withStore(io, async (store) => ({
+    value: await work(store, await findSession(store, word, io)),
+  }));
+  if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
+  return found.value;
+}
 
 /** With its plan. */
 export async function findSession(store: Store, word: string | null, io: Io): Promise<State> {
@@ -61,10 +76,12 @@ async function mostRecent(store: Store, io: Io): Promise<Session> {
   );
   const session = meant ?? found[0];
   if (session !== undefined) return session;
-  throw new UntildoneError(
-    'unknown-session',
-    'There is no session of this directory. `untildone status --all` lists those of all directories.',
-  );
+  const [imported] = await sessionsHere(store, io, 1, () => true);
+  const helps =
+    imported === undefined
+      ? '`untildone status --all` lists those of all directories.'
+      : `There is an imported plan, which you can name: ${shortId(imported.id)}.`;
+  throw new UntildoneError('unknown-session', `There is no session of this directory. ${helps}`);
 }
 
 async function byWord(store: Store, word: string, io: Io): Promise<Session> {
@@ -105,13 +122,34 @@ function list(sessions: readonly Session[], { clock }: Io): string {
   return sessions.length > namedCandidates ? `${named.join(', ')} and others` : named.join(', ');
 }
 
-/** Newest first: those of this directory, else of the nearest one above it in the same repository. */
-export async function sessionsHere(store: Store, { cwd }: Io, limit: number): Promise<readonly Session[]> {
+/**
+ * Newest first: those of this directory, else of the nearest one above it in the same repository. An imported plan is
+ * nobody's work, so that it is meant only where it is named.
+ */
+export async function sessionsHere(
+  store: Store,
+  { cwd }: Io,
+  limit: number,
+  isMeant: (session: Session) => boolean = (session) => !isImported(session),
+): Promise<readonly Session[]> {
   for (const directory of projectDirectories(cwd)) {
-    const found = await store.sessions({ directory, limit });
+    const found = await newest((most) => store.sessions({ directory, limit: most }), limit, isMeant);
     if (found.length > 0) return found;
   }
   return [];
+}
+
+/** The newest ones that fit: one run may have more workers than a list has lines. */
+export async function newest(
+  fetch: (limit: number) => Promise<readonly Session[]>,
+  limit: number,
+  fits: (session: Session) => boolean,
+): Promise<readonly Session[]> {
+  for (let wanted = limit; ; wanted *= 4) {
+    const found = await fetch(wanted);
+    const fitting = found.filter(fits);
+    if (fitting.length >= limit || found.length < wanted) return fitting.slice(0, limit);
+  }
 }
 
 /** Above the root of the repository, or where there is none, lies what belongs to other work. */

@@ -68,3 +68,10 @@ export function fields(rows: readonly (readonly [string, string] | null)[], inde
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 }
+
+/** The one way in which a command that looks answers: a document for programs, or lines for people. Exit code 0. */
+export function tell(io: Io, asJson: boolean, json: unknown, lines: () => readonly string[]): number {
+  if (asJson) printJson(io, json);
+  else printWrapped(io, lines());
+  return 0;
+}

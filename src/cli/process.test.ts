@@ -53,7 +53,7 @@ describe('as a process', () => {
   it('a reader that leaves early is no error: | head -1', () => {
     const { stdout, stderr } = shell('set -o pipefail; untildone plan show | head -1; echo "exit $?"');
     expect(stderr).toBe('');
-    expect(stdout).toBe('Plan of session alpha-0001 “Work”: 0/3000 completed, 3000 open\nexit 0\n');
+    expect(stdout).toBe('Plan of session alpha-0001 “Work”: 3000 todos: 3000 open\nexit 0\n');
   });
 
   it('an output that cannot be written is one sentence and exits 1', () => {

@@ -1,4 +1,4 @@
-// Makes hostile text safe to show: in a terminal, a prompt, a line of JSON, to a human who approves it.
+// Makes hostile text safe to show: in a terminal, a prompt, a line of JSON or of Markdown, to a human who approves it.
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: control characters are what this removes
 
 const stringSequence =
@@ -63,6 +63,28 @@ export function displayName(name: string): string {
     !/[\n\t\u2028\u2029"'`<>\\\p{Surrogate}]|^[\s-]|\s$|^$/u.test(name);
   if (plain) return name;
   return escapeJsonLine(JSON.stringify(name)).replace(/[<>]/gu, escapeCodeUnit);
+}
+
+/**
+ * Inside a line of Markdown: no mark-up, link, HTML or table cell of its own; no `@name` that calls people and no `#1` that
+ * closes an issue, which need a letter without width, since escapes do not stop them.
+ */
+export function markdownText(text: string, maxLength: number): string {
+  return oneLine(text.slice(0, maxLength * 16), maxLength)
+    .replace(/&/gu, '&amp;')
+    .replace(/[\\`*_[\]<>|~]/gu, '\\$&')
+    .replace(/:(?=\/\/)/gu, '\\:')
+    .replace(/[@#](?=\S)|\bwww(?=\.)|\bGH(?=-\d)/giu, '$&\u200b')
+    .replace(/^(?:[-+=#]|\d+(?=[.)]))/u, '\\$&');
+}
+
+/** As code: what stands in it is never read as anything else, whatever quotes it has. A bar would end a table's cell. */
+export function markdownCode(text: string, inTable = false): string {
+  const line = oneLine(text.slice(0, 4000), quotedLength);
+  const longest = Math.max(0, ...[...line.matchAll(/`+/gu)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  const pad = line.startsWith('`') || line.endsWith('`') ? ' ' : '';
+  return `${fence}${pad}${inTable ? line.replaceAll('|', '\\|') : line}${pad}${fence}`;
 }
 
 /** Controls, marks that reorder, letters without a shape, odd spaces, halves of characters. */

@@ -1,5 +1,5 @@
 // The store port. Each method is one transaction. Never: one that is seen half-written; an event applied twice; an error
-// that is no UntildoneError with a store code; a row that is deleted (`archive` only moves).
+// that is no UntildoneError with a store code; a row that is deleted (`archive` only moves), but by `forget`.
 import type { Decision } from '../core/decision.ts';
 import type { Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import type { LedgerEntry } from '../core/ledger.ts';
@@ -40,8 +40,13 @@ export type SessionFilter = Readonly<{
   id?: string;
   idPrefix?: string;
   idSuffix?: string;
+  /** Those in the archive instead; with an id, its start or its end. */
+  archived?: boolean;
   limit: number;
 }>;
+
+/** Rows of one session, by what they are; nothing that it has none of. */
+export type KeptRows = Readonly<Record<string, number>>;
 
 type TodoFilter =
   | { ids: readonly string[] }
@@ -164,6 +169,11 @@ export interface Store {
   shown(sessionId: string, after: number): Promise<readonly { sequence: number; body: string }[]>;
   /** Sessions untouched since `before` and without a timer, oldest first; how many. A plan that others use stays. */
   archive(before: number, limit: number): Promise<number>;
+  /**
+   * Counts what is kept of a session and of the workers that it sent, in the archive too, and with `isMeant` removes it for
+   * good, beside the store as well. A plan that others use stays, and so do policies, which belong to nobody.
+   */
+  forget(sessionId: string, isMeant: boolean): Promise<KeptRows>;
   /** After what was asked for before; every later call is refused. */
   close(): Promise<void>;
 }

@@ -35,18 +35,6 @@ export async function readWorkers(store: Store, { planId }: Session): Promise<Wo
   return [...workers.values()];
 }
 
-function isWorker({ descriptor }: Session): boolean {
+export function isWorker({ descriptor }: Pick<Session, 'descriptor'>): boolean {
   return descriptor.host === 'untildone' && descriptor.parentId !== null;
-}
-
-/** The newest sessions that are nobody's workers: one run may have more of those than a list has lines. */
-export async function withoutWorkers(
-  fetch: (limit: number) => Promise<readonly Session[]>,
-  limit: number,
-): Promise<readonly Session[]> {
-  for (let wanted = limit; ; wanted *= 4) {
-    const found = await fetch(wanted);
-    const others = found.filter((session) => !isWorker(session));
-    if (others.length >= limit || found.length < wanted) return others.slice(0, limit);
-  }
 }

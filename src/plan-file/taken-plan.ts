@@ -100,7 +100,7 @@ export function tellNewChecks({ checks = {} }: Policy, path: string): string | n
 }
 
 /** `plan-PLAN.md-1a2b3c4d`: readable, and another file of the same name has another one. */
-function ownSessionId(realPath: string): string {
+export function ownSessionId(realPath: string): string {
   const name = basename(realPath)
     .replace(/[^\w.-]+/g, '_')
     .slice(0, 60);

@@ -152,3 +152,69 @@ export function describeArchive({ store }: StoreUnderTest): void {
     });
   });
 }
+
+export function describeForgetting({ store, opened }: StoreUnderTest): void {
+  const nothing = {
+    ...{ state: null, todos: [], waiting: [], applied: [], decisions: [], ledger: [], outbox: [] },
+    ...{ timers: { due: [], nextAt: null }, openOutbox: [], usage: [] },
+  };
+
+  describe('forget', () => {
+    it('door 8: one session goes whole, and those beside it stay as they are', async () => {
+      await write(store(), 'kept', 20);
+      const before = await dump(store(), 'kept', 'kept', 'kept');
+      await write(store(), 'gone', 10);
+      await store().record({
+        messages: [{ sessionId: 'gone', turnId: null, at: 1, kind: 'agent', body: 'a secret word' }],
+        shown: [{ sessionId: 'gone', body: '{}' }],
+      });
+      const counted = await store().forget('gone', false);
+      expect(counted).toMatchObject({
+        sessions: 1,
+        todos: 3,
+        ledger: 2,
+        decisions: 2,
+        messages: 1,
+        shown: 1,
+      });
+      expect(await store().state('gone')).not.toBeNull();
+      expect(await store().forget('gone', true)).toEqual(counted);
+      expect(await dump(store(), 'gone', 'gone', 'gone')).toEqual({ ...nothing, sessions: before.sessions });
+      expect(await store().todos({ planId: 'old plan of gone' })).toEqual([]);
+      expect(await store().transcript('gone', 0)).toEqual({ messages: [], calls: [] });
+      expect(await store().shown('gone', 0)).toEqual([]);
+      expect(await dump(store(), 'kept', 'kept', 'kept')).toEqual(before);
+      expect(await store().forget('gone', false)).toEqual({});
+    });
+
+    it('door 8: a session in the archive is found there, and goes too', async () => {
+      await write(store(), 'old', 10);
+      await store().archive(15, 100);
+      const found = await store().sessions({ idSuffix: 'ld', archived: true, limit: 5 });
+      expect(found.map(({ id }) => id)).toEqual(['old']);
+      expect(await store().forget('old', true)).toMatchObject({ sessions: 1, todos: 3 });
+      expect(await store().sessions({ id: 'old', archived: true, limit: 5 })).toEqual([]);
+      // Nobody brings it back: what comes now is a new session.
+      expect(await store().step('old', ({ state }) => ({ result: state }))).toBeNull();
+    });
+
+    it('door 8: a plan that another session uses stays', async () => {
+      await write(store(), 'giver', 10);
+      const plan = await store().todos({ planId: 'giver' });
+      await save(store(), { state: aSession({ id: 'taker', updatedAt: 40 }) });
+      await save(store(), { state: aSession({ id: 'taker', planId: 'giver', updatedAt: 50 }), left: [[]] });
+      await store().forget('giver', true);
+      expect(await store().todos({ planId: 'giver' })).toEqual(plan);
+    });
+
+    it('door 8: what is forgotten is not missed: the session begins anew, also after a restart', async () => {
+      await write(store(), 'gone', 10);
+      await store().forget('gone', true);
+      const reopened = (await opened().reopen?.()) ?? store();
+      const seen = await reopened.step('gone', (loaded) => ({ result: [loaded.state, loaded.wentBack()] }));
+      expect(seen).toEqual([null, false]);
+      await reopened.append([anEvent.stopAttempted({ id: 'applied gone', sessionId: 'gone' })]);
+      expect(await reopened.events({ sessionId: 'gone', waiting: true })).toHaveLength(1);
+    });
+  });
+}

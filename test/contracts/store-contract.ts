@@ -2,7 +2,7 @@
 // and looks at a store only through its port, so that a store cannot pass it by accident of its layout.
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../../src/engine/store.ts';
-import { describeArchive } from './archive-contract.ts';
+import { describeArchive, describeForgetting } from './archive-contract.ts';
 import { describeChecks } from './check-contract.ts';
 import { describeDelivery } from './delivery-contract.ts';
 import { describeDurability } from './durability-contract.ts';
@@ -54,6 +54,7 @@ export function describeStore(name: string, open: () => Promise<OpenedStore>): v
     describeTranscript(underTest);
     describeChecks(underTest);
     describeArchive(underTest);
+    describeForgetting(underTest);
     describeHostileValues(underTest);
     describeDurability(underTest);
   });

@@ -38,7 +38,7 @@ describe('workers on the command line', () => {
     const own = (await line.run('transcript')).out;
     expect(own).toContain('  │ Do the work.');
     expect(own).toContain('  │ It is written.');
-    expect(own).toContain(`${started.workerId.slice(-6)} coder: done Write alpha`);
+    expect(own).toContain(`${started.workerId.slice(-6)} coder: done “Write alpha”`);
     expect(own).not.toMatch(/TODO CONTINUATION|All done!/);
     expect((await line.run('transcript', '--all')).out).toMatch(
       /held back\n {2}│ All done![\s\S]*TODO CONTINUATION/,

@@ -62,10 +62,10 @@ describe('untildone attach and hosts', () => {
     await terminal.sees(/\d+ s press any key to stop/u);
     expect(terminal.screen()).toContain('opencode');
     terminal.press('Space');
-    await terminal.sees('stopped by the human (a key in untildone attach)');
+    await terminal.sees('stopped by you (a key in untildone attach)');
     expect((await sessionOf(there))?.latch).not.toBeNull();
     terminal.type('r');
-    await terminal.gone('stopped by the human (');
+    await terminal.gone('stopped by you (');
     expect((await sessionOf(there))?.latch).toBeNull();
     terminal.type('q');
     expect(await terminal.ended()).toBe(0);
@@ -98,7 +98,7 @@ describe('untildone attach and hosts', () => {
     terminal.run(...there.line.words('attach'));
     await terminal.sees('p pause');
     terminal.type('p');
-    await terminal.sees('paused by the human');
+    await terminal.sees('paused by you');
     terminal.type('r');
     await terminal.sees('Only a human may say this');
     expect((await sessionOf(there))?.pause).not.toBeNull();
@@ -134,7 +134,7 @@ describe('untildone attach and hosts', () => {
     const last = json.events().at(-1) as { type: string; state?: string };
     expect(last).toMatchObject({ type: 'session-state', state: 'settled' });
     expect(plain.out()).toContain('[x] Write beta');
-    expect(plain.out()).toContain('settled: claimed');
+    expect(plain.out()).toContain('ended: claimed');
   });
 
   it('C3: a view that breaks leaves lines, and Ctrl-C works in them', async () => {

@@ -200,7 +200,7 @@ describe('untildone attach in a terminal', () => {
     await other.sees('[ ] Write alpha');
     await other.sees('running: turn 1');
     other.type('p');
-    await other.sees('paused by the human');
+    await other.sees('paused by you');
     await terminal.sees('Enter goes on');
     other.type('r');
     await terminal.sees(/\S shell .* sleep 5/u);
@@ -219,7 +219,7 @@ describe('untildone attach in a terminal', () => {
     other.run(...line.words('attach'));
     await other.sees(/\S shell .* sleep 60/u);
     other.type('x');
-    await other.sees('stopped by the human (a key in untildone attach)');
+    await other.sees('stopped by you (a key in untildone attach)');
     expect(await terminal.ended()).toBe(130);
     other.press('C-c');
     expect(await other.ended()).toBe(0);

@@ -468,13 +468,13 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'latched',
-    title: 'untildone attach: stopped by the human; r resumes.',
+    title: 'untildone attach: stopped by you; r resumes.',
     kind: 'attach',
-    shows: ['stopped by the human (untildone stop)'],
+    shows: ['stopped by you (untildone stop)'],
     events: (now) =>
       elsewhere(now, {
         state: 'latched',
-        words: 'stopped by the human (untildone stop)',
+        words: 'stopped by you (untildone stop)',
         until: null,
       }),
   },

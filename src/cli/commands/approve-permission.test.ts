@@ -173,7 +173,7 @@ describe('say', () => {
 
   it('P20: exactly a stop word sets the latch', async () => {
     await addSession();
-    expect((await bench.run('say', 'stop')).out).toContain('stopped by the human');
+    expect((await bench.run('say', 'stop')).out).toContain('stopped by you');
     expect((await session()).latch).not.toBeNull();
   });
 

@@ -308,7 +308,7 @@ describe('approve: at a terminal', () => {
     expect(await evidence()).toEqual([]);
     const shown = await atTerminal('y\\r');
     expect(shown).toContain('Session alpha-0001 “Work” (scripted)');
-    expect(shown).toContain("waiting for the human's answer to a question");
+    expect(shown).toContain('waiting for your answer to a question');
     expect(shown).toContain('look for goal and “Draw it”');
     expect(shown).toContain('Is look right?');
     expect(shown).toContain('Approved look.');

@@ -13,7 +13,7 @@ import {
 } from '../../checks/human-questions.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { hasHidden, visibleLine, visibleLines } from '../../core/safe-text.ts';
-import { countPlan, type PermissionRequest, type State } from '../../core/state.ts';
+import type { PermissionRequest, State } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import {
   approvalPrompt,
@@ -259,14 +259,14 @@ function questionText({ spec }: HumanQuestion): string {
 
 /** What a human has to know before the answer. */
 function questionLines({ session, io }: Place, question: HumanQuestion): string[] {
-  const { descriptor, plan } = session;
+  const { descriptor } = session;
   const purpose = describePurpose(question);
   return [
     `Session ${nameSession(session)} (${shown(descriptor.host, 30)})`,
     ...fields([
       ['directory', shown(descriptor.directory ?? 'unknown', 200)],
       ['state', shown(describeState(session, io.clock.now()).words)],
-      ['plan', describePlan(countPlan(plan))],
+      ['plan', describePlan(session)],
       ['check', `${shown(question.check, 60)}${purpose === '' ? '' : ` for ${purpose}`}`],
       ['question', questionText(question)],
     ]),

@@ -1,28 +1,46 @@
-// `untildone gc`: moves sessions that nobody touched for a while into the archive. Nothing is deleted, and a host
-// that comes back to an archived session finds it whole.
+// `untildone gc`: moves sessions that nobody touched for a while into the archive, where a host that comes back finds
+// them whole; and with --forget removes one session for good. That only a human may want: it is asked at a terminal or
+// said with --yes, never beneath an agent, and never while the session is at work.
 import { UntildoneError } from '../../core/error.ts';
-import type { Store } from '../../engine/store.ts';
-import { type Command, jsonOption } from '../command.ts';
-import { formatTime, parseSpan } from '../describe-time.ts';
+import type { Session } from '../../core/state.ts';
+import { ownSession } from '../../engine/session-owner.ts';
+import type { KeptRows, Store } from '../../engine/store.ts';
+import { askAtTerminal, readApproval } from '../ask-at-terminal.ts';
+import { type Arguments, type Command, jsonOption } from '../command.ts';
+import { describeState } from '../describe-session.ts';
+import { formatAge, formatTime, parseSpan } from '../describe-time.ts';
+import { findSession, noSessionsYet } from '../find-session.ts';
+import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
-import { count, printJson, printLines } from '../print.ts';
+import { count, printJson, printWrapped, refuse, shown, tell } from '../print.ts';
+import { nameSession, sessionFields, shortId } from '../session-name.ts';
 
 const defaultAge = '30d';
 /** Sessions per transaction: hooks of running agents get the write lock in between. */
 const batchSize = 20;
+/** The human did not say yes. */
+const leftAlone = 3;
 
 export const gc: Command = {
-  usage: 'gc [--older-than 30d] [--dry-run] [--json]',
+  usage: 'gc [--older-than 30d | --forget SESSION [--yes]] [--dry-run] [--json]',
   about: [
     'Archives sessions that were untouched for longer than the age given (90m, 12h, 30d, 4w) and wait for no timer.\nThe archive stays in the same file; nothing is deleted.',
+    'With --forget: removes one session for good, archived or not, with everything that is kept of it and of its\nworkers: events, decisions, plan and history, conversation, evidence, usage. It says what that is and asks. Files of\nyour project are not touched. Refused beneath an agent, and while the session is at work.',
+    'Exit codes of --forget: 0 removed, 3 left as it is, 1 refused.',
   ],
   options: {
     'older-than': { value: 'AGE', summary: `How long untouched (${defaultAge}).` },
-    'dry-run': { summary: 'Say how many, and change nothing.' },
+    forget: { value: 'SESSION', summary: 'Remove this session for good.' },
+    yes: { summary: 'Remove it without being asked.' },
+    'dry-run': { summary: 'Say what would be done, and change nothing.' },
     ...jsonOption,
   },
   positionals: [0, 0],
   async run(given, io) {
+    const word = given.text('forget');
+    if (word !== null && given.has('older-than'))
+      throw new UntildoneError('usage', 'Say --older-than or --forget, not both.');
+    if (word !== null) return forget(given, io, word);
     const age = parseSpan(given.text('older-than') ?? defaultAge);
     if (age === null)
       throw new UntildoneError('usage', '--older-than must be a number with m, h, d or w, such as 30d.');
@@ -30,12 +48,12 @@ export const gc: Command = {
     const dryRun = given.has('dry-run');
     const sessions =
       (await withStore(io, (store) => (dryRun ? countOld(store, before) : archive(store, before)))) ?? 0;
-    if (given.has('json')) printJson(io, { sessions, before, dryRun });
-    else {
-      const did = dryRun ? 'would be archived' : sessions === 1 ? 'was archived' : 'were archived';
-      printLines(io, [`${count(sessions, 'session')} untouched since ${formatTime(before)} ${did}.`]);
-    }
-    return 0;
+    const did = dryRun ? 'would be archived' : sessions === 1 ? 'was archived' : 'were archived';
+    return tell(io, given.has('json'), { sessions, before, dryRun }, () => [
+      sessions === 0
+        ? `Nothing to archive: no sessions untouched since ${formatTime(before)}.`
+        : `${count(sessions, 'session')} untouched since ${formatTime(before)} ${did}.`,
+    ]);
   },
 };
 
@@ -51,4 +69,99 @@ async function archive(store: Store, before: number): Promise<number> {
 async function countOld(store: Store, before: number): Promise<number> {
   const sessions = await store.sessions({ limit: Number.MAX_SAFE_INTEGER });
   return sessions.filter(({ updatedAt, timer }) => updatedAt < before && timer === null).length;
+}
+
+async function forget(given: Arguments, io: Io, word: string): Promise<number> {
+  const agent = await io.agentAbove();
+  if (agent !== null)
+    return refuse(io, `Only a human may have a session forgotten, and this was said beneath ${agent}.`);
+  const code = await withStore(io, async (store) => {
+    const session = await findAnySession(store, word, io);
+    const why = await whyAtWork(io, store, session);
+    if (why !== null) return refuse(io, why);
+    const kept = await store.forget(session.id, false);
+    const about = { ...sessionFields(session), removed: kept };
+    const isTrial = given.has('dry-run');
+    if (!given.has('json')) printWrapped(io, describeKept(session, kept, io));
+    // A program that reads the document cannot be asked.
+    const isSaid = given.has('yes') || (!given.has('json') && !isTrial && (await isMeant(io)));
+    if (isTrial || !isSaid) {
+      if (given.has('json')) printJson(io, { ...about, forgotten: false });
+      else printWrapped(io, [isTrial ? 'Nothing was removed: this was a dry run.' : 'Left as it is.']);
+      return isTrial ? 0 : leftAlone;
+    }
+    // Held meanwhile, so that nobody takes it up in between; the lease goes with the session.
+    const owned = await ownSession({ store, clock: io.clock }, session.id);
+    if (!owned.ok) return refuse(io, `Session ${nameSession(session)} was taken up by ${owned.process}.`);
+    try {
+      const removed = await store.forget(session.id, true);
+      return tell(io, given.has('json'), { ...about, removed, forgotten: true }, () => ['Removed.']);
+    } finally {
+      await owned.release();
+    }
+  });
+  if (code === null) throw new UntildoneError('unknown-session', noSessionsYet);
+  return code;
+}
+
+async function isMeant(io: Io): Promise<boolean> {
+  const refusal = await io.whyNoHuman();
+  if (refusal !== null) throw new UntildoneError('usage', `${refusal} --yes says it without being asked.`);
+  const said = await askAtTerminal('Remove it for good? [y: yes; Enter: leave it as it is] ', '--yes');
+  return readApproval(said ?? '')?.approved === true;
+}
+
+/** One in the archive too: what nobody sees any more is what people want gone. */
+async function findAnySession(store: Store, word: string, io: Io): Promise<Session> {
+  const [exact] = word === '' ? [] : await store.sessions({ id: word, archived: true, limit: 1 });
+  if (exact !== undefined) return exact;
+  try {
+    return await findSession(store, word, io);
+  } catch (error) {
+    if (!(error instanceof UntildoneError) || word === '') throw error;
+    const archived = await store.sessions({ idSuffix: word, archived: true, limit: 2 });
+    if (archived[0] === undefined || archived.length > 1) throw error;
+    return archived[0];
+  }
+}
+
+/** Our own agent holds its session by a lease; of a host only the record says that it is at work. */
+async function whyAtWork(io: Io, store: Store, session: Session): Promise<string | null> {
+  const name = nameSession(session);
+  const id = shortId(session.id);
+  const { host, parentId } = session.descriptor;
+  if (host === 'untildone') {
+    const owned = await ownSession({ store, clock: io.clock }, parentId ?? session.id);
+    if (owned.ok) await owned.release();
+    return owned.ok ? null : `Session ${name} runs in ${owned.process}: \`untildone stop ${id}\` ends it.`;
+  }
+  const { name: state, words } = describeState(session, io.clock.now());
+  if (state !== 'running' && state !== 'counting-down' && state !== 'waiting') return null;
+  return `Session ${name} is at work in ${shown(host, 30)} (${shown(words)}). Stop it first: \`untildone stop ${id}\`.`;
+}
+
+/** What people call it. */
+const nouns: Readonly<Record<string, string>> = {
+  ...{ events: 'event', decisions: 'decision', todos: 'todo', ledger: 'plan change', messages: 'message' },
+  ...{ calls: 'tool call', shown: 'shown line', evidence: 'check result', checkRuns: 'check run' },
+  ...{ usage: 'usage report', outbox: 'sent text' },
+};
+
+function describeKept(session: Session, kept: KeptRows, io: Io): string[] {
+  const { descriptor, updatedAt } = session;
+  const parts = Object.entries(nouns).flatMap(([what, noun]) => {
+    const amount = kept[what] ?? 0;
+    return amount === 0 ? [] : [count(amount, noun)];
+  });
+  const place = descriptor.directory === null ? '' : `, ${shown(descriptor.directory, 200)}`;
+  const workers = (kept['sessions'] ?? 1) - 1;
+  const beside = workers === 0 ? '' : ` and ${count(workers, 'worker')}`;
+  return [
+    `Session ${nameSession(session)} (${shown(descriptor.host, 30)}${place}, ${formatAge(updatedAt, io.clock.now())})${beside}:`,
+    `  ${parts.length === 0 ? 'nothing but its name' : parts.join(', ')}; its marks and what hooks left for it.`,
+    ...(descriptor.host === 'untildone'
+      ? ['  What you allowed in it “always” is asked again, since nothing is left that shows your answer.']
+      : []),
+    'This cannot be undone. Files of your project are not touched.',
+  ];
 }

@@ -35,7 +35,8 @@ describe('plan import', () => {
     expect(first.out).toMatch(
       /^Imported 2 todos of PLAN\.md into session plan-PLAN\.md-[0-9a-f]{8}: 2 added, 0 changed, 0 dropped\.\n/,
     );
-    expect(first.out).toContain('its goal checks ($ npm test) hold for `run --plan`');
+    expect(first.out).toContain('its goal checks ($ npm test) apply to `run --plan`');
+    expect(first.out).toMatch(/\nnext: untildone run --plan PLAN\.md\n$/u);
     writeFileSync(path, document.join('\n').replace('- [x] Test it', '- [ ] Test it'));
     const second = JSON.parse((await bench.run('plan', 'import', './PLAN.md', '--json')).out);
     expect(second).toMatchObject({
@@ -61,7 +62,7 @@ describe('plan import', () => {
     const { out, code } = await bench.run('plan', 'import', 'PLAN.md', '--session', 'alpha');
     expect([code, out]).toEqual([
       0,
-      'Imported 2 todos of PLAN.md into session alpha-0001 “Build the parser”: 1 added, 0 changed, 0 dropped.\n',
+      'Imported 2 todos of PLAN.md into session alpha-0001 “Build the parser”: 1 added, 0 changed, 0 dropped.\nnext: untildone plan show alpha-0001\n',
     ]);
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
@@ -82,6 +83,44 @@ describe('plan import', () => {
     const { out } = await bench.runWith({ agentAbove: async () => 'Codex' }, 'plan', 'import', 'PLAN.md');
     expect(out).toContain('note: line 5: a check that no human allowed was left out');
     expect((await bench.run('plan', 'export', 'plan-')).out).not.toContain('check:');
+  });
+
+  it('25: a file without todos makes no session, and says what a todo is', async () => {
+    writeFileSync(path, '# Nothing yet\n');
+    const empty = {
+      ...{ code: 1, out: '' },
+      err: 'untildone: PLAN.md has no todos, so nothing was imported. A line such as `- [ ] Write the parser` is one.\n',
+    };
+    expect(await bench.run('plan', 'import', 'PLAN.md')).toEqual(empty);
+    expect(existsSync(storePath(bench.env))).toBe(false);
+    await addStagnantSession(bench);
+    expect(await bench.run('plan', 'import', 'PLAN.md')).toEqual(empty);
+    expect(await bench.run('plan', 'import', 'PLAN.md', '--session', 'alpha')).toEqual(empty);
+    expect((await bench.run('status', '--all')).out).not.toContain('plan-PLAN');
+    // A list that was emptied is another thing: its todos are dropped.
+    writeFileSync(path, '- [ ] One\n');
+    await bench.run('plan', 'import', 'PLAN.md');
+    writeFileSync(path, '# Nothing left\n');
+    expect((await bench.run('plan', 'import', 'PLAN.md')).out).toContain('0 added, 0 changed, 1 dropped.');
+  });
+
+  it('25: an imported plan does not run, and is meant only where it is named', async () => {
+    writeFileSync(path, '- [ ] Write it\n');
+    await bench.run('plan', 'import', 'PLAN.md');
+    const { out } = await bench.run('status');
+    expect(out).toContain('  state  imported; nobody works on it\n');
+    expect(JSON.parse((await bench.run('status', '--json')).out).sessions[0].state.name).toBe('idle');
+    for (const command of [['why'], ['plan', 'show'], ['plan', 'log'], ['transcript'], ['report']])
+      expect(await bench.run(...command)).toMatchObject({
+        ...{ code: 1, out: '' },
+        err: expect.stringMatching(
+          /There is no session of this directory\. There is an imported plan, which you can name: [0-9a-f]{6}\./u,
+        ),
+      });
+    expect((await bench.run('verify')).out).toContain('Nothing to verify');
+    await addStagnantSession(bench);
+    await bench.run('plan', 'import', 'PLAN.md');
+    expect((await bench.run('plan', 'show')).out).toContain('alpha-0001');
   });
 
   it('T6: a wrong file is told with its lines and leaves no trace', async () => {

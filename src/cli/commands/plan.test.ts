@@ -24,10 +24,10 @@ describe('plan and ledger', () => {
   it('T1: plan show lists the todos with marks, claims and reasons', async () => {
     await addStagnantSession(bench);
     expect(linesOf((await bench.run('plan', 'show')).out)).toEqual([
-      'Plan of session alpha-0001 “Build the parser”: 2/4 completed, 1 blocked, 1 open, 2 without a check of its own',
-      '  1 [x] Write it  (claimed, has no check)',
+      'Plan of session alpha-0001 “Build the parser”: 4 todos: 2 claimed, not checked · 1 blocked · 1 open',
+      '  1 [x] Write it  (claimed, not checked)',
       '         outcome: works',
-      '  2 [x] Test it  (claimed, has no check)',
+      '  2 [x] Test it  (claimed, not checked)',
       '         outcome: works',
       '  3 [ ] Document it',
       '  4 [!] Publish it',
@@ -74,7 +74,7 @@ describe('plan and ledger', () => {
   it('V4: plan log tells who did what when', async () => {
     await addStagnantSession(bench);
     expect(linesOf((await bench.run('plan', 'log')).out)).toEqual([
-      'Ledger of session alpha-0001 “Build the parser”: 7 changes',
+      'Plan of session alpha-0001 “Build the parser”: 7 changes',
       '     1  2027-01-15 08:00:00  agent (scripted) added “Write it”',
       '     2  2027-01-15 08:00:00  agent (scripted) added “Test it”',
       '     3  2027-01-15 08:00:00  agent (scripted) added “Document it”',
@@ -86,17 +86,60 @@ describe('plan and ledger', () => {
     ]);
   });
 
+  it('door: after new words of a human plan log still shows what came before', async () => {
+    const host = await bench.host({ sessionId: 'alpha-0001', settings: { scope: 'turn' } });
+    await host.open();
+    await host.says('Build the parser');
+    const [todo = ''] = await host.plans('Write it');
+    await host.completes(todo, 'works');
+    await host.stops();
+    await bench.clock.advance(5000);
+    await host.says('Now write the documentation of the whole project');
+    const { out } = await bench.run('plan', 'log');
+    expect(out).toMatch(
+      /^Plan of your message of 2027-01-15 08:00:00: 2 changes\n {5}1 {2}2027.* added “Write it”\n/u,
+    );
+    expect(out).toContain(
+      'Plan of session alpha-0001 “Build the parser”: 0 changes since your last message\n',
+    );
+    const json = JSON.parse((await bench.run('plan', 'log', '--json')).out);
+    expect(json.entries).toEqual([]);
+    expect(json.earlier[0]).toMatchObject({ entries: { length: 2 } });
+  });
+
+  it('14: run, plan show and status tell one story: what a goal check covers is checked', async () => {
+    const host = await bench.host({ sessionId: 'alpha-0001' });
+    await host.open();
+    await host.says('Work');
+    const [todo = ''] = await host.plans('Write it');
+    await host.works();
+    await host.completes(todo);
+    await host.stops();
+    expect((await bench.run('plan', 'show')).out).toContain('1 todo: 1 claimed, not checked\n');
+    const store = await bench.store();
+    const settled = { outcome: 'done', reason: 'nothing-open', at: bench.clock.now() } as const;
+    await store.step('alpha-0001', ({ state }) =>
+      state === null ? { result: null } : { result: null, state: { ...state, settled } },
+    );
+    const told = '1 todo: 1 checked by the goal check';
+    expect((await bench.run('plan', 'show')).out).toBe(
+      `Plan of session alpha-0001 “Work”: ${told}\n  1 [x] Write it  (checked by the goal check)\n         outcome: done\n`,
+    );
+    expect((await bench.run('status')).out).toContain(`  plan     ${told}\n  state    ended: done\n`);
+    expect(JSON.parse((await bench.run('plan', 'show', '--json')).out).todos[0].standing).toBe('covered');
+  });
+
   it('V4: ledger verify says intact, or names the first broken link and exits 1', async () => {
     await addStagnantSession(bench);
     const intact = await bench.run('ledger', 'verify', '--all');
     expect(intact).toMatchObject({
       code: 0,
-      out: expect.stringContaining('  intact  alpha-0001 “Build the parser”: 7 changes, head '),
+      out: expect.stringContaining('  intact  alpha-0001 “Build the parser”: 7 changes, last hash '),
     });
     tamper("UPDATE ledger SET body = replace(body, 'Test it', 'Skip it') WHERE sequence = 2");
     expect(await bench.run('ledger', 'verify')).toEqual({
       code: 1,
-      out: '0 of 1 plan intact\n  BROKEN  alpha-0001 “Build the parser”: entry 2 was changed after it was written\n',
+      out: 'The history of 1 of 1 plan does not fit:\n  BROKEN  alpha-0001 “Build the parser”: entry 2 was changed after it was written\n',
       err: '',
     });
     tamper("UPDATE ledger SET body = 'not json' WHERE sequence = 2");

@@ -1,13 +1,14 @@
 // `untildone replay`: what other settings would have decided about a recorded session (V6). It writes nothing.
 import type { Decision } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
+import { type Difference, type Replay, replaySession } from '../../engine/replay.ts';
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import { type Command, jsonOption } from '../command.ts';
-import { describeAnswer } from '../describe-decision.ts';
+import { describeAnswer } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
-import { findSession, noSessionsYet } from '../find-session.ts';
-import { readPolicyFile, withStore } from '../open-runtime.ts';
-import { count, printJson, printLines, shown } from '../print.ts';
-import { type Difference, type Replay, replaySession } from '../replay-session.ts';
+import { withSession } from '../find-session.ts';
+import { readPolicyFile } from '../open-runtime.ts';
+import { count, shown, tell } from '../print.ts';
 import { nameSession, sessionFields } from '../session-name.ts';
 
 /** More are in the JSON; nobody reads more on a screen. */
@@ -28,28 +29,30 @@ export const replay: Command = {
     const file = given.text('policy');
     if (file === null) throw new UntildoneError('usage', 'Say which settings to try: --policy FILE.');
     const settings = readPolicyFile(io.cwd, file);
-    const found = await withStore(io, async (store) => {
-      const session = await findSession(store, given.positional(0), io);
-      return { session, replay: await replaySession(store, session, settings) };
+    return withSession(io, given.positional(0), async (store, session) => {
+      const inMemory = () => openSqliteStore({ path: ':memory:' });
+      const replayed = await replaySession(store, session, settings, inMemory);
+      return tell(io, given.has('json'), { ...sessionFields(session), ...replayed }, () =>
+        lines(nameSession(session), replayed),
+      );
     });
-    if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
-    if (given.has('json')) printJson(io, { ...sessionFields(found.session), ...found.replay });
-    else printLines(io, lines(nameSession(found.session), found.replay));
-    return 0;
   },
 };
 
 function lines(name: string, { events, decisions, redecided, differences, notReproduced }: Replay): string[] {
-  const totals = `${count(events, 'event')}, ${count(decisions, 'decision')}; under the other settings ${redecided}`;
-  const outcome =
-    differences.length === 0 ? 'No answer differs.' : `${count(differences.length, 'answer')} would differ:`;
+  const recorded = `${count(events, 'event')}, ${count(decisions, 'decision')}`;
+  const others = redecided === decisions ? '' : ` (${count(redecided, 'decision')})`;
+  const would =
+    differences.length === 0
+      ? 'no answer would differ.'
+      : `${count(differences.length, 'answer')} would differ:`;
   const hidden = differences.length - shownDifferences;
   return [
-    `Session ${name}: ${totals}. ${outcome}`,
+    `Session ${name}: ${recorded}. Under the other settings${others} ${would}`,
     ...differences.slice(0, shownDifferences).flatMap(differenceLines),
     ...(hidden > 0 ? [`  … and ${hidden} more; --json has them all.`] : []),
     ...(differences.length > 0
-      ? ['The record was shaped by its own answers: the first difference is a fact, the rest a hint.']
+      ? ['Only the first difference is certain: after it the agent would have done other things.']
       : []),
     ...(notReproduced > 0
       ? [
@@ -60,13 +63,13 @@ function lines(name: string, { events, decisions, redecided, differences, notRep
 }
 
 function differenceLines({ event, type, at, was, would }: Difference): string[] {
+  const answer = (decision: Decision | null): string =>
+    decision === null
+      ? 'no decision'
+      : `${shown(describeAnswer(decision))}. ${shown(decision.sentence, 160)}`;
   return [
     `  event ${event}, ${formatTime(at)}, ${type}`,
-    `      was       ${answer(was, 'no decision')}`,
-    `      would be  ${answer(would, 'no decision')}`,
+    `      was       ${answer(was)}`,
+    `      would be  ${answer(would)}`,
   ];
-}
-
-function answer(decision: Decision | null, none: string): string {
-  return decision === null ? none : `${shown(describeAnswer(decision))}: ${shown(decision.sentence, 160)}`;
 }

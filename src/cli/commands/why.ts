@@ -1,43 +1,52 @@
-// `untildone why`: one decision, explained from the record alone (V6): every rule in order, which were silent, and
-// the one that answered with what it looked at. It decides nothing again; `replay` does.
-import type { Inputs } from '../../core/decision.ts';
+// `untildone why`: one decision, explained from the record alone (V6): what happened, the rule and its numbers, the
+// check that failed and the text that was sent; with --rules every rule in order. It decides nothing again; `replay` does.
+import type { Decision, Inputs } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
-import type { Session } from '../../core/state.ts';
+import { stopRules } from '../../core/rules.ts';
+import type { State } from '../../core/state.ts';
+import { texts } from '../../core/texts.ts';
+import type { EvidenceRow } from '../../engine/host.ts';
+import { latestResults } from '../../engine/session-record.ts';
 import type { Store, StoredDecision } from '../../engine/store.ts';
 import { type Command, jsonOption } from '../command.ts';
-import { type MarkedRule, markRules, markTexts } from '../describe-decision.ts';
+import { describeAnswer } from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
-import { findSession, noSessionsYet } from '../find-session.ts';
+import { withSession } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { withStore } from '../open-runtime.ts';
-import { createPaint, fields, printJson, printWrapped, shown } from '../print.ts';
-import { nameSession } from '../session-name.ts';
+import { createPaint, fields, shown, tell } from '../print.ts';
+import { nameSession, sessionFields } from '../session-name.ts';
+import { checkName, whyNotPassed } from '../show/words.ts';
+
+/** Of the text that was sent; --rules and --json have all of it. */
+const longestText = 300;
 
 export const why: Command = {
-  usage: 'why [session] [--decision N] [--json]',
+  usage: 'why [session] [--decision N] [--rules] [--json]',
   about: [
-    'Explains the last decision of a session, or the Nth: the answer, its reason, and the rules in the order in\nwhich they were asked. Rules before the one that answered had nothing to say; those after it were not asked.',
+    'Explains the last decision of a session, or the Nth, in five lines: what happened, the rule that answered, the\nnumbers that it looked at, the check that failed, and the text that the agent was sent.',
+    'With --rules: every rule in the order in which they are asked. Rules before the one that answered had nothing to\nsay; those after it were not asked.',
   ],
   options: {
     decision: { value: 'N', summary: 'The Nth decision of the session instead of the last.' },
+    rules: { summary: 'All rules in order, and the whole text.' },
     ...jsonOption,
   },
   positionals: [0, 1],
   async run(given, io) {
     const wanted = numberOf(given.text('decision'));
-    const found = await withStore(io, async (store) => {
-      const session = await findSession(store, given.positional(0), io);
-      return { session, ...(await findDecision(store, session, wanted)) };
-    });
-    if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
-    if (given.has('json')) {
-      const { stored, latest } = found;
+    return withSession(io, given.positional(0), async (store, session) => {
+      const explained = await explain(store, session, wanted);
+      const { stored, latest, text, failedChecks } = explained;
       const rules = markRules(stored.decision) ?? [];
-      printJson(io, { ...stored, latest, rules, texts: markTexts(stored.decision) });
-    } else {
-      printWrapped(io, explain(found.session, found.stored, found.latest, io));
-    }
-    return 0;
+      const json = {
+        ...{ ...stored, latest, rules, texts: markTexts(stored.decision) },
+        ...{ title: sessionFields(session).title, text, failedChecks },
+      };
+      return tell(io, given.has('json'), json, () => [
+        ...fiveLines(session, explained, io),
+        ...(given.has('rules') ? ['', ...ruleLines(explained, io)] : []),
+      ]);
+    });
   },
 };
 
@@ -47,102 +56,123 @@ function numberOf(text: string | null): number | null {
   throw new UntildoneError('usage', '--decision must be the number of a decision, from 1 on.');
 }
 
-async function findDecision(
-  store: Store,
-  session: Session,
-  wanted: number | null,
-): Promise<{ stored: StoredDecision; latest: number }> {
+interface Explained {
+  readonly stored: StoredDecision;
+  /** The number of the last one. */
+  readonly latest: number;
+  /** What was sent to the agent; null: nothing. */
+  readonly text: string | null;
+  /** As they stood then. */
+  readonly failedChecks: readonly Pick<EvidenceRow, 'check' | 'sentence' | 'tail' | 'at'>[];
+}
+
+async function explain(store: Store, session: State, wanted: number | null): Promise<Explained> {
+  const name = `Session ${nameSession(session)}`;
   const [newest] = await store.decisions(session.id, 1);
-  const id = nameSession(session);
-  if (newest === undefined) {
-    throw new UntildoneError(
-      'unknown-session',
-      `Session ${id} has no decision yet: the agent has not tried to stop.`,
-    );
-  }
-  const latest = newest.sequence;
-  if (wanted === null || wanted === latest) return { stored: newest, latest };
-  if (wanted > latest) {
-    throw new UntildoneError(
-      'usage',
-      `Session ${id} has ${latest} decisions; there is no decision ${wanted}.`,
-    );
-  }
-  const stored = (await store.decisions(session.id, latest - wanted + 1)).find(
-    ({ sequence }) => sequence === wanted,
-  );
-  if (stored !== undefined) return { stored, latest };
-  throw new UntildoneError('store-corrupt', `Decision ${wanted} of session ${id} is missing from the store.`);
+  const latest = newest?.sequence ?? 0;
+  const number = wanted ?? latest;
+  const none = `${name} has no decision yet: the agent has not tried to stop.`;
+  if (latest === 0) throw new UntildoneError('unknown-session', none);
+  const tooHigh = `${name} has ${latest} decisions; there is no decision ${number}.`;
+  if (number > latest) throw new UntildoneError('usage', tooHigh);
+  const stored = (await store.decisions(session.id, latest - number + 1)).at(-1);
+  const missing = `Decision ${number} of ${nameSession(session)} is missing from the store.`;
+  if (stored?.sequence !== number) throw new UntildoneError('store-corrupt', missing);
+  const { answer, observed, epoch } = stored.decision;
+  const outbox = answer === 'continue' && !observed ? await store.outbox({ sessionId: session.id }) : [];
+  const sent = outbox.find((row) => row.epoch === epoch);
+  return {
+    ...{ stored, latest, text: sent?.text ?? null },
+    failedChecks: (await latestResults(store, session.id, stored.at))
+      .filter(({ result }) => result !== 'passed')
+      .map(({ check, sentence, tail, at }) => ({ check, sentence, tail, at })),
+  };
 }
 
-function explain(
-  session: Session,
-  { sequence, at, policyHash, decision }: StoredDecision,
-  latest: number,
-  io: Io,
-): string[] {
+function fiveLines(session: State, { stored, latest, text, failedChecks }: Explained, io: Io): string[] {
+  const { decision, at, sequence } = stored;
   const paint = createPaint(io);
-  const { descriptor, agent } = session;
-  const who = `${nameSession(session)} (${shown(descriptor.host, 30)}, ${shown(agent.name ?? 'unknown agent', 30)})`;
-  const answer = decision.observed ? `${decision.answer} (only observed: nothing was done)` : decision.answer;
+  const number = sequence === latest ? '' : `, decision ${sequence} of ${latest}`;
+  // The sentence says which text it was.
+  const answer = describeAnswer({ ...decision, textKind: null });
+  const happened = `${paint('bold', answer)}. ${shown(decision.sentence, 300)}`;
+  const until = decision.dueAt === null ? '' : ` Until ${formatTime(decision.dueAt)}.`;
+  const place = stopRules.findIndex(({ name }) => name === decision.reason);
+  const rule =
+    decision.answer === 'continue'
+      ? `none of ${stopRules.length} lets the agent stop, so it goes on`
+      : `${shown(decision.reason)}${place === -1 ? '' : `, ${place + 1} of ${stopRules.length}: ${stopRules[place]?.asks}`}`;
   return [
-    `Decision ${sequence} of ${latest} in session ${who}`,
+    `${nameSession(session)}, ${formatAge(at, io.clock.now())}${number}: ${happened}${until}`,
     ...fields([
-      ['answer', paint('bold', answer)],
-      ['reason', shown(decision.reason)],
-      ['because', shown(decision.sentence, 300)],
-      decision.outcome === null ? null : ['outcome', decision.outcome],
-      decision.dueAt === null ? null : ['until', formatTime(decision.dueAt)],
-      ['when', `${formatTime(at)} (${formatAge(at, io.clock.now())})`],
-      ['policy', policyHash ?? 'unknown'],
+      ['rule', rule],
+      ['numbers', Object.entries(decision.inputs).map(describeInput).join(', ') || 'none'],
+      ['check', failedChecks.map(describeFailure).join('; ') || 'none failed'],
+      ['sent', text === null ? 'nothing' : `“${shown(text, longestText)}”`],
     ]),
-    '',
-    ...ruleLines(decision.reason, decision.inputs, markRules(decision), io),
-    ...(decision.answer === 'continue' ? ['', ...continueLines(decision, io)] : []),
   ];
 }
 
-function ruleLines(reason: string, inputs: Inputs, rules: readonly MarkedRule[] | null, io: Io): string[] {
-  if (rules === null) {
-    const looked = fields(inputRows(inputs), '    ');
-    return [
-      `This was not answered by one of the rules but by "${shown(reason)}", which looked at:`,
-      ...looked,
-    ];
-  }
-  const paint = createPaint(io);
-  const width = Math.max(...rules.map(({ name }) => name.length));
-  const lines = rules.flatMap(({ number, name, asks, mark }) => {
-    const head = `${String(number).padStart(4)}  ${name.padEnd(width)}`;
-    if (mark !== 'answered') return [paint('dim', `${head}  ${mark.padEnd(9)}  ${asks}`)];
-    const answered = `${paint('bold', `${head}  ANSWERED `)}  ${asks}`;
-    return [answered, ...fields(inputRows(inputs), '          ')];
-  });
-  return ['The rules, in order:', ...lines];
-}
-
-function continueLines(decision: StoredDecision['decision'], io: Io): string[] {
-  const paint = createPaint(io);
-  const texts = markTexts(decision).map(({ kind, mark }) => {
-    const line = `      ${kind.padEnd(18)}${mark === 'chosen' ? 'CHOSEN' : mark}`;
-    return mark === 'chosen' ? paint('bold', line) : paint('dim', line);
-  });
-  const level = decision.level === null ? '' : ` (firmness ${decision.level} of 3)`;
-  return [
-    'No rule answered, so the agent goes on. What was counted:',
-    ...fields(inputRows(decision.inputs), '      '),
-    `The text that it got${level}:`,
-    ...texts,
-  ];
-}
-
-function inputRows(inputs: Inputs): (readonly [string, string])[] {
-  return Object.entries(inputs).map(([name, value]) => [shown(name, 40), inputText(value)] as const);
+function describeFailure(failed: Explained['failedChecks'][number]): string {
+  const last = failed.tail.trimEnd().split('\n').at(-1) ?? '';
+  const printed = last.trim() === '' ? '' : ` It printed “${shown(last, 100)}” last.`;
+  return `${checkName(shown(failed.check, 80))} failed: it ${shown(whyNotPassed(failed), 160)}${printed}`;
 }
 
 /** No counter comes near this: such a number is a time, in milliseconds since 1970. */
 const leastTime = 1e12;
 
-function inputText(value: Inputs[string]): string {
-  return typeof value === 'number' && value >= leastTime ? formatTime(value) : shown(String(value));
+/** `withoutProgress` 3 → `without progress 3`. */
+function describeInput([name, value]: [string, Inputs[string]]): string {
+  const text = typeof value === 'boolean' ? (value ? 'yes' : 'no') : shown(String(value ?? 'none'));
+  const isTime = typeof value === 'number' && value >= leastTime;
+  const spaced = shown(name, 40).replace(/[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
+  return `${spaced} ${isTime ? formatTime(value) : text}`;
+}
+
+/** Null: the reason is none of these rules, but one of another version. */
+function markRules(decision: Decision) {
+  const answered = stopRules.findIndex(({ name }) => name === decision.reason);
+  if (answered === -1 && decision.answer !== 'continue') return null;
+  const last = answered === -1 ? stopRules.length : answered;
+  return stopRules.map(({ name, asks }, index) => {
+    const mark = index < last ? 'silent' : index === last ? 'answered' : 'not asked';
+    return { number: index + 1, name, asks, mark };
+  });
+}
+
+/** Which text a continuation carried; empty for other answers. */
+function markTexts({ textKind }: Decision) {
+  if (textKind === null) return [];
+  const chosen = texts.findIndex(({ kind }) => kind === textKind);
+  return texts.map(({ kind }, index) => {
+    const mark = index < chosen ? 'does not apply' : index === chosen ? 'chosen' : 'not asked';
+    return { kind, mark };
+  });
+}
+
+function ruleLines({ stored, latest, text }: Explained, io: Io): string[] {
+  const { decision, sequence, at, policyHash } = stored;
+  const paint = createPaint(io);
+  const rules = markRules(decision);
+  const width = Math.max(...stopRules.map(({ name }) => name.length));
+  const line = (head: string, mark: string, rest = ''): string =>
+    mark === 'answered' || mark === 'chosen'
+      ? paint('bold', `${head}  ${mark.toUpperCase().padEnd(9)}${rest}`)
+      : paint('dim', `${head}  ${mark.padEnd(9)}${rest}`);
+  const listed = (rules ?? []).map(({ number, name, asks, mark }) =>
+    line(`${String(number).padStart(4)}  ${name.padEnd(width)}`, mark, `  ${asks}`),
+  );
+  const chosen = markTexts(decision).map(({ kind, mark }) => line(`      ${kind.padEnd(16)}`, mark));
+  const level = decision.level === null ? '' : ` (firmness ${decision.level} of 3)`;
+  return [
+    `Decision ${sequence} of ${latest}, ${formatTime(at)}, settings ${policyHash ?? 'unknown'}`,
+    rules === null
+      ? `This was not answered by one of the rules but by "${shown(decision.reason)}" of another version.`
+      : 'The rules, in order:',
+    ...listed,
+    ...(chosen.length === 0 ? [] : [`No rule answered, so the agent goes on. The text that it got${level}:`]),
+    ...chosen.map((each) => each.trimEnd()),
+    ...(text === null ? [] : text.split('\n').map((each) => `  │ ${shown(each, 1000)}`)),
+  ];
 }

@@ -57,7 +57,7 @@ export function callLine(page: Page, { tool, input }: Pick<CallView, 'tool' | 'i
 /** The result of a call: `✓ 12 ms`, `✓ +12 −3 · 6 ms`, `✗ exit 1 · 279 ms`; a failed command is a failed one. */
 export function callResult(
   page: Page,
-  { ok, output, milliseconds }: EventOf<'tool-ended'>,
+  { ok, output, milliseconds }: Pick<EventOf<'tool-ended'>, 'ok' | 'output' | 'milliseconds'>,
   changes: readonly FileChange[],
   isKnown = true,
 ): string {

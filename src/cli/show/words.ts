@@ -93,6 +93,15 @@ export function remarkOf({ status, verification, dropped }: TodoView): string {
 /** Reminders are as firm as their level; after the third comes no other. */
 export const lastLevel = 3;
 
+/** In a few words what the agent was sent back with. */
+export function continuationName(kind: TextKind): string {
+  const odd: Partial<Record<TextKind, string>> = {
+    standard: 'todos open',
+    'text-question': 'question in the text',
+  };
+  return odd[kind] ?? kind.replaceAll('-', ' ');
+}
+
 /** It did not want to stop: it was cut off, or it only has to be told where it was. */
 const notRefused: readonly TextKind[] = ['output-limit', 'iteration-budget', 'after-compaction', 'loop'];
 

@@ -48,7 +48,11 @@ function createFiles(path: string, suffix: string) {
       return null;
     }
   }
-  return { fileOf, append, read };
+
+  function remove(sessionId: string): void {
+    if (path !== ':memory:') rmSync(fileOf(sessionId), { force: true });
+  }
+  return { fileOf, append, read, remove };
 }
 
 /** What a crash cut short says nothing. */
@@ -95,9 +99,7 @@ export function createMarks(path: string) {
       attempt(() => (existsSync(file) ? overwrite(file, Buffer.from(line)) : files.append(sessionId, line)));
     },
     read: (sessionId: string) => readLines<string>(files.read(sessionId)?.toString() ?? ''),
-    remove(sessionId: string): void {
-      if (path !== ':memory:') rmSync(files.fileOf(sessionId), { force: true });
-    },
+    remove: files.remove,
   };
 }
 
@@ -130,6 +132,7 @@ const mostSpoolBytes = 67_108_864;
 export function createSpool(path: string, most = mostSpoolBytes) {
   const files = createFiles(path, '-spool');
   return {
+    remove: files.remove,
     /** `taken`: how many bytes of it are in the store. False: there is no room left, or none at all. */
     add(sessionId: string, entries: readonly Spooled[], taken: () => number): boolean {
       // A line of its own, also behind one that a crash cut short.
@@ -146,7 +149,7 @@ export function createSpool(path: string, most = mostSpoolBytes) {
       }
     },
     /** Unless it holds more than was taken in. */
-    remove(sessionId: string, taken: number): void {
+    removeTaken(sessionId: string, taken: number): void {
       const file = files.fileOf(sessionId);
       try {
         if (taken > 0 && statSync(file).size === taken) rmSync(file);

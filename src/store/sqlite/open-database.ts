@@ -30,6 +30,18 @@ export async function openDatabase(path: string): Promise<Database> {
   return new bun.Database(path);
 }
 
+/** What SQLite itself finds wrong with a file, in its words; null: nothing. */
+export async function damageOf(path: string): Promise<string | null> {
+  const database = await openDatabase(path);
+  try {
+    const [row] = database.prepare('PRAGMA quick_check(1)').all();
+    const answer = String(Object.values(row ?? {})[0] ?? '');
+    return answer === 'ok' ? null : answer;
+  } finally {
+    database.close();
+  }
+}
+
 /** Without the warning of Node 22 that SQLite is experimental: hooks must not print it. */
 export function loadNodeSqlite(): { readonly DatabaseSync: new (path: string) => unknown } {
   const emitWarning = process.emitWarning;

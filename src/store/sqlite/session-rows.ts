@@ -1,12 +1,12 @@
 // Sessions in the database, inside an open transaction: their rows, their plans, what a step needs and writes, and the
 // archive. Plans are kept in memory and compared with the database once another connection wrote. Only timers are ever
-// deleted.
+// deleted, and what a human wants forgotten.
 import { UntildoneError } from '../../core/error.ts';
 import type { Event } from '../../core/events.ts';
 import type { LedgerEntry } from '../../core/ledger.ts';
 import type { Session, State } from '../../core/state.ts';
 import { plainTodo, type Todo } from '../../core/todo.ts';
-import type { Loaded, OutboxRow, Saved } from '../../engine/store.ts';
+import type { KeptRows, Loaded, OutboxRow, Saved } from '../../engine/store.ts';
 import type { Marks } from './beside-store.ts';
 import { columnsOf, type MovedTable } from './migrate.ts';
 import type { Connection } from './open-database.ts';
@@ -191,11 +191,27 @@ export function createSessionRows(db: Connection, marks: Marks) {
     db.run(`DELETE ${rows}`, value);
   }
 
-  /** With its plan and those that it left, unless others use them (`isTaken`). */
-  function moveSession(way: Way, id: string, planId: string, isTaken: (planId: string) => boolean): void {
-    const left = `SELECT DISTINCT plan_id FROM ${way[0]}todos WHERE session_id = ?`;
+  /** Its plan and those that it left, unless others use them (`isTaken`). */
+  function ownPlans(
+    from: string,
+    id: string,
+    planId: string,
+    isTaken: (planId: string) => boolean,
+  ): string[] {
+    const left = `SELECT DISTINCT plan_id FROM ${from}todos WHERE session_id = ?`;
     const plans = new Set([planId, ...db.rows<{ planId: string }>(left, id).map((plan) => plan.planId)]);
-    const own = [...plans].filter((plan) => !isTaken(plan));
+    return [...plans].filter((plan) => !isTaken(plan));
+  }
+
+  function isUsedByOthers(id: string): (planId: string) => boolean {
+    const others = `SELECT 1 FROM sessions WHERE plan_id = ? AND id <> ? UNION ALL
+      SELECT 1 FROM todos WHERE plan_id = ? AND session_id <> ?
+        AND EXISTS (SELECT 1 FROM sessions WHERE sessions.id = todos.session_id) LIMIT 1`;
+    return (plan) => db.value(others, plan, id, plan, id) !== null;
+  }
+
+  function moveSession(way: Way, id: string, planId: string, isTaken: (planId: string) => boolean): void {
+    const own = ownPlans(way[0], id, planId, isTaken);
     for (const table of tablesOfSessions) move(way, table, 'session_id', id);
     for (const table of ['todos', 'ledger'] as const)
       for (const plan of own) move(way, table, 'plan_id', plan);
@@ -210,13 +226,10 @@ export function createSessionRows(db: Connection, marks: Marks) {
         ORDER BY updated_at LIMIT ?`,
       ...[before, before, limit],
     );
-    const others = `SELECT 1 FROM sessions WHERE plan_id = ? AND id <> ? UNION ALL
-      SELECT 1 FROM todos WHERE plan_id = ? AND session_id <> ?
-        AND EXISTS (SELECT 1 FROM sessions WHERE sessions.id = todos.session_id) LIMIT 1`;
     const columns = columnsOf('sessions');
     const copy = `INSERT INTO archived_sessions (${columns}, archived_at) SELECT ${columns}, ? FROM sessions WHERE id = ?`;
     for (const { id, planId } of old) {
-      moveSession(['', 'archived_'], id, planId, (plan) => db.value(others, plan, id, plan, id) !== null);
+      moveSession(['', 'archived_'], id, planId, isUsedByOthers(id));
       db.run(copy, now, id);
       db.run('DELETE FROM sessions WHERE id = ?', id);
       marks.remove(id);
@@ -235,7 +248,57 @@ export function createSessionRows(db: Connection, marks: Marks) {
     return true;
   }
 
+  /** Every row that is this session's alone, as the table, the condition and its value; in the archive too. */
+  function rowsOf(id: string): [table: string, where: string, value: string][] {
+    const own = ['', 'archived_'].flatMap((from): ReturnType<typeof rowsOf> => {
+      const planId = db.value<string>(`SELECT plan_id FROM ${from}sessions WHERE id = ?`, id) ?? id;
+      const plans = ownPlans(from, id, planId, isUsedByOthers(id));
+      return [
+        [`${from}sessions`, 'id = ?', id],
+        ...tablesOfSessions.map((table) => [`${from}${table}`, 'session_id = ?', id] as const),
+        ...plans.flatMap((plan) =>
+          ['todos', 'ledger'].map((table) => [`${from}${table}`, 'plan_id = ?', plan] as const),
+        ),
+      ].map(([table = '', where = '', value = '']) => [table, where, value]);
+    });
+    return [
+      ...own,
+      ['timers', 'session_id = ?', id],
+      ['leases', 'instance = ?', `run ${id}`],
+      ['meta', 'key = ?', `spool ${id}`],
+      // A run of a check may have been for others too.
+      [
+        'check_runs',
+        `state NOT IN ('asked', 'running') AND ? IN (SELECT json_extract(value, '$.sessionId') FROM json_each(body, '$.askers'))
+          AND (SELECT count(DISTINCT json_extract(value, '$.sessionId')) FROM json_each(body, '$.askers')) = 1`,
+        id,
+      ],
+    ];
+  }
+
+  /** It and the workers that it sent. */
+  function familyOf(id: string): string[] {
+    const sent = ['sessions', 'archived_sessions'].map(
+      (table) => `SELECT id FROM ${table} WHERE json_extract(body, '$.descriptor.parentId') = ?`,
+    );
+    return [id, ...db.rows<Pick<Session, 'id'>>(sent.join(' UNION ALL '), id, id).map((worker) => worker.id)];
+  }
+
+  function erase(family: readonly string[], isMeant: boolean): KeptRows {
+    const kept: Record<string, number> = {};
+    for (const [table, where, value] of family.flatMap(rowsOf)) {
+      const what = table.replace('archived_', '').replace('check_runs', 'checkRuns');
+      const rows = db.value<number>(`SELECT count(*) FROM ${table} WHERE ${where}`, value) ?? 0;
+      if (rows > 0 && !bookkeeping.has(table)) kept[what] = (kept[what] ?? 0) + rows;
+      if (isMeant) db.run(`DELETE FROM ${table} WHERE ${where}`, value);
+    }
+    if (isMeant) keptSessions.clear();
+    return kept;
+  }
+
   return {
+    erase,
+    familyOf,
     find: (id: string): State | null => find(id, false)?.state ?? null,
     planOf,
     ledgerOf,
@@ -254,6 +317,9 @@ export function createSessionRows(db: Connection, marks: Marks) {
     },
   };
 }
+
+/** Nobody's words stand in them: they go with a session and are not counted. */
+const bookkeeping: ReadonlySet<string> = new Set(['leases', 'meta', 'timers']);
 
 /** Prefixes of tables. */
 type Way = readonly [from: string, to: string];

@@ -282,16 +282,19 @@ export function createSqliteStore(
       );
     },
     state: reading(rows.find),
-    sessions: reading(({ id, host = null, directory = null, idPrefix = '', idSuffix = '', limit }) => {
-      if (id !== undefined) return db.bodies('sessions WHERE id = ? LIMIT ?', id, limit);
-      // No text sorts behind the last code point. Without a prefix the index by age is walked.
-      const within = idPrefix === '' ? '? = ?' : 'id BETWEEN ? AND ? || char(1114111)';
-      return db.bodies(
-        `sessions WHERE ${within} AND substr(id, length(id) + 1 - length(?)) = ? AND (? IS NULL OR host = ?) AND (? IS NULL OR directory = ?)
+    sessions: reading(
+      ({ id, host = null, directory = null, idPrefix = '', idSuffix = '', limit, ...where }) => {
+        const table = where.archived === true ? 'archived_sessions' : 'sessions';
+        if (id !== undefined) return db.bodies(`${table} WHERE id = ? LIMIT ?`, id, limit);
+        // No text sorts behind the last code point. Without a prefix the index by age is walked.
+        const within = idPrefix === '' ? '? = ?' : 'id BETWEEN ? AND ? || char(1114111)';
+        return db.bodies(
+          `${table} WHERE ${within} AND substr(id, length(id) + 1 - length(?)) = ? AND (? IS NULL OR host = ?) AND (? IS NULL OR directory = ?)
           ORDER BY updated_at DESC, id LIMIT ?`,
-        ...[idPrefix, idPrefix, idSuffix, idSuffix, host, host, directory, directory, limit],
-      );
-    }),
+          ...[idPrefix, idPrefix, idSuffix, idSuffix, host, host, directory, directory, limit],
+        );
+      },
+    ),
     todos: reading((filter) => {
       if ('planId' in filter) return rows.planOf(filter.planId);
       if ('ids' in filter)
@@ -378,8 +381,25 @@ export function createSqliteStore(
       const archived = await write(() =>
         rows.archive(before, limit, clock.now()).map((id) => [id, forgetSpool(id)] as const),
       );
-      for (const [id, taken] of archived) spool.remove(id, taken);
+      for (const [id, taken] of archived) spool.removeTaken(id, taken);
       return archived.length;
+    },
+    async forget(sessionId, isMeant) {
+      if (!isMeant) return reading(() => rows.erase(rows.familyOf(sessionId), false))();
+      // Removed rows are overwritten, and the log that still has them is emptied: forgotten is not merely out of sight.
+      db.exec('PRAGMA secure_delete = ON');
+      const { family, kept } = await write(() => {
+        const family = rows.familyOf(sessionId);
+        return { family, kept: rows.erase(family, true) };
+      });
+      db.exec('PRAGMA secure_delete = OFF');
+      for (const id of family) {
+        marks.remove(id);
+        spool.remove(id);
+      }
+      // Answers with a row instead of failing where somebody reads: the next one to close the store does it then.
+      db.value('PRAGMA wal_checkpoint(TRUNCATE)');
+      return kept;
     },
     async close() {
       if (isClosed) return;

@@ -35,7 +35,7 @@ it('C3: attach shows the plan, the calls and the continuation of Claude Code as 
       await terminal.sees('· Bash');
       await terminal.sees(/✋ Stop refused: .*todos? open/u);
       await claude.waitForResults(1);
-      await terminal.sees('settled: ');
+      await terminal.sees('ended: ');
       expect(terminal.screen()).toContain('[x] docs');
       terminal.type('q');
       expect(await terminal.ended()).toBe(0);

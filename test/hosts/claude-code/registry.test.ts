@@ -113,7 +113,7 @@ async function askDoctor(project: Project): Promise<object> {
 /** What the person reads about a run that was continued once and then let go. */
 async function expectRunOnRecord(project: Project): Promise<void> {
   expect(project.files()).toEqual(titles.map((title) => `${title}.txt`));
-  expect(await npx(project, 'status')).toContain('settled: claimed (nothing-open)');
+  expect(await npx(project, 'status')).toContain('ended: claimed');
   expect(await npx(project, 'why')).toMatch(/^Decision 2 of 2 .*\n +answer +let-go/);
 }
 

@@ -18,7 +18,7 @@ it('C3: any key in attach stops the countdown of OpenCode, and nothing is sent',
   await terminal.sees(/\d+ s press any key to stop/u);
   expect(terminal.screen()).toContain('[ ] docs');
   terminal.press('Space');
-  await terminal.sees('stopped by the human');
+  await terminal.sees('stopped by you');
   await sleep(countdownSeconds * 1000);
   expect(stage.continuations(conversation.id)).toHaveLength(0);
   terminal.type('q');

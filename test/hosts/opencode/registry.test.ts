@@ -147,7 +147,7 @@ describe('out of a registry, in a fresh home', () => {
     expect(await serveHost(directory)).toEqual(once);
     expectWorkDone(directory);
     expect(await askDoctor(directory)).toEqual({ healthy: true, scopes: ['project'], remarks: [] });
-    expect(await npx(directory, 'status')).toContain('settled: claimed (nothing-open)');
+    expect(await npx(directory, 'status')).toContain('ended: claimed');
 
     const elsewhere = createFolder('not-installed', []);
     expect(await runHost(elsewhere), 'a control: the host alone lets it go').toEqual([]);

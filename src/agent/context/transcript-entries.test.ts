@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MessageKind, MessageRow } from '../../engine/host.ts';
-import { transcriptEntries } from './transcript.ts';
+import { transcriptEntries } from './transcript-entries.ts';
 
 let sequence = 0;
 
@@ -34,12 +34,14 @@ describe('a transcript for people', () => {
     const results = [
       { type: 'tool-result', toolName: 'grep', output: { type: 'text', value: 'a.ts' } },
       { type: 'tool-result', toolName: 'shell', output: { type: 'error-text', value: 'no' } },
+      { type: 'tool-result', toolName: 'shell', output: { type: 'text', value: 'Exit code 1.\nno test' } },
     ];
     const [said, answered] = transcriptEntries([row('agent', calls), row('tools', results)], false);
     expect(said).toMatchObject({ text: 'I look.', calls: [{ tool: 'grep', input: { pattern: 'x' } }] });
     expect(answered?.results).toEqual([
       { tool: 'grep', ok: true, output: 'a.ts' },
       { tool: 'shell', ok: false, output: 'no' },
+      { tool: 'shell', ok: false, output: 'Exit code 1.\nno test' },
     ]);
   });
 

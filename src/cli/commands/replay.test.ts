@@ -5,8 +5,8 @@ import {
   addStagnantSession,
   type CommandBench,
   createCommandBench,
-} from '../../test/support/command-bench.ts';
-import type { PartialSettings } from '../core/settings.ts';
+} from '../../../test/support/command-bench.ts';
+import type { PartialSettings } from '../../core/settings.ts';
 
 process.env['TZ'] = 'UTC';
 
@@ -55,7 +55,7 @@ describe('V6: replay', () => {
     }
     const { out } = await bench.run('replay', 'alpha', '--policy', policyFile({}));
     expect(out).toBe(
-      'Session alpha-0001 “Build the parser”: 16 events, 6 decisions; under the other settings 6. No answer differs.\n',
+      'Session alpha-0001 “Build the parser”: 16 events, 6 decisions. Under the other settings no answer would differ.\n',
     );
   });
 
@@ -65,11 +65,11 @@ describe('V6: replay', () => {
     const { code, out } = await bench.run('replay', 'alpha', '--policy', policyFile({ maxStagnant: 2 }));
     expect(code).toBe(0);
     expect(out.split('\n')).toEqual([
-      'Session alpha-0001 “Build the parser”: 16 events, 6 decisions; under the other settings 6. 1 answer would differ:',
+      'Session alpha-0001 “Build the parser”: 16 events, 6 decisions. Under the other settings 1 answer would differ:',
       '  event 14, 2027-01-15 08:00:15, stop-attempted',
-      '      was       continue (continue), text standard: Todos are open and no rule lets the agent stop: it goes on (reminder 3 of 3).',
-      '      would be  let-go (stagnant), outcome stagnant: No progress after 2 continuations.',
-      'The record was shaped by its own answers: the first difference is a fact, the rest a hint.',
+      '      was       sent back to work: todos open. Todos are open and no rule lets the agent stop: it goes on (reminder 3 of 3).',
+      '      would be  may stop: stagnant. No progress after 2 continuations.',
+      'Only the first difference is certain: after it the agent would have done other things.',
       '',
     ]);
     expect(await bench.run('status', '--json')).toEqual(before);

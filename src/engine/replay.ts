@@ -3,14 +3,14 @@
 // were shaped by the recorded answers.
 
 import type { Decision } from '../core/decision.ts';
-import { type Event, parseEvent } from '../core/events.ts';
-import type { Settings } from '../core/settings.ts';
+import type { Event } from '../core/events.ts';
+import type { Policy } from '../core/policy.ts';
+import { defaultSettings, type Settings } from '../core/settings.ts';
 import type { Session, SessionTimer } from '../core/state.ts';
-import type { Store } from '../engine/store.ts';
-import { createReplayRun } from './replay-run.ts';
-
-/** Events read at a time: a long session is never in memory whole. */
-const pageSize = 500;
+import { createRuntime } from './runtime.ts';
+import { recordedEvents } from './session-record.ts';
+import type { Store } from './store.ts';
+import { sha256 } from './system.ts';
 
 export interface Difference {
   /** Number of the recorded event, or of the one before a countdown that only the other settings have. */
@@ -32,13 +32,19 @@ export interface Replay {
   readonly notReproduced: number;
 }
 
-export async function replaySession(store: Store, session: Session, other: Settings): Promise<Replay> {
+/** `openStore`: an empty one in memory, for each of the two runs. */
+export async function replaySession(
+  store: Store,
+  session: Session,
+  other: Settings,
+  openStore: () => Promise<Store>,
+): Promise<Replay> {
   const decisions = await store.decisions(session.id, Number.MAX_SAFE_INTEGER);
   const record = new Map(decisions.map((stored) => [stored.eventId, stored.decision]));
   // Until the human's first message nothing but the first decision says which policy held.
   const first = await policyText(store, decisions.at(-1)?.policyHash ?? null);
-  const before = await createReplayRun(session.id, null, first);
-  const after = await createReplayRun(session.id, other, first);
+  const before = createRun(await openStore(), session.id, null, first);
+  const after = createRun(await openStore(), session.id, other, first);
   const differences: Difference[] = [];
   let events = 0;
   let redecided = 0;
@@ -65,20 +71,6 @@ export async function replaySession(store: Store, session: Session, other: Setti
   }
   await fireOwnTimer(null);
   return { events, decisions: decisions.length, redecided, differences, notReproduced };
-}
-
-async function* recordedEvents(store: Store, sessionId: string): AsyncGenerator<Event> {
-  for (let after = 0; ; ) {
-    const page = await store.events({ sessionId, after, limit: pageSize });
-    for (const { event } of page) {
-      // Older versions had other names for some events.
-      const read = parseEvent(event);
-      yield read.ok ? read.event : event;
-    }
-    const last = page.at(-1)?.applied ?? null;
-    if (last === null || page.length < pageSize) return;
-    after = last;
-  }
 }
 
 async function policyText(store: Store, hash: string | null): Promise<string | null> {
@@ -118,4 +110,50 @@ function sameAnswer(was: Decision | null, would: Decision | null): boolean {
   const facts = ({ answer, reason, outcome, textKind, level, observed }: Decision) =>
     JSON.stringify([answer, reason, outcome, textKind, level, observed]);
   return facts(was) === facts(would);
+}
+
+/**
+ * One run of recorded events through the engine. Nothing leaves it: there is no host, and checks are not run, since their
+ * recorded results are events themselves.
+ * `other` null: every event under the settings that held when it happened; `first` until the record says more.
+ */
+function createRun(store: Store, sessionId: string, other: Settings | null, first: string | null) {
+  let session: Session | null = null;
+  let now = 0;
+  let fired = 0;
+  // The goal's checks are no setting: their recorded results only make sense with them.
+  const held = (text: string): Policy => {
+    const policy = JSON.parse(text) as Policy;
+    return other === null ? policy : { settings: other, goalChecks: policy.goalChecks };
+  };
+  let policy: Policy = first === null ? { settings: other ?? defaultSettings, goalChecks: [] } : held(first);
+  const runtime = createRuntime({
+    store,
+    clock: { now: () => now, wake: () => () => {} },
+    identifiers: { next: () => `replay-${++fired}` },
+    hash: sha256,
+    policy: () => policy,
+    checker: { run: async () => {} },
+  });
+
+  async function handle(event: Event): Promise<Decision | null> {
+    now = event.at;
+    const handled = await runtime.handle(event);
+    session = handled.state;
+    return handled.decision;
+  }
+
+  return {
+    /** Null before the first event. */
+    session: (): Session | null => session,
+    /** `recorded` is the text of the policy snapshot that the event brought, where it brought one. */
+    apply(event: Event, recorded: string | null) {
+      if (recorded !== null) policy = held(recorded);
+      // Without a hash the engine takes a new snapshot, which is the policy above.
+      return handle(event.type === 'human-spoke' ? { ...event, policyHash: null } : event);
+    },
+    /** Lets the countdown of this run end. */
+    fire: ({ epoch, dueAt }: SessionTimer) =>
+      handle({ type: 'timer-fired', id: `replay-timer-${++fired}`, sessionId, at: dueAt, epoch, dueAt }),
+  };
 }

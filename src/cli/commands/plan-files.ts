@@ -1,0 +1,176 @@
+// `untildone plan import` and `plan export`: Markdown task lists in and out. Import never writes the file, and beneath an
+// agent it takes no checks from it: only a human says what proves the work (V3). Export makes a new file; in one that
+// exists it ticks and empties boxes and touches no other byte.
+import { realpath, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { UntildoneError } from '../../core/error.ts';
+import type { Store } from '../../engine/store.ts';
+import { errorCode } from '../../engine/system.ts';
+import { formatPlan } from '../../plan-file/line-text.ts';
+import { planChecks, readPlanFile } from '../../plan-file/plan-file.ts';
+import { openOwnSession, ownSessionId } from '../../plan-file/taken-plan.ts';
+import { openUserStore } from '../../store/sqlite/sqlite-store.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { findSession, noSessionsYet, withSession } from '../find-session.ts';
+import type { Io } from '../io.ts';
+import { openPlanFileSync, openRuntime, withStore } from '../open-runtime.ts';
+import { complain, count, refuse, shown, tell } from '../print.ts';
+import { nameSession, shortId } from '../session-name.ts';
+
+export const planImport: Command = {
+  usage: 'plan import FILE [--session SESSION] [--json]',
+  about: [
+    'Reads the task lists of a Markdown file (`- [ ] Write the parser !high`, `check: npm test` below it) into the plan\nof a session. Without --session the file gets a session of its own, which a second import finds again. No agent works\nin it: `untildone run --plan FILE` works through a file.',
+    'Only what changed in the file since its last import changes the plan: a new line adds a todo, a tick claims it, a\ntick taken out reopens it, a line that is gone drops it. docs/plan-files.md has the whole grammar.',
+  ],
+  options: {
+    session: { value: 'SESSION', summary: 'Import into this session.' },
+    ...jsonOption,
+  },
+  positionals: [1, 1],
+  async run(given, io) {
+    const file = given.positional(0) ?? '';
+    const name = shown(file, 200);
+    const realPath = await realpath(resolve(io.cwd, file)).catch((error: unknown) => {
+      throw new UntildoneError('usage', `The file ${name} cannot be found (${errorCode(error)}).`);
+    });
+    // Looked at before a store or a session is made: a wrong file leaves no trace.
+    const parsed = readPlanFile(realPath);
+    if (!parsed.ok) return tellProblems(io, name, parsed.problems);
+    // What the human has looked at by now; a check that is slipped into the file meanwhile is not theirs.
+    const isNamed = (await io.agentAbove()) === null;
+    const { ids, specs } = planChecks(parsed.plan);
+    const allowed = isNamed ? ids : [];
+    const isAllowed = (check: string): boolean => allowed.includes(check);
+    const word = given.text('session');
+    const isEmpty = parsed.plan.items.length === 0;
+    return withPlanStore(io, word, isEmpty, async (store) => {
+      const isNew = word === null && (await store?.state(ownSessionId(realPath))) === null;
+      if (store === null || (isEmpty && isNew)) return tellEmpty(io, name);
+      const named = specs.filter(({ id }) => isAllowed(id)).map((spec) => [spec.id, spec]);
+      const runtime = openRuntime(io, store, (policy) => ({
+        ...policy,
+        checks: { ...policy.checks, ...Object.fromEntries(named) },
+      }));
+      const session =
+        word === null
+          ? await openOwnSession(runtime, store, { clock: io.clock, directory: io.cwd }, realPath)
+          : await findSession(store, word, io);
+      const place = { realPath, sessionId: session.id, isAllowed, isNamed };
+      const report = await (await openPlanFileSync(io, store, place))(runtime).pull();
+      if (!report.ok) return tellProblems(io, name, report.problems);
+      // What the import set going must be on the record before the store is closed.
+      await report.checks;
+      const { plan, created, changed, dropped, notices } = report;
+      const { title, goalChecks } = plan;
+      // A list that was emptied drops its todos; a file that never had one is the wrong file.
+      if (isEmpty && dropped === 0) return tellEmpty(io, name);
+      const counts = { todos: plan.items.length, created, changed, dropped };
+      const json = { session: session.id, file, title, goalChecks, ...counts, notices };
+      const checks = goalChecks.map((check) => shown(check, 60)).join(', ');
+      // Only a plain name is safe to copy as it is.
+      const typed = /^[\w./-]+$/u.test(file) ? file : 'FILE';
+      const next = word === null ? `run --plan ${typed}` : `plan show ${shortId(session.id)}`;
+      return tell(io, given.has('json'), json, () => [
+        `Imported ${count(counts.todos, 'todo')} of ${name} into session ${nameSession(session)}: ${created} added, ${changed} changed, ${dropped} dropped.`,
+        ...notices.map((notice) => `  note: ${shown(notice, 300)}`),
+        ...(goalChecks.length === 0
+          ? []
+          : [
+              `  note: its goal checks (${checks}) apply to \`run --plan\` and \`verify --plan\`; for Claude Code or OpenCode write them into untildone.json.`,
+            ]),
+        `next: untildone ${next}`,
+      ]);
+    });
+  },
+};
+
+/** An own session may be the first one of this user; a named one must be there already. null: none is made for nothing. */
+async function withPlanStore<T>(
+  io: Io,
+  word: string | null,
+  isEmpty: boolean,
+  work: (store: Store | null) => Promise<T>,
+): Promise<T> {
+  if (word !== null || isEmpty) {
+    const result = await withStore(io, async (store) => ({ value: await work(store) }));
+    if (result === null && word !== null) throw new UntildoneError('unknown-session', noSessionsYet);
+    return result === null ? work(null) : result.value;
+  }
+  const store = await openUserStore(io.env, { clock: io.clock });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function tellProblems(io: Io, name: string, problems: readonly string[]): number {
+  for (const problem of problems) complain(io, `${name}: ${shown(problem, 300)}.`);
+  return refuse(io, 'Nothing was imported.');
+}
+
+function tellEmpty(io: Io, name: string): number {
+  return refuse(
+    io,
+    `${name} has no todos, so nothing was imported. A line such as \`- [ ] Write the parser\` is one.`,
+  );
+}
+
+export const planExport: Command = {
+  usage: 'plan export [session] [--file FILE] [--json]',
+  about: [
+    'Prints the plan as a task list that `plan import` reads back: boxes, priorities, checks and reasons. Cancelled\ntodos are left out.',
+    'With --file a new file is written. If the file is there already, only the boxes of its todos are ticked or\nemptied; a box that somebody changed since the last import is left alone.',
+  ],
+  options: { file: { value: 'FILE', summary: 'Write into this file instead.' }, ...jsonOption },
+  positionals: [0, 1],
+  run: (given, io) =>
+    withSession(io, given.positional(0), async (store, { id: sessionId, planId, plan }) => {
+      const file = given.text('file');
+      const json = given.has('json');
+      const markdown = formatPlan(plan);
+      if (file === null) {
+        if (!json) io.stdout.write(markdown);
+        return json ? tell(io, json, { session: sessionId, plan: planId, markdown }, () => []) : 0;
+      }
+      const name = shown(file, 200);
+      const path = resolve(io.cwd, file);
+      const about = { session: sessionId, file };
+      const problem = await writeNew(path, markdown);
+      if (problem === null) {
+        const todos = plan.filter(({ status }) => status !== 'cancelled').length;
+        return tell(io, json, { ...about, created: true, todos }, () => [
+          `Wrote ${count(todos, 'todo')} to ${name}.`,
+        ]);
+      }
+      if (problem !== 'EEXIST') return refuse(io, `${name} cannot be written (${problem}).`);
+      const realPath = await realpath(path).catch((error: unknown) => {
+        throw new UntildoneError('usage', `${name} cannot be opened (${errorCode(error)}).`);
+      });
+      const place = { realPath, sessionId, isAllowed: () => false };
+      const report = await (await openPlanFileSync(io, store, place))(openRuntime(io, store)).push();
+      if (!report.ok) {
+        const reasons = report.problems.map((reason) => shown(reason, 200)).join('; ');
+        return refuse(io, `${name}: ${reasons}. It was left as it is.`);
+      }
+      const { boxes, withoutLine, notices } = report;
+      const missing = ` ${count(withoutLine, 'todo')} of the plan ${withoutLine === 1 ? 'has' : 'have'} no line there.`;
+      tell(io, json, { ...about, created: false, boxes, withoutLine, notices }, () => [
+        `Wrote ${boxes} ${boxes === 1 ? 'box' : 'boxes'} in ${name}; nothing else in it was touched.${withoutLine === 0 ? '' : missing}`,
+        ...notices.map((notice) => `  note: ${shown(notice, 300)}`),
+      ]);
+      return notices.length === 0 ? 0 : 1;
+    }),
+};
+
+/** null: written. Exclusive: not even a link that points nowhere is followed. */
+async function writeNew(path: string, text: string): Promise<string | null> {
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+    return null;
+  } catch (error) {
+    // Safe: nothing was written, and the caller tells why or takes the other way.
+    return errorCode(error);
+  }
+}

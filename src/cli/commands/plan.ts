@@ -1,0 +1,198 @@
+// `untildone plan show`, `plan log` and `ledger verify`: the plan of a session, who changed it when and how, and whether
+// that history is intact (T1, T2, V4). They only read. `ledger verify` finds damage and naive edits. It cannot find a
+// chain that was rebuilt whole, nor entries cut off at its end that changed no todo.
+import { planView } from '../../agent/agent-event.ts';
+import { UntildoneError } from '../../core/error.ts';
+import type { LedgerChange, LedgerEntry, LedgerReport } from '../../core/ledger.ts';
+import { countPlan, type State } from '../../core/state.ts';
+import { isDropped, type Todo } from '../../core/todo.ts';
+import { plansOf, verifyPlan } from '../../engine/session-record.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { describePlan, isGoalChecked } from '../describe-session.ts';
+import { formatTime } from '../describe-time.ts';
+import { findSession, withSession } from '../find-session.ts';
+import type { Io } from '../io.ts';
+import { withStore } from '../open-runtime.ts';
+import { count, createPaint, shown, tell } from '../print.ts';
+import { nameSession, sessionFields, shortId } from '../session-name.ts';
+import { type Standing, standingNames, standingOf, todoMarks } from '../show/words.ts';
+
+export const planShow: Command = {
+  usage: 'plan show [session] [--json]',
+  about: ['Marks: [ ] pending, [>] in progress, [x] completed, [-] cancelled, [!] blocked.'],
+  options: jsonOption,
+  positionals: [0, 1],
+  run: (given, io) =>
+    withSession(io, given.positional(0), async (_store, session) => {
+      const { planId, plan } = session;
+      const views = planView(plan).todos.map((view) => standingOf(view, isGoalChecked(session)));
+      const todos = plan.map((todo, index) => ({ ...todo, standing: views[index] ?? 'open' }));
+      const json = { ...sessionFields(session), plan: planId, counts: countPlan(plan), todos };
+      return tell(io, given.has('json'), json, () => [
+        `Plan of session ${nameSession(session)}: ${describePlan(session)}`,
+        ...todos.flatMap((todo, index) =>
+          todoLines(todo, String(index + 1).padStart(String(todos.length).length), io),
+        ),
+      ]);
+    }),
+};
+
+function todoLines(todo: Todo & { readonly standing: Standing }, number: string, io: Io): string[] {
+  const paint = createPaint(io);
+  const [mark, style] = todoMarks[todo.status];
+  const remarks = [
+    todo.priority === 'medium' ? [] : todo.priority,
+    describeProof(todo),
+    isDropped(todo) ? 'dropped from the list' : [],
+    todo.agentType === null ? [] : `for ${shown(todo.agentType, 30)}`,
+    todo.attempts > 1 ? `${todo.attempts} attempts` : [],
+  ].flat();
+  const tail = remarks.length === 0 ? '' : `  ${paint('dim', `(${remarks.join(', ')})`)}`;
+  const unexplained = todo.status === 'cancelled' ? 'cancelled without a reason' : [];
+  const below = [
+    todo.completionCriteria === null ? [] : `done when: ${shown(todo.completionCriteria, 200)}`,
+    todo.reason === null ? unexplained : `because: ${shown(todo.reason, 200)}`,
+    todo.outcome === null ? [] : `outcome: ${shown(todo.outcome, 200)}`,
+    todo.failureTail === null ? [] : `failed with: ${shown(todo.failureTail, 200)}`,
+  ].flat();
+  const indent = ' '.repeat(number.length + 8);
+  return [
+    `  ${number} ${paint(style, mark)} ${shown(todo.title, 200)}${tail}`,
+    ...below.map((line) => `${indent}${line}`),
+  ];
+}
+
+/** A completed todo is a claim until a check passed: its own, or that of the goal. */
+function describeProof({ verification, checks, standing }: Todo & { readonly standing: Standing }): string[] {
+  const by = checks.length === 0 ? '' : ` by ${checks.map((check) => shown(check, 40)).join(', ')}`;
+  if (verification === 'failed') return [`check failed${by}`];
+  if (verification === 'running') return [`check runs${by}`];
+  if (standing === 'checked') return [`${standingNames.checked}${by}`];
+  if (by !== '') return [`${standing === 'claimed' ? 'claimed, ' : ''}to be checked${by}`];
+  return standing === 'claimed' || standing === 'covered' ? [standingNames[standing]] : [];
+}
+
+const changes: Readonly<Record<LedgerChange, string>> = {
+  created: 'added',
+  started: 'started',
+  completed: 'completed',
+  cancelled: 'cancelled',
+  blocked: 'blocked',
+  reopened: 'reopened',
+  reworded: 'reworded',
+  edited: 'edited',
+  dropped: 'dropped from the list',
+  restored: 'put back on the list',
+  'cancelled-unexplained': 'cancelled without a reason',
+  toggled: 'set back and forth',
+  'duplicate-write': 'wrote the same list again',
+  'checks-edited': 'edited the files that say what is checked',
+  delegated: 'handed to a worker',
+  'worker-ended': 'heard the end of the work on',
+  'check-passed': 'saw the check pass for',
+  'check-failed': 'saw the check fail for',
+  refused: 'was refused',
+};
+
+export const planLog: Command = {
+  usage: 'plan log [session] [--json]',
+  about: [
+    'Every change of the plan, oldest first, with the plans that earlier messages of yours began. `untildone ledger\nverify` checks that none was altered.',
+  ],
+  options: jsonOption,
+  positionals: [0, 1],
+  run: (given, io) =>
+    withSession(io, given.positional(0), async (store, session) => {
+      const histories = await Promise.all(
+        [...(await plansOf(store, session))].map(async ([plan, since]) => ({
+          ...{ plan, since, entries: await store.ledger(plan), todos: await store.todos({ planId: plan }) },
+        })),
+      );
+      const present = histories.find(({ plan }) => plan === session.planId);
+      const earlier = histories.filter((history) => history !== present && history.entries.length > 0);
+      const shared = { ...sessionFields(session), plan: session.planId, entries: present?.entries ?? [] };
+      const json = { ...shared, earlier: earlier.map(({ plan, entries }) => ({ plan, entries })) };
+      return tell(io, given.has('json'), json, () => [
+        ...earlier.flatMap((history) => [
+          `Plan of your message of ${formatTime(history.since)}: ${count(history.entries.length, 'change')}`,
+          ...history.entries.map((entry) => logLine(entry, history.todos)),
+        ]),
+        `Plan of session ${nameSession(session)}: ${count(shared.entries.length, 'change')}${earlier.length === 0 ? '' : ' since your last message'}`,
+        ...shared.entries.map((entry) => logLine(entry, present?.todos ?? [])),
+      ]);
+    }),
+};
+
+function logLine(entry: LedgerEntry, todos: readonly Todo[]): string {
+  const { change, detail, todoId } = entry;
+  // The title as it was then, where the entry tells it; a todo may have been reworded since.
+  const then = detail['title'] ?? detail['from'] ?? todos.find(({ id }) => id === todoId)?.title ?? todoId;
+  // Shown elsewhere in the line, or for machines only.
+  const rest = Object.entries(detail).filter(([name]) => !['title', 'from', 'state', 'was'].includes(name));
+  const details = rest.map(([name, value]) => `${shown(name, 30)} ${shown(String(value), 120)}`).join(', ');
+  return [
+    `  ${String(entry.sequence).padStart(4)}  ${formatTime(entry.at)}  ${entry.actor} (${shown(entry.host, 30)})`,
+    ` ${changes[change] ?? shown(change, 40)}`,
+    then === null ? '' : ` “${shown(String(then), 100)}”`,
+    details === '' ? '' : `: ${details}`,
+  ].join('');
+}
+
+export const ledgerVerify: Command = {
+  usage: 'ledger verify [session | --all] [--json]',
+  about: [
+    'Each change of a plan carries the hash of the one before it. This walks the chain from its start, compares the\ntodos and the session with it, and exits 1 where something does not fit. Someone who rebuilds the whole chain is not\nfound.',
+  ],
+  options: { all: { summary: 'The plans of every session.' }, ...jsonOption },
+  positionals: [0, 1],
+  async run(given, io) {
+    const word = given.positional(0);
+    if (given.has('all') && word !== null)
+      throw new UntildoneError('usage', 'Name a session or say --all, not both.');
+    const reports = await withStore(io, async (store) => {
+      const sessions = given.has('all')
+        ? await store.sessions({ limit: Number.MAX_SAFE_INTEGER })
+        : [await findSession(store, word, io)];
+      const found = new Map<string, PlanReport>();
+      for (const { id } of sessions) {
+        const session = await store.state(id);
+        for (const [plan] of session === null ? [] : await plansOf(store, session))
+          if (session !== null && !found.has(plan))
+            found.set(plan, { session, plan, report: await verifyPlan(store, plan, session) });
+      }
+      return [...found.values()];
+    });
+    const broken = (reports ?? []).filter(({ report }) => !report.intact);
+    const plans = (reports ?? []).map(({ session, plan, report }) => ({
+      ...{ ...sessionFields(session), plan, ...report },
+    }));
+    tell(io, given.has('json'), { intact: broken.length === 0, plans }, () =>
+      reports === null ? ['no sessions yet'] : reportLines(reports, broken.length, io),
+    );
+    return broken.length === 0 ? 0 : 1;
+  },
+};
+
+interface PlanReport {
+  readonly session: State;
+  readonly plan: string;
+  readonly report: LedgerReport;
+}
+
+function reportLines(all: readonly PlanReport[], broken: number, io: Io): string[] {
+  const paint = createPaint(io);
+  // A message that began a plan of its own left the first one empty.
+  const reports = all.length === 1 ? all : all.filter(({ report }) => !report.intact || report.length > 0);
+  const plans = reports.length === 1 ? 'the plan' : `all ${reports.length} plans`;
+  const head =
+    broken === 0 ? `${plans} is intact` : `${broken} of ${count(reports.length, 'plan')} does not fit`;
+  return [
+    `The history of ${head}${broken === 0 ? '.' : ':'}`,
+    ...reports.map(({ session, plan, report }) => {
+      const name = `${nameSession(session)}${session.id === plan ? '' : `, plan ${shortId(plan)}`}`;
+      if (!report.intact) return `  ${paint('red', 'BROKEN')}  ${name}: ${report.sentence}`;
+      const hash = report.length === 0 ? '' : `, last hash ${report.head.slice(0, 16)}`;
+      return `  ${paint('green', 'intact')}  ${name}: ${count(report.length, 'change')}${hash}`;
+    }),
+  ];
+}

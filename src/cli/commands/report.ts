@@ -1,0 +1,260 @@
+// `untildone report`: a session in one page, for a pull request (Markdown) or a program (JSON): what was asked, what came
+// of it, which files changed and what proves each, and what was refused. It only reads: the stream that `run` showed, the
+// evidence, the plan and its history. Whatever agents, files and models are called is escaped in it.
+
+import { planView, type TodoView } from '../../agent/agent-event.ts';
+import { createStreamReader } from '../../agent/event-stream.ts';
+import { UntildoneError } from '../../core/error.ts';
+import { markdownCode, markdownText } from '../../core/safe-text.ts';
+import type { State } from '../../core/state.ts';
+import type { TextKind } from '../../core/texts.ts';
+import { checkStandings, recordedEvents, workTimes } from '../../engine/session-record.ts';
+import type { Store, StoredDecision } from '../../engine/store.ts';
+import { type Command, jsonOption } from '../command.ts';
+import { describePlan, describeState, isGoalChecked } from '../describe-session.ts';
+import { formatTime } from '../describe-time.ts';
+import { withSession } from '../find-session.ts';
+import type { Io } from '../io.ts';
+import { count, printJson, printLines } from '../print.ts';
+import { sessionFields, shortId } from '../session-name.ts';
+import { createState, reduce } from '../show/state.ts';
+import * as words from '../show/words.ts';
+
+export const report: Command = {
+  usage: 'report [session] [--md | --json]',
+  about: [
+    'What a session was asked for and what came of it, on one page: the changed files and what proves each, the plan\nwith claimed and checked told apart, the checks, how often it said done too early, time and cost. Markdown that fits\ninto a pull request; --json for programs.',
+    'Which files changed is known of the file tools of `untildone run`. Commands may have changed more, and hosts do not\ntell it: `git diff` does.',
+  ],
+  options: { md: { summary: 'Markdown; so it is without --json.' }, ...jsonOption },
+  positionals: [0, 1],
+  run(given, io) {
+    if (given.has('md') && given.has('json'))
+      throw new UntildoneError('usage', 'Say --md or --json, not both.');
+    return withSession(io, given.positional(0), async (store, session) => {
+      const found = await collect(store, session, io);
+      if (given.has('json')) printJson(io, found);
+      else printLines(io, page(found));
+      return 0;
+    });
+  },
+};
+
+type Report = Awaited<ReturnType<typeof collect>>;
+
+async function collect(store: Store, session: State, io: Io) {
+  const now = io.clock.now();
+  const { descriptor, agent, settled } = session;
+  const stream = await readStream(store, session, now);
+  const record = await readRecord(store, session);
+  const decisions = [...(await store.decisions(session.id, Number.MAX_SAFE_INTEGER))].reverse();
+  const checks = await checkStandings(store, session, record.lastWriteAt, now);
+  const claims = await workTimes(store, session);
+  const last = decisions.at(-1)?.decision;
+  const began = record.messages[0]?.at ?? session.createdAt;
+  const ended = settled?.at ?? session.updatedAt;
+  const usage = await store.usage(session.id);
+  const sum = (of: 'inputTokens' | 'outputTokens'): number =>
+    usage.reduce((total, row) => total + row[of], 0);
+  const cost = usage.reduce<number | null>(
+    (total, row) => (total === null || row.cost === null ? null : total + row.cost),
+    usage.length === 0 ? null : 0,
+  );
+  return {
+    ...{ ...sessionFields(session), host: descriptor.host, agent: agent.name, model: agent.model },
+    ...{ directory: descriptor.directory, goal: record.messages[0]?.text ?? session.title ?? null },
+    messages: record.messages.length,
+    ...{ outcome: settled?.outcome ?? null, reason: settled?.reason ?? null },
+    state: describeState(session, now),
+    sentence: last?.outcome === settled?.outcome ? (last?.sentence ?? null) : null,
+    ...{ beganAt: began, endedAt: ended, milliseconds: Math.max(0, ended - began) },
+    usage: { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens'), cost },
+    plan: describePlan(session),
+    todos: planView(session.plan).todos.map((todo, index) => {
+      const standing = words.standingOf(todo, isGoalChecked(session));
+      return { ...todo, standing, checks: session.plan[index]?.checks ?? [] };
+    }),
+    checks,
+    /** Null: which files changed is not known of this host. */
+    filesKnown: descriptor.host === 'untildone',
+    files: stream.files.map(({ times, ...file }) => {
+      const todos = claims
+        .filter(({ from, to }) => times.some((at) => at >= from && at <= to))
+        .map(({ id }) => id);
+      const changedAt = Math.max(...times);
+      // A check of another todo says nothing about this file.
+      const about = checks.filter((check) => check.goal || check.todos.some((id) => todos.includes(id)));
+      const passed = about.filter(({ result, at }) => result === 'passed' && (at ?? 0) >= changedAt);
+      const provedBy = passed.filter(({ onFinalState }) => onFinalState).map(({ check }) => check);
+      const passedSince = passed.filter(({ onFinalState }) => !onFinalState).map(({ check }) => check);
+      return { ...file, changedAt, provedBy, passedSince, todos };
+    }),
+    refusals: refusalsOf(decisions, stream.said),
+  };
+}
+
+/** What `run` showed: the changed files, as at its end, and what was said before each time it was sent back. */
+async function readStream(store: Store, session: State, now: number) {
+  let view = createState('attach', now);
+  const times = new Map<string, number[]>();
+  const said: string[] = [];
+  const isOwn = session.descriptor.host === 'untildone';
+  for (const event of isOwn ? await createStreamReader(session).look(store, session) : []) {
+    if (event.type === 'file-changed') times.set(event.path, [...(times.get(event.path) ?? []), event.at]);
+    if (event.type === 'continuation') said.push(view.said);
+    view = reduce(view, event);
+  }
+  const files = [...view.files.values()].map((file) => ({ ...file, times: times.get(file.path) ?? [0] }));
+  return { files, said };
+}
+
+async function readRecord(store: Store, session: State) {
+  const messages: { at: number; text: string }[] = [];
+  let lastWriteAt = 0;
+  for await (const event of recordedEvents(store, session.id)) {
+    const { type, at } = event;
+    if (type === 'human-spoke' && event.text !== null) messages.push({ at, text: event.text });
+    if (type === 'tool-ended' && event.access !== 'read' && event.access !== 'todo') lastWriteAt = at;
+  }
+  return { messages, lastWriteAt };
+}
+
+/** It wanted to be believed that the work was done. */
+const saidDone: readonly TextKind[] = [
+  ...(['standard', 'dropped-todos', 'bulk-claim', 'failed-check', 'checks-running'] as const),
+];
+
+function refusalsOf(decisions: readonly StoredDecision[], said: readonly string[]) {
+  const sent = decisions.filter(({ decision }) => decision.answer === 'continue' && !decision.observed);
+  const each = sent.map(({ at, decision }, index) => {
+    const textKind = decision.textKind ?? 'standard';
+    // The stream may have lost its oldest rows, never its newest.
+    const quote = said.at(index - sent.length) ?? '';
+    return { at, textKind, saidDone: saidDone.includes(textKind), said: quote };
+  });
+  return { total: each.length, saidDone: each.filter((refusal) => refusal.saidDone).length, each };
+}
+
+/** Of each list on the page; --json has all. */
+const listed = 50;
+
+const text = markdownText;
+const inCell = (name: string): string => markdownCode(name, true);
+const joined = (parts: readonly string[], by = ', '): string => parts.filter((part) => part !== '').join(by);
+const times = (amount: number): string => (amount === 1 ? 'once' : `${amount} times`);
+
+function page(found: Report): string[] {
+  const { outcome, sentence, files, todos, checks, refusals, usage, messages, host } = found;
+  const titles = new Map(todos.map(({ id, title }) => [id, text(title, 60)]));
+  const titlesOf = (ids: readonly string[]): string[] => ids.map((id) => titles.get(id) ?? text(id, 60));
+  const goal = found.goal === null ? 'not recorded' : text(found.goal, 500);
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const used = tokens === 0 ? '' : words.describeTokens({ ...usage, cachedTokens: 0 });
+  const by = [
+    host === 'untildone' ? 'untildone run' : text(host, 40),
+    text(found.model ?? found.agent ?? '', 80),
+  ];
+  return [
+    `## ${outcome ?? text(found.state.words, 80)}: ${text(found.title ?? found.session, 100)}`,
+    ...(sentence === null ? [] : ['', text(sentence, 500)]),
+    '',
+    `- **Goal**: ${goal}${messages > 1 ? ` (and ${count(messages - 1, 'more message')})` : ''}`,
+    `- **Plan**: ${found.plan}`,
+    `- **Refused**: ${joined(
+      [
+        refusals.saidDone === 0 ? '' : `said done ${times(refusals.saidDone)} too early`,
+        refusals.total === 0
+          ? 'nothing: it was never sent back to work'
+          : `sent back to work ${times(refusals.total)}`,
+      ],
+      '; ',
+    )}`,
+    `- **Took**: ${joined([words.formatElapsed(found.milliseconds), used, words.describeCost(usage.cost)])}`,
+    `- **By**: ${joined(by)}; session ${markdownCode(shortId(found.session))}, ended ${formatTime(found.endedAt)}`,
+    ...section(
+      'Changed files',
+      found.filesKnown ? fileRows(files, titlesOf) : ['Not recorded: `git diff` shows them.'],
+    ),
+    ...section(
+      'Plan',
+      todos.map((todo) => {
+        const proof =
+          todo.standing === 'checked' ? joined(todo.checks.map((check) => markdownCode(check))) : '';
+        const standing = text(describeTodo(todo), 240);
+        const box = todo.status === 'completed' ? '[x]' : '[ ]';
+        return `- ${box} ${text(todo.title, 200)} → ${standing}${proof === '' ? '' : ` by ${proof}`}`;
+      }),
+    ),
+    ...section('Checks', [
+      ...(checks.length === 0 ? [] : ['| check | for | result |', '|---|---|---|']),
+      ...checks.map((check) => {
+        const purpose = joined([check.goal ? 'the goal' : '', ...titlesOf(check.todos)], '; ');
+        return `| ${inCell(check.check)} | ${purpose} | ${describeCheck(check, files)} |`;
+      }),
+    ]),
+    ...section(
+      'Sent back to work',
+      refusals.each.map(({ at, textKind, said }) => {
+        const quote = said.trim() === '' ? '' : `“${text(said, 120)}”`;
+        return `- ${formatTime(at)}: ${joined([quote, words.continuationName(textKind)])}`;
+      }),
+    ),
+  ];
+}
+
+function section(name: string, rows: readonly string[]): string[] {
+  const hidden = rows.length - listed;
+  const more = hidden > 0 ? ['', `… and ${hidden} more.`] : [];
+  return rows.length === 0 ? [] : ['', `### ${name}`, '', ...rows.slice(0, listed), ...more];
+}
+
+function fileRows(files: Report['files'], titlesOf: (ids: readonly string[]) => string[]): string[] {
+  if (files.length === 0)
+    return ['None by the file tools. Commands may have changed some: `git diff` shows everything.'];
+  const rows = files.slice(0, listed).map(({ path, isNew, added, removed, provedBy, passedSince, todos }) => {
+    const size = `+${added}${removed === 0 ? '' : ` −${removed}`}${isNew ? ' (new)' : ''}`;
+    const before = passedSince.length === 0 ? '' : ' on the final state';
+    const proof = joined(provedBy.map(inCell)) || `**nothing**${before}`;
+    const late = before === '' ? '' : `; ${joined(passedSince.map(inCell))} passed before later changes`;
+    const claimed = joined(titlesOf(todos), '; ') || 'no todo';
+    return `| ${inCell(path)} | ${size} | ${proof}${late} | ${claimed} |`;
+  });
+  const hidden = files.length - rows.length;
+  return [
+    ...['| file | lines | proved by | claimed by |', '|---|---|---|---|', ...rows, ''],
+    `${hidden > 0 ? `And ${count(hidden, 'more file')}. ` : ''}Commands may have changed more than the file tools: \`git diff\` shows everything.`,
+  ];
+}
+
+function describeCheck(check: Report['checks'][number], files: Report['files']): string {
+  const { result, flaky, onFinalState, at } = check;
+  if (result === 'not-run') return '**not run**';
+  if (result !== 'passed') return `**failed**: ${text(check.sentence, 200)}`;
+  const before = files.filter(({ changedAt }) => changedAt <= (at ?? 0));
+  const last = before.sort((one, other) => other.changedAt - one.changedAt)[0];
+  return joined([
+    onFinalState ? 'passed on the final state' : 'passed, but files were written since',
+    last === undefined ? '' : `after the change of ${inCell(last.path)}`,
+    flaky ? 'only when it was run again' : '',
+  ]);
+}
+
+/** Only what is not proved needs words: why it was left, or what the agent says of it. */
+function describeTodo({
+  standing,
+  dropped,
+  verification,
+  reason,
+  outcome,
+}: TodoView & { standing: words.Standing }): string {
+  const isProved = standing === 'checked' || standing === 'covered';
+  const doubt =
+    verification === 'failed'
+      ? ', its check failed'
+      : verification === 'running'
+        ? ', its check still runs'
+        : '';
+  const fate = standing === 'open' && dropped ? ', dropped from the list' : '';
+  const said = isProved ? null : (reason ?? outcome);
+  return `${words.standingNames[standing]}${fate}${isProved ? '' : doubt}${said === null ? '' : `: ${said}`}`;
+}

@@ -1,0 +1,112 @@
+// What the record of a session says, read through the store alone: its events, the plans of its messages and whether their
+// history is intact (V4), and what proves what: how each check ended last, on which state, and when each todo was worked on.
+import { UntildoneError } from '../core/error.ts';
+import { type Event, parseEvent } from '../core/events.ts';
+import { findDamage, type LedgerReport, verifyLedger } from '../core/ledger.ts';
+import type { Session, State } from '../core/state.ts';
+import type { EvidenceRow } from './host.ts';
+import { frozenPolicy } from './policy.ts';
+import type { Store } from './store.ts';
+import { brokenSeal, sealOf, sha256 } from './system.ts';
+
+/** Events read at a time: a long session is never in memory whole. */
+const pageSize = 500;
+
+/** In their order, in the words of this version. */
+export async function* recordedEvents(store: Store, sessionId: string): AsyncGenerator<Event> {
+  for (let after = 0; ; ) {
+    const page = await store.events({ sessionId, after, limit: pageSize });
+    for (const { event } of page) {
+      // Older versions had other names for some events.
+      const read = parseEvent(event);
+      yield read.ok ? read.event : event;
+    }
+    const last = page.at(-1)?.applied ?? null;
+    if (last === null || page.length < pageSize) return;
+    after = last;
+  }
+}
+
+/** Oldest first, with the time since when; a message of the human may begin a plan of its own, named after the turn. */
+export async function plansOf(store: Store, session: Session): Promise<Map<string, number>> {
+  const plans = new Map([[session.id, session.createdAt]]);
+  if (session.planId === session.id) return plans;
+  for await (const event of recordedEvents(store, session.id))
+    if (event.type === 'human-spoke' && !plans.has(event.turnId)) plans.set(event.turnId, event.at);
+  if (!plans.has(session.planId)) plans.set(session.planId, session.createdAt);
+  return plans;
+}
+
+/** Walks the chain, and compares the todos and the session with it, as a decision does before `done`. */
+export async function verifyPlan(store: Store, plan: string, session: State): Promise<LedgerReport> {
+  try {
+    const entries = await store.ledger(plan);
+    const chain = verifyLedger(entries, sha256);
+    if (!chain.intact) return chain;
+    const { recordBroken } = session;
+    const todos = await store.todos({ planId: plan });
+    const sealed = () => sealOf(session, entries.at(-1)?.hash ?? null, todos.length, sha256);
+    const isUnsealed = recordBroken === null && plan === session.planId && session.seal !== sealed();
+    const sentence = isUnsealed ? brokenSeal : (recordBroken ?? findDamage(entries, todos, sha256));
+    return sentence === null ? chain : { intact: false, brokenAt: chain.length, sentence };
+  } catch (error) {
+    // Safe: an entry that cannot even be read is what is looked for here.
+    if (!(error instanceof UntildoneError) || error.code !== 'store-corrupt') throw error;
+    return { intact: false, brokenAt: 1, sentence: 'an entry cannot be read' };
+  }
+}
+
+/** Results of checks that are looked through; a long session has thousands. */
+const recentEvidence = 2000;
+
+/** How each check ended last until this moment, newest first: once for the goal, and once for each todo that it is for. */
+export async function latestResults(store: Store, sessionId: string, until: number): Promise<EvidenceRow[]> {
+  const last = new Map<string, EvidenceRow>();
+  for (const row of await store.evidence(sessionId, recentEvidence)) {
+    const key = JSON.stringify([row.check, row.todoId]);
+    if (row.at <= until && !last.has(key)) last.set(key, row);
+  }
+  return [...last.values()];
+}
+
+/**
+ * Every check that the session is judged by, also one that was never run. `onFinalState`: it passed after the last call
+ * that can write, or on files that are still as they were then.
+ */
+export async function checkStandings(store: Store, session: State, lastWriteAt: number, now: number) {
+  const { plan, work } = session;
+  const results = await latestResults(store, session.id, now);
+  const goalChecks = (await frozenPolicy(store, session))?.goalChecks ?? [];
+  const tree = work.writesSeen >= work.writes ? work.fingerprint : null;
+  const isFinal = ({ at, fingerprint }: EvidenceRow): boolean =>
+    at >= lastWriteAt || (tree !== null && fingerprint === tree);
+  const known = [...plan.flatMap(({ checks }) => checks), ...results.map(({ check }) => check)];
+  return [...new Set([...goalChecks, ...known])].map((check) => {
+    const rows = results.filter((row) => row.check === check);
+    const [row] = rows;
+    return {
+      check,
+      goal: goalChecks.includes(check) || rows.some(({ todoId }) => todoId === null),
+      todos: plan.filter(({ checks }) => checks.includes(check)).map(({ id }) => id),
+      ...{ result: row?.result ?? ('not-run' as const), at: row?.at ?? null, flaky: row?.flaky ?? false },
+      onFinalState: row !== undefined && row.result === 'passed' && isFinal(row),
+      ...{ sentence: row?.sentence ?? '', tail: row?.tail ?? '' },
+    };
+  });
+}
+
+/** When each completed todo was worked on: from its start, or from the end of the one before, to its completion. */
+export async function workTimes(store: Store, { plan, planId }: State) {
+  const completed = new Set(plan.filter(({ status }) => status === 'completed').map(({ id }) => id));
+  const started = new Map<string, number>();
+  const times = new Map<string, Readonly<{ id: string; from: number; to: number }>>();
+  let before = 0;
+  for (const { change, todoId, at } of await store.ledger(planId)) {
+    if (todoId === null || !completed.has(todoId)) continue;
+    if (change === 'started') started.set(todoId, at);
+    if (change !== 'completed') continue;
+    times.set(todoId, { id: todoId, from: started.get(todoId) ?? before, to: at });
+    before = at;
+  }
+  return [...times.values()];
+}
