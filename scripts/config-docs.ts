@@ -179,10 +179,10 @@ The strongest first: a flag, the environment, the project's file, the user's fil
 | project | \`untildone.json\` in the directory or above it, up to the root of the git repository; it counts once you accepted it: [Trust](trust.md) |
 | user | \`~/.config/untildone/untildone.json\` (\`XDG_CONFIG_HOME\`) |
 
-The file is plain JSON, without comments. If a key or a value is wrong, you are told where, and nothing of the file is applied.
+The file is JSON, and may have comments (\`//\`, \`/* */\`). If a key or a value is wrong, you are told where, and nothing of the file is applied.
 
 A \`$schema\` gives completion in editors: \`"./node_modules/untildone/dist/schema.json"\` if the package is installed in the project;
-after a global install, the path that \`echo "$(npm root --global)/untildone/dist/schema.json"\` prints.
+else \`untildone config init\` writes the path of the copy that runs.
 
 \`agents\` overrides settings for one agent by name, where the third column says so:
 

@@ -324,7 +324,7 @@ const configurations: readonly (readonly [string, string, unknown])[] = [
 
 const texts: readonly (readonly [string, string])[] = [
   ['an empty file', '  \n'],
-  ['a comment', '{ // no\n}'],
+  ['a comment that is not closed', '{ /* no\n}'],
   ['a trailing comma', '{"enabled":true,}'],
   ['single quotes', "{'enabled':true}"],
   ['a file that ends too early', '{"agents":{"build":'],

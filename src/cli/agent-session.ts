@@ -51,6 +51,8 @@ export interface AgentSession
   readonly namesPlan?: boolean;
   /** Whether the session can be taken up again after this run; absent: it can. */
   readonly isKept?: () => boolean;
+  /** Takes what the human types instead of the agent, which is a script and cannot read it. Null: their Ctrl-C, which acts too. */
+  readonly hear?: (words: string | null, run: WatchedRun) => void;
 }
 
 /** What somebody who watches a run from within this process may do to it. */
@@ -112,8 +114,12 @@ async function runOwned(
   // What is complained about meanwhile must not be written into the middle of a drawn screen.
   const quiet: Io = { ...io, stderr: { write: (text) => output.complaints.write(text) } };
   const acts = createHumanActs(quiet, store, sessionId);
+  const onHumanInterrupt = (): void => {
+    session.hear?.(null, watched);
+    onInterrupt();
+  };
   const output = await openRunOutput(io, session, {
-    interrupt: onInterrupt,
+    interrupt: onHumanInterrupt,
     control: () => control,
     pause: acts.pause,
     resume: acts.resume,
@@ -133,8 +139,8 @@ async function runOwned(
     output.emit(told);
     notifier.see(told);
   };
-  process.on('SIGINT', onInterrupt);
-  process.on('SIGTERM', onInterrupt);
+  process.on('SIGINT', onHumanInterrupt);
+  process.on('SIGTERM', onHumanInterrupt);
   try {
     // An agent that makes itself a terminal must not answer for the human.
     const here = output.answers && (await io.whyNoHuman()) === null;
@@ -170,15 +176,16 @@ async function runOwned(
         return checker.look(session, frozenBy(policy, since), { timeoutMs: fingerprintMs });
       },
       onControl: (given) => {
-        control = given;
+        const { hear } = session;
+        control = hear === undefined ? given : { ...given, say: async (words) => hear(words, watched) };
         // A Ctrl-C that came before there was anything to stop.
         if (interrupts > 0) stop(given);
       },
       ...planFile,
     });
   } finally {
-    process.off('SIGINT', onInterrupt);
-    process.off('SIGTERM', onInterrupt);
+    process.off('SIGINT', onHumanInterrupt);
+    process.off('SIGTERM', onHumanInterrupt);
     await output.close();
     isShown = false;
     await stream.close();

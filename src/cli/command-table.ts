@@ -134,7 +134,7 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: 'config init',
     summary: 'Write a small untildone.json into this directory',
-    load: async () => (await import('./commands/config-init.ts')).configInit,
+    load: async () => (await import('./commands/config.ts')).configInit,
   },
   {
     name: 'hook',
@@ -155,6 +155,6 @@ export const commandTable: readonly CommandRow[] = [
     name: 'check-runner',
     hidden: true,
     summary: 'Works through the checks of one folder',
-    load: async () => (await import('./commands/check-runner.ts')).checkRunner,
+    load: async () => (await import('./commands/hook.ts')).checkRunner,
   },
 ];

@@ -2,7 +2,7 @@
 // checks that it starts, and what the slash commands of a host's plugin show. Our own agent is not in it.
 import { UntildoneError } from '../core/error.ts';
 import { type Command, readArguments } from './command.ts';
-import { checkRunner } from './commands/check-runner.ts';
+import { checkRunner } from './commands/hook.ts';
 import { mcp } from './commands/mcp.ts';
 import { pause } from './commands/pause.ts';
 import { status } from './commands/status.ts';

@@ -19,9 +19,9 @@ import { type OpenOptions, type Parts, partsOver } from '../open.ts';
 import type { PlanFileSync, PlanFileSyncOptions } from '../plan-file/plan-file-sync.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { stateDirectory, storePath } from '../store/state-directory.ts';
-import { installBasis } from './install-request.ts';
 import type { Io } from './io.ts';
 import { complain, shown } from './print.ts';
+import { programVersion } from './program-version.ts';
 
 /**
  * The store of this user, made if it is not there. If an older version wrote it, the programs that hosts start are renewed
@@ -39,10 +39,15 @@ export async function openOrCreateStore(io: Io): Promise<Store> {
 
 async function renewPrograms(io: Io): Promise<void> {
   const { hosts } = await import('../hosts/hosts.ts');
+  const { installBasis } = await import('../hosts/install/installer.ts');
   const { renewInstalledPrograms } = await import('../hosts/install/changes.ts');
   const { shippedFolder } = await import('../hosts/install/files.ts');
   const installers = await Promise.all(hosts.map((host) => host.installer()));
-  for (const sentence of renewInstalledPrograms(installers, installBasis(io), shippedFolder()))
+  for (const sentence of renewInstalledPrograms(
+    installers,
+    installBasis(io, programVersion),
+    shippedFolder(),
+  ))
     complain(io, sentence);
 }
 

@@ -1,15 +1,24 @@
 // A human's yes to what this project's file asks for (V10): what is shown, and how it is accepted. `trust`, `run` and
-// `init` ask alike. Nothing is accepted without a terminal but by `run --trust`.
+// `init` ask alike. Nothing is accepted without a terminal but by `run --trust`. And the checks that `init` and
+// `config init` put into that file, so that the first outcome can be `done`.
 import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { validateConfig, withoutGrants } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
+import { parseJsonText } from '../core/json-text.ts';
 import { visibleLine } from '../core/safe-text.ts';
-import { type PolicyResult, policyProblemSentence } from '../engine/policy.ts';
+import { configFileName, type PolicyResult, policyProblemSentence } from '../engine/policy.ts';
 import { acceptWishes, type Entry, entriesOf, pendingSentence } from '../engine/trust.ts';
+import { diffTexts } from '../hosts/install/changes.ts';
+import { replaceSettingsFile, unlessRefused } from '../hosts/install/files.ts';
+import type { Json } from '../hosts/install/json-text.ts';
+import { type FoundTest, findTests, planChecks } from '../hosts/install/project-tests.ts';
 import { stateDirectory } from '../store/state-directory.ts';
-import { askAtTerminal, canAnswerHere, readApproval } from './ask-at-terminal.ts';
+import { askAtTerminal, canAnswerHere, isNearAnswer, readApproval } from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
-import { complain, printLines, refuse, shown } from './print.ts';
+import { complain, printWrapped, refuse, shown, terminalWidth } from './print.ts';
+import { wrapLine } from './wrap-line.ts';
 
 export type Project = PolicyResult['project'];
 
@@ -19,13 +28,13 @@ export async function isAccepted(): Promise<boolean> {
 }
 
 /** Exactly what was shown: a file that changed meanwhile is not accepted. */
-export function acceptProject(io: Io, shownProject: Project, isQuiet = false): number {
+export function acceptProject(io: Io, shownProject: Pick<Project, 'asked'>, isQuiet = false): number {
   const { project } = readPolicyFor(io, realpathSync(io.cwd));
   const { key, folder, asked } = project;
   if (key === null || folder === null || JSON.stringify(asked) !== JSON.stringify(shownProject.asked))
     return refuse(io, 'The file changed while you were looking at it, so nothing was accepted. Look again.');
   acceptWishes(stateDirectory(io.env), { key, folder, at: io.clock.now(), config: asked });
-  if (!isQuiet) printLines(io, ['Accepted. It holds from your next message on.']);
+  if (!isQuiet) printWrapped(io, ['Accepted. It holds from your next message on.']);
   return 0;
 }
 
@@ -72,6 +81,7 @@ export async function settleTrust(io: Io, says = false): Promise<void> {
   const show = () =>
     io.stderr.write(
       describeProject(project)
+        .flatMap((line) => wrapLine(line, terminalWidth(io)))
         .map((line) => `${line}\n`)
         .join(''),
     );
@@ -91,4 +101,124 @@ export async function settleTrust(io: Io, says = false): Promise<void> {
     if (!(await isAccepted())) return;
   }
   acceptProject(io, project, true);
+}
+
+export interface CheckRequest {
+  /** What `--check` said. Empty: the human at this terminal is asked. */
+  readonly commands: readonly string[];
+  /** The command that would be called again with `--check`. */
+  readonly command: string;
+  /** What a new file begins with, and that one is wanted here even without a check. Null: neither. */
+  readonly fresh: Readonly<Record<string, Json>> | null;
+  /** Show what would be written, and write nothing. */
+  readonly isDry: boolean;
+}
+
+/** Returns the exit code. What the human's word put into the file is accepted with it. */
+export async function setUpChecks(io: Io, request: CheckRequest): Promise<number> {
+  const { command, fresh, isDry } = request;
+  const before = readPolicyFor(io, realpathSync(io.cwd)).project;
+  const folder = fresh !== null || before.file === null ? io.cwd : dirname(before.file.path);
+  const isAsked = request.commands.length === 0 && (before.asked.goal ?? []).length === 0;
+  const commands = isAsked ? await chooseChecks(io, folder, command, isDry) : request.commands;
+  if (commands.length === 0 && fresh === null) {
+    if (!isDry) await settleTrust(io);
+    return 0;
+  }
+  const plan = unlessRefused(
+    () => planChecks(folder, commands, fresh ?? {}),
+    (why) => `${shown(join(folder, configFileName), 300)} ${why}; no check was added.`,
+  );
+  if (typeof plan === 'string') return refuse(io, plan);
+  const { path, after } = plan;
+  const file = shown(path, 300);
+  if (isDry) {
+    printWrapped(io, diffTexts(path, plan.before, after).map(shownLine));
+    return 0;
+  }
+  if (plan.before !== null && commands.length === 0)
+    return refuse(io, `${file} is there already and was left as it is.`);
+  const read = parseJsonText(after);
+  const config = read.ok ? validateConfig(read.value) : read;
+  if (!config.ok)
+    return refuse(io, `${file} is wrong, so no check was added: \`untildone config\` says where.`);
+  const problem = after === plan.before ? null : replaceSettingsFile(plan);
+  if (problem !== null) return refuse(io, `${file} ${problem}.`);
+  const verb = plan.before === null ? 'Wrote' : after === plan.before ? 'Nothing to add to' : 'Added to';
+  const checks = commands.map(visibleLine).join(', ');
+  printWrapped(io, [`${verb} ${file}${checks === '' ? '' : `: ${checks}`}.`]);
+  // Whoever had it written means it, and only it: what else waits in the file is shown and asked for as always.
+  if (before.pending !== null || (await io.whyNoHuman()) !== null) await settleTrust(io);
+  else if (acceptProject(io, { asked: withoutGrants(config.config).config }, true) !== 0) return 1;
+  else if (checks !== '')
+    printWrapped(io, ['When that passes and nothing is open, an agent here is `done`.']);
+  return 0;
+}
+
+/** Empty: nobody is here, or nobody wanted one. */
+async function chooseChecks(
+  io: Io,
+  folder: string,
+  command: string,
+  isDry: boolean,
+): Promise<readonly string[]> {
+  const found = findTests(folder);
+  if (isDry) return [];
+  if (!(await canAnswerHere(io))) {
+    const looks =
+      found.length > 0
+        ? 'This project looks as if this tests it'
+        : 'Name the command that tests this project';
+    printWrapped(io, [
+      'No check is set up here, so finished work is `claimed`, never `done`.',
+      `${looks}: ${command} --check "${found[0]?.command ?? 'npm test'}"`,
+    ]);
+    return [];
+  }
+  if (found.length > 0) {
+    const passes = found.length === 1 ? 'it passes' : 'they pass';
+    printWrapped(io, ['This project looks as if it is tested by:']);
+    const chosen = await askWhich(
+      io,
+      found.map(describeTest),
+      `May an agent stop only when ${passes}?`,
+      '--check',
+    );
+    return chosen.flatMap((index) => found[index]?.command ?? []);
+  }
+  const prompt = 'Which command tests this project? [for example: make test; Enter: leave it as it is] ';
+  const said = (await askAtTerminal(prompt, '--check'))?.trim() ?? '';
+  return said === '' || isNearAnswer(said) ? [] : [said];
+}
+
+/** The indexes of the rows that the human wants. As everywhere a bare Enter chooses nothing. */
+export async function askWhich(
+  io: Io,
+  rows: readonly string[],
+  question: string,
+  flags: string,
+): Promise<readonly number[]> {
+  printWrapped(
+    io,
+    rows.map((row, index) => `  ${index + 1}  ${row}`),
+  );
+  const some = rows.length === 1 ? '' : ' 1, 2 …: only these;';
+  const said =
+    (await askAtTerminal(`${question} [y: yes;${some} n: no; Enter: leave it as it is] `, flags)) ?? '';
+  const all = rows.map((_row, index) => index);
+  if (readApproval(said)?.approved === true) return all;
+  const numbers: readonly string[] = /^[\d\s,]+$/u.test(said) ? (said.match(/\d+/gu) ?? []) : [];
+  return all.filter((index) => numbers.includes(String(index + 1)));
+}
+
+/** The script is the project's own text: whoever says yes has seen what would run. */
+function describeTest({ command, file, script }: FoundTest): string {
+  const does = script === undefined ? '' : `: ${visibleLine(shown(script, 60))}`;
+  return `${command}  (${shown(file, 60)}${does})`;
+}
+
+/** Blanks at the front of a line mean something here, so `shown` is not for it. */
+export function shownLine(line: string): string {
+  const blanks = /^[ +-]?[ \t]*/.exec(line)?.[0] ?? '';
+  return `${blanks}${shown(line.slice(blanks.length), 400)}`;
 }

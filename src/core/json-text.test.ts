@@ -2,12 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJsonText } from './json-text.ts';
 
+const aComment = 'a comment begins with //, or stands between /* and */';
+
 const broken: readonly (readonly [text: string, message: string])[] = [
   ['', 'is empty; write {} or remove the file'],
   [' \n\t', 'is empty; write {} or remove the file'],
-  ['{\n  // why\n}', 'is not valid JSON: line 2, column 3: comments are not allowed'],
-  ['{} /* later */', 'is not valid JSON: line 1, column 4: comments are not allowed'],
-  ['# yaml?', 'is not valid JSON: line 1, column 1: comments are not allowed'],
+  [
+    '{\n  // why\n  /* x\n */ mode }',
+    'is not valid JSON: line 4, column 5: a key in double quotes is expected',
+  ],
+  ['{} /* never closed', `is not valid JSON: line 1, column 4: ${aComment}`],
+  ['{ /*/ }', `is not valid JSON: line 1, column 3: ${aComment}`],
+  ['# yaml?', `is not valid JSON: line 1, column 1: ${aComment}`],
   ['{"a": 1,\r\n}', 'is not valid JSON: line 2, column 1: a comma too many stands before this bracket'],
   ['[1, ]', 'is not valid JSON: line 1, column 5: a comma too many stands before this bracket'],
   ["{'a': 1}", 'is not valid JSON: line 1, column 2: texts stand in double quotes'],
@@ -54,6 +60,20 @@ describe('C1: a file that is not JSON', () => {
 });
 
 describe('C1: a file that is JSON', () => {
+  it('first-use 24: may have comments, and what looks like one in a text stays', () => {
+    const text = '// mine\r\n{ "a": "http://x /* y */ \\" //", /* why */ "b": [1, // one\n 2] } // end';
+    expect(parseJsonText(text)).toEqual({ ok: true, value: { a: 'http://x /* y */ " //', b: [1, 2] } });
+  });
+
+  it.each([['"\\"'], ['/*'], ['//'], ['"'], ['\\"']])(
+    'a megabyte of %s is read once, not once for each of them',
+    (part) => {
+      const began = performance.now();
+      parseJsonText(part.repeat(1_000_000 / part.length));
+      expect(performance.now() - began).toBeLessThan(2000);
+    },
+  );
+
   it('may start with a byte order mark', () => {
     expect(parseJsonText('\uFEFF{"mode": "off"}')).toEqual({ ok: true, value: { mode: 'off' } });
   });

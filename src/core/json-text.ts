@@ -1,19 +1,29 @@
-// Parses a configuration file and says where and why it is no JSON.
+// Parses a configuration file, JSON with comments, and says where and why it is none.
 import { type Refusal, refuse } from './error.ts';
 
 export function parseJsonText(text: string): { ok: true; value: unknown } | Refusal {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   if (plain.trim() === '') return refuse('is empty; write {} or remove the file');
+  const bare = plain.replace(stringOrComment, blankComment);
   try {
-    return { ok: true, value: JSON.parse(plain) };
+    return { ok: true, value: JSON.parse(bare) };
   } catch {
     // Safe: the engine's own words differ by runtime and may quote the file; ours are found here.
-    const fault = findFault(plain);
+    const fault = findFault(bare);
     if (fault === null) return refuse('is not valid JSON');
     const before = plain.slice(0, fault.offset).split('\n');
     const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
     return refuse(`is not valid JSON: ${place}: ${fault.reason}`);
   }
+}
+
+/** Both match to their end or to that of the text, so that no hostile text is looked through twice. */
+const stringOrComment = /"(?:[^"\\\n]+|\\.)*"?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
+
+/** Blanks in its place keep every line and column. */
+function blankComment(found: string): string {
+  const isComment = found.startsWith('//') || /^\/\*[\s\S]*\*\/$/.test(found);
+  return isComment ? found.replace(/[^\r\n]/g, ' ') : found;
 }
 
 type Fault = Readonly<{ offset: number; reason: string }>;
@@ -83,7 +93,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 function reasonFor(expected: Expected, character: string, isClosing: boolean): string {
-  if (character === '/' || character === '#') return 'comments are not allowed';
+  if (character === '/' || character === '#') return 'a comment begins with //, or stands between /* and */';
   if (character === "'") return 'texts stand in double quotes';
   if (isClosing && expected.startsWith('next')) return 'a comma too many stands before this bracket';
   return reasons[expected.replace(/^.* /, '')] ?? '';

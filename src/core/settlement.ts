@@ -147,9 +147,13 @@ export function describeRest(context: StopContext): string {
   if (rests === 'flaky')
     return 'Nothing is open, but a check failed before it passed: it cannot be relied on.';
   const unseen = counts.uncovered + counts.unverified;
-  if (unseen === 0 && rests === 'word') return 'Nothing is open, but no check speaks for the work.';
+  // Our own agent's end names its next command itself.
+  const isCheckMissing =
+    rests === 'word' && context.goalChecks.length === 0 && !context.state.descriptor.judgesGoal;
+  const how = isCheckMissing ? ' For `done` give this project a check: untildone config init.' : '';
+  if (unseen === 0 && rests === 'word') return `Nothing is open, but no check speaks for the work.${how}`;
   if (unseen === 0) return 'Nothing is open, but a check has not been answered.';
-  return `Nothing is open; ${todos(unseen)} ${unseen === 1 ? 'rests' : 'rest'} on the agent's word alone.`;
+  return `Nothing is open; ${todos(unseen)} ${unseen === 1 ? 'rests' : 'rest'} on the agent's word alone.${how}`;
 }
 
 /**

@@ -12,7 +12,7 @@ describe('letting go', () => {
     driver.works();
     driver.completes(todo ?? '');
     expect(answerOf(driver.stops())?.message).toBe(
-      "Nothing is open; 1 todo rests on the agent's word alone.",
+      "Nothing is open; 1 todo rests on the agent's word alone. For `done` give this project a check: untildone config init.",
     );
     driver.happens({ type: 'human-aborted', how: 'escape' });
     expect(answerOf(driver.stops()), 'an abort they made themselves').toMatchObject({ message: null });

@@ -35,7 +35,8 @@ describe('a stop attempt', () => {
     const answer = await hooks.send(stopPayload());
     expect(continuationOf(answer)).toBeNull();
     expect(answer).toEqual({
-      systemMessage: "untildone: claimed. Nothing is open; 1 todo rests on the agent's word alone.",
+      systemMessage:
+        "untildone: claimed. Nothing is open; 1 todo rests on the agent's word alone. For `done` give this project a check: untildone config init.",
     });
   });
 

@@ -1,9 +1,9 @@
 // Names where untildone keeps what it knows: one directory per user, for all hosts (V7).
-import { realpathSync } from 'node:fs';
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../engine/policy.ts';
-import { type FileStats, findRepository, statsOf } from '../engine/system.ts';
+import { errorCode, type FileStats, findRepository, statsOf } from '../engine/system.ts';
 
 /** Always absolute. */
 export function stateDirectory(environment: Environment): string {
@@ -31,6 +31,25 @@ export function whyNotPrivate(
   if ((stats.mode & 0o022) === 0) return null;
   const mode = (stats.mode & 0o777).toString(8);
   return `${directory} can be written by others (mode ${mode}), who could change what untildone runs and believes: chmod go-w ${directory}, ${help}`;
+}
+
+/** Why nothing can be kept there, with the way out; null: it can, or the folders can be made. It makes none. */
+export function whyNotWritable(directory: string): string | null {
+  let there = directory;
+  try {
+    while (statSync(there, { throwIfNoEntry: false }) === undefined && dirname(there) !== there)
+      there = dirname(there);
+    if (!statSync(there).isDirectory()) return notWritable(directory, 'ENOTDIR');
+    accessSync(there, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    // Safe: not being allowed is the answer.
+    return notWritable(directory, errorCode(error));
+  }
+}
+
+function notWritable(directory: string, code: string): string {
+  return `${directory} cannot be written (${code}), and untildone keeps its records there: set UNTILDONE_HOME to a directory of your own.`;
 }
 
 /** As `init` copies it there. */

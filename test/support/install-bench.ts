@@ -55,8 +55,14 @@ export function createInstallBench(options: { git: boolean; name?: string }): In
   const shipped = join(root, 'dist');
   const programs = join(root, 'programs');
   for (const folder of [home, project, shipped, programs]) mkdirSync(folder, { recursive: true });
-  writeFileSync(join(shipped, 'hook.js'), 'console.log(JSON.stringify({ argv: process.argv.slice(2) }));\n');
-  writeFileSync(join(shipped, 'host-commands.js'), 'process.exit(0);\n');
+  // As the real ones do, so that `doctor` finds them working: one makes a store, the other answers a client.
+  const makesStore =
+    "const { mkdirSync, writeFileSync } = require('node:fs'); const home = process.env.UNTILDONE_HOME; if (home) { mkdirSync(home, { recursive: true }); writeFileSync(home + '/untildone.db', ''); }";
+  writeFileSync(
+    join(shipped, 'hook.js'),
+    `${makesStore}\nconsole.log(JSON.stringify({ argv: process.argv.slice(2) }));\n`,
+  );
+  writeFileSync(join(shipped, 'host-commands.js'), 'console.log(JSON.stringify({ serverInfo: {} }));\n');
   writeFileSync(
     join(shipped, 'server.js'),
     "export default { id: 'untildone', server: async (input, options) => ({ loaded: [input, options] }) };\n",

@@ -23,7 +23,45 @@ describe('untildone demo in a terminal', () => {
     await terminal.sees('stopping after this step');
     await terminal.sees('as `untildone run --resume` does');
     expect(await terminal.ended(60_000)).toBe(0);
-    expect(terminal.scrollback()).toMatch(/\n\noutcome: done/u);
+    const text = terminal.scrollback();
+    expect(text).toMatch(/\n\noutcome: done/u);
+    // First-use 12: what was proved, and what to type now.
+    for (const said of ['It quit early', 'It dropped a todo', 'It asked', 'while the test failed'])
+      expect(text).toContain(said);
+    expect(text).toContain('untildone init claude-code --check "npm test"');
+    expect(await terminal.modes()).toEqual(clean);
+  });
+
+  it.each([['in the view'], ['in lines', '--plain']])(
+    'first-use 4: what is typed at any moment is answered, %s, and the story ends as written',
+    async (_where, ...argv) => {
+      const terminal = await open(...argv);
+      await terminal.sees('Write the greeting');
+      terminal.type('also add a license');
+      terminal.press('Enter');
+      await terminal.sees('Noted: "also add a license".');
+      await terminal.sees(/topping after this step/u);
+      // In the pause between the two parts nothing lands raw on the screen.
+      await terminal.sees('outcome: aborted');
+      terminal.type('use tabs');
+      await terminal.sees('It goes on by itself in a moment.');
+      terminal.press('Enter');
+      await terminal.sees('as `untildone run --resume` does');
+      expect(await terminal.ended(60_000)).toBe(0);
+      const text = terminal.scrollback();
+      expect(text).not.toContain('use tabs');
+      expect(text).toMatch(/\n\noutcome: done/u);
+      expect(text).toContain('It was sent back each time');
+      expect(await terminal.modes()).toEqual(clean);
+    },
+  );
+
+  it('first-use 4: Ctrl-C in the pause between the two parts ends the demo', async () => {
+    const terminal = await open();
+    await terminal.sees('outcome: aborted', 60_000);
+    terminal.press('C-c');
+    expect(await terminal.ended()).toBe(130);
+    expect(terminal.scrollback()).toContain('You ended the demo');
     expect(await terminal.modes()).toEqual(clean);
   });
 
@@ -38,6 +76,7 @@ describe('untildone demo in a terminal', () => {
     const text = terminal.scrollback();
     expect(text).toContain('I could not run greet.mjs, so I have not tried it out.');
     expect(text, 'what was not tried out is not done').toMatch(/\n\noutcome: blocked/u);
+    expect(text).toContain('You said no, so one todo is blocked');
   });
 
   it.each([['in the view'], ['in lines', '--plain']])(
@@ -49,6 +88,7 @@ describe('untildone demo in a terminal', () => {
       expect(await terminal.ended()).toBe(130);
       const text = terminal.scrollback();
       expect(text).toContain('outcome: aborted');
+      expect(text).toContain('You ended the demo; nothing of it is left.');
       expect(text).not.toContain('takes the session up again');
       expect(await terminal.modes()).toEqual(clean);
     },

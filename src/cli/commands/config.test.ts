@@ -65,21 +65,41 @@ describe('config', () => {
     expect(JSON.parse((await bench.run('config', '--json')).out)).toMatchObject({ ok: false });
   });
 
-  it('config init writes a file that holds, and never overwrites one', async () => {
+  it('config init writes a file that holds; one that is there is only added to', async () => {
     const file = join(bench.project, 'untildone.json');
-    expect((await bench.run('config', 'init')).code).toBe(0);
+    const first = await bench.run('config', 'init');
+    expect(first).toMatchObject({ code: 0, err: '' });
+    expect(first.out).toContain('untildone config init --check "npm test"\n');
     const written = readFileSync(file, 'utf8');
-    expect(JSON.parse(written)).toMatchObject({
-      $schema: expect.stringContaining('schema.json'),
-      mode: 'enforce',
-    });
+    expect(JSON.parse(written)).toMatchObject({ mode: 'enforce', ceiling: 500 });
     expect((await bench.run('config')).code).toBe(0);
-    const again = await bench.run('config', 'init');
-    expect(again).toEqual({
+    expect(await bench.run('config', 'init')).toMatchObject({
       code: 1,
-      out: '',
       err: `untildone: ${file} is there already and was left as it is.\n`,
     });
     expect(readFileSync(file, 'utf8')).toBe(written);
+    // First-use 9.
+    expect(await bench.run('config', 'init', '--check', 'make test')).toMatchObject({ code: 0, err: '' });
+    expect(readFileSync(file, 'utf8').startsWith(written.replace(/\n\}\n$/, ',\n'))).toBe(true);
+    const { settings, pending } = JSON.parse((await bench.run('config', '--json')).out);
+    expect({ goal: settings.goal, pending }).toEqual({ goal: ['make-test'], pending: null });
+  });
+
+  it('first-use 24: the file may have comments, and its $schema is one that editors find', async () => {
+    const file = join(bench.project, 'untildone.json');
+    mkdirSync(join(bench.project, 'node_modules/untildone/dist'), { recursive: true });
+    writeFileSync(join(bench.project, 'node_modules/untildone/dist/schema.json'), '{}');
+    await bench.run('config', 'init');
+    expect(JSON.parse(readFileSync(file, 'utf8')).$schema).toBe('./node_modules/untildone/dist/schema.json');
+    writeFileSync(file, '{\n  // why\n  "mode": "enforce" /* as always */\n}\n');
+    expect((await bench.run('config')).code).toBe(0);
+  });
+
+  it('V10: an agent that writes the file does not accept it', async () => {
+    const beneath = { whyNoHuman: async () => 'Said beneath an agent.' };
+    const { code, err } = await bench.runWith(beneath, 'config', 'init', '--check', 'true');
+    expect(code).toBe(0);
+    expect(err).toContain('neither run nor obeyed');
+    expect(JSON.parse((await bench.run('config', '--json')).out).settings.goal).toEqual([]);
   });
 });

@@ -1,15 +1,19 @@
 // `untildone config`: the settings that hold in this directory, where each comes from, and what is wrong with them
-// (C1). It only reads.
+// (C1). It only reads. `untildone config init`: a small untildone.json to start from, with a check; one that is there is
+// only added to.
 import type { Origin } from '../../core/config.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { problemSentence } from '../../core/problem.ts';
-import type { Settings } from '../../core/settings.ts';
+import { defaultSettings, type Settings } from '../../core/settings.ts';
 import { type PolicyResult, policyProblemSentence } from '../../engine/policy.ts';
 import { pendingSentence } from '../../engine/trust.ts';
+import { schemaAddress } from '../../hosts/install/project-tests.ts';
 import { readAgentPolicyFor } from '../agent-policy.ts';
 import { type Command, jsonOption } from '../command.ts';
 import type { Io } from '../io.ts';
 import { complain, createPaint, printJson, printLines, shown } from '../print.ts';
+import { setUpChecks } from '../project-trust.ts';
+import { checkOption, checksOf } from './init.ts';
 
 export const config: Command = {
   usage: 'config [--json] [--SETTING=VALUE]…',
@@ -29,6 +33,27 @@ export const config: Command = {
     const { pending } = result.project;
     if (pending !== null) complain(io, `warning: ${pendingSentence(pending)}`);
     return 0;
+  },
+};
+
+export const configInit: Command = {
+  usage: 'config init [--check CMD]…',
+  about: [
+    'Looks how this project is tested, and writes that with the settings that people change most into untildone.json.\nEditors explain them by `$schema`. A file that is there keeps all it has, and only gets the checks.',
+  ],
+  options: checkOption,
+  positionals: [0, 0],
+  async run(given, io) {
+    const { mode, maxStagnant, maxContinuations, ceiling } = defaultSettings;
+    const schema = schemaAddress(io.cwd);
+    const fresh = {
+      ...(schema === null ? {} : { $schema: schema }),
+      ...{ mode, maxStagnant, maxContinuations, ceiling },
+    };
+    const command = 'untildone config init';
+    const code = await setUpChecks(io, { commands: checksOf(given), command, fresh, isDry: false });
+    if (code === 0) printLines(io, ['`untildone config` shows which settings apply now.']);
+    return code;
   },
 };
 

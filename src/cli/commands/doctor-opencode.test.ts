@@ -30,6 +30,14 @@ describe('doctor on OpenCode', () => {
     expect(out).not.toContain('\nClaude Code\n');
   });
 
+  it('first-use 15: OpenCode itself is asked whether it has loaded the plugin, where it knows the question', async () => {
+    await bench.init('opencode');
+    bench.addProgram('opencode', '1.18.33 { "plugin": [], "command": { "untildone-status": {} } }');
+    expect((await bench.doctor()).out).toContain('ok      OpenCode was started, and has loaded the plugin.');
+    bench.addProgram('opencode', '1.18.33 { "plugin": [], "command": {} }');
+    await expectOnly('plugin-call', 'broken', 'has not loaded the plugin', 'untildone init opencode');
+  });
+
   it('C3: for the project and for the user at once is one loader, and fine', async () => {
     await bench.init('opencode');
     await bench.init('opencode', '--user');

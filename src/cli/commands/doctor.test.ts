@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptProject } from '../../../test/support/accept-project.ts';
@@ -9,7 +11,7 @@ import { defaultSettings } from '../../core/settings.ts';
 import { sha256 } from '../../engine/system.ts';
 import { createScriptedHost } from '../../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { openSqliteStore, openUserStore } from '../../store/sqlite/sqlite-store.ts';
 
 let bench: InstallBench;
 
@@ -33,15 +35,19 @@ describe('doctor', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('ok      Claude Code 2.1.325 at');
     expect(out).toContain('ok      Installed for this project: 11 hooks, complete.');
-    expect(out).toContain('note    No event has come from Claude Code yet');
-    expect(out.endsWith('Nothing is broken.\n')).toBe(true);
+    expect(out).toContain('note    Nothing has come from Claude Code yet');
+    expect(out).toContain('ok      The hook was called as Claude Code calls it, and answers.');
+    expect(out).toContain('ok      The MCP server was started, and answers.');
+    expect(out).toMatch(/\nNothing is broken\. Not set up: a check .*, a model for untildone run\.\n$/);
     expect(existsSync(join(bench.state, 'untildone.db'))).toBe(false);
   });
 
   it('C3: where nothing is installed it names the command', async () => {
     const { code, out } = await bench.doctor();
     expect(code).toBe(1);
-    expect(out).toContain('broken  No host is watched from here.\n          → untildone init claude-code\n');
+    expect(out).toContain(
+      'broken  untildone is set up in no agent program here.\n          → untildone init claude-code\n',
+    );
     expect(out).toContain('note    Not found on PATH: OpenCode.\n');
     expect(out).toContain('1 thing is broken.');
     expect(existsSync(bench.state)).toBe(false);
@@ -50,7 +56,10 @@ describe('doctor', () => {
   it('C3: without any host on PATH nothing is broken: `untildone run` needs none', async () => {
     rmSync(join(bench.root, 'programs/claude'));
     const { code, out } = await bench.doctor();
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('note    No host is watched') });
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining('note    untildone is set up in no agent program'),
+    });
   });
 
   it('C1: what `run` would refuse is no configuration that holds', async () => {
@@ -90,10 +99,77 @@ describe('doctor', () => {
     const old = bench.read(settings).replaceAll('0.0.0-source', '0.0.1');
     bench.write(settings, old);
     mkdirSync(join(bench.state, 'bin/0.0.1'));
-    writeFileSync(join(bench.state, 'bin/0.0.1/hook.js'), '');
+    copyFileSync(hook, join(bench.state, 'bin/0.0.1/hook.js'));
     await expectOnly('hook-version', 'note', 'by untildone 0.0.1; this is 0.0.0-source', mend);
     bench.write(settings, old.replaceAll(process.execPath, '/gone/node'));
     await expectOnly('hook-file', 'broken', 'the Node that runs the hook is gone: /gone/node', mend);
+  });
+
+  it('first-use 15: a hook that starts and cannot work is found by calling it, in a moment and without a trace', async () => {
+    const program = join(bench.root, 'dist/hook.js');
+    writeFileSync(program, "console.log('{}'); // a file beside it is gone: it answers, and does nothing\n");
+    await bench.init('claude-code');
+    await expectOnly(
+      'hook-call',
+      'broken',
+      'called as Claude Code calls it, and does not work',
+      'untildone init claude-code',
+    );
+    writeFileSync(join(bench.root, 'dist/host-commands.js'), 'process.exit(1);\n');
+    await bench.init('claude-code');
+    expect((await findings()).map(({ name }) => name)).toEqual(['hook-call', 'server-call']);
+    expect(existsSync(join(bench.state, 'untildone.db'))).toBe(false);
+  });
+
+  it('first-use 15: what `run` needs is looked at: a model, its key, a local server, a check', async () => {
+    const general = async () => {
+      const { general: all, unset } = JSON.parse((await bench.doctor('--json')).out);
+      const of = (name: string) => all.find((one: { name: string }) => one.name === name);
+      return { model: of('model'), check: of('check'), unset };
+    };
+    await bench.init('claude-code');
+    expect(await general()).toMatchObject({
+      model: { level: 'note', sentence: expect.stringContaining('No model is chosen') },
+      check: { level: 'note', mend: 'untildone config init' },
+      unset: ['check', 'model'],
+    });
+    bench.env['OPENAI_API_KEY'] = 'sk-secret-of-the-bench';
+    await bench.init('claude-code', '--check', 'make test');
+    const { model, check, unset } = await general();
+    expect({ unset, check: check.sentence }).toEqual({
+      unset: [],
+      check: expect.stringContaining('make-test'),
+    });
+    expect(model).toMatchObject({
+      level: 'ok',
+      sentence: expect.stringContaining('the key in OPENAI_API_KEY'),
+    });
+    expect(model.sentence).not.toContain('sk-secret');
+    expect((await bench.doctor()).out.endsWith('\nNothing is broken.\n')).toBe(true);
+    bench.env['UNTILDONE_MODEL'] = 'local/qwen';
+    const server = createServer((_request, response) => response.end('ok'));
+    const port = await new Promise<number>((resolve) => {
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+    });
+    bench.env['UNTILDONE_MODELS'] = JSON.stringify({ local: { baseUrl: `http://127.0.0.1:${port}/v1` } });
+    expect((await general()).model).toMatchObject({
+      level: 'ok',
+      sentence: expect.stringContaining('which answers'),
+    });
+    await new Promise((resolve) => server.close(resolve));
+    expect((await general()).model).toMatchObject({
+      level: 'broken',
+      sentence: expect.stringContaining('nobody answers at'),
+    });
+  });
+
+  it('first-use 15: records that cannot be kept are told with the way out, by doctor and by what needs them', async () => {
+    bench.env['UNTILDONE_HOME'] = join(bench.write('file', ''), 'untildone');
+    const { code, out } = await bench.doctor();
+    expect(code).toBe(1);
+    expect(out).toContain('cannot be written (ENOTDIR)');
+    expect(out).toContain('→ export UNTILDONE_HOME=');
+    await expect(openUserStore(bench.env)).rejects.toThrow('set UNTILDONE_HOME to another directory');
   });
 
   it('C3: an install that somebody took a piece out of is told', async () => {

@@ -1,7 +1,10 @@
-// `untildone doctor`: does it work here, and if not, what is missing and the command that mends it. It looks at the
-// hosts, their settings, the configuration and the store, and changes nothing. Exit code 1: something is broken.
+// `untildone doctor`: does it work here, and if not, what is missing and the command that fixes it. It looks at the
+// hosts, calls what they would call, and at what `run` needs; it changes nothing. Exit code 1: something is broken.
 
-import { policyProblemSentence } from '../../engine/policy.ts';
+import { ownAgentName } from '../../agent/loop/run.ts';
+import { resolveModel } from '../../agent/models/resolve-model.ts';
+import { settingsForAgent } from '../../core/settings.ts';
+import { type PolicyResult, policyProblemSentence } from '../../engine/policy.ts';
 import { pendingSentence } from '../../engine/trust.ts';
 import { hosts as hostTable } from '../../hosts/hosts.ts';
 import { shippedFolder } from '../../hosts/install/files.ts';
@@ -10,44 +13,49 @@ import {
   examineHost,
   type Finding,
   type HostReport,
+  installBasis,
   note,
   ok,
 } from '../../hosts/install/installer.ts';
-import { readAgentPolicyFor } from '../agent-policy.ts';
+import { whyNotWritable } from '../../store/state-directory.ts';
+import { ownAgentSettings, readAgentPolicyFor } from '../agent-policy.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatAge } from '../describe-time.ts';
 import { examineStore, type StoreReport } from '../examine-store.ts';
-import { installBasis } from '../install-request.ts';
 import type { Io } from '../io.ts';
-import { count, createPaint, printJson, printLines, shown } from '../print.ts';
+import { count, createPaint, printJson, printWrapped, shown } from '../print.ts';
+import { programVersion } from '../program-version.ts';
 
 /** @param shipped the folder with the programs of this package */
 export function createDoctor(shipped: () => string): Command {
   return {
     usage: 'doctor [--json]',
     about: [
-      'Says for every host whether it is there and of a version known to work, whether what it needs is installed,\ncomplete and allowed, whether the model has todo tools, and whether the store is whole; and for what is broken, the\ncommand that mends it. Exit code 1: something is broken.',
+      'Says for every host whether it is there and of a version known to work, whether what it needs is installed,\ncomplete and allowed, and calls it once without a model. Then what `untildone run` needs: a model, its key or a local\nserver that answers, a check, a directory for its records. For what is broken or not set up it names the command.',
+      'Exit code 1: something is broken.',
     ],
     options: jsonOption,
     positionals: [0, 0],
     async run(given, io) {
-      const basis = installBasis(io);
+      const basis = installBasis(io, programVersion);
       const installers = await Promise.all(hostTable.map((host) => host.installer()));
       const hosts = installers.map((installer) => examineHost(installer, basis, shipped()));
       const store = await examineStore(
         io,
         hosts.map(({ host }) => host),
       );
-      const general = [...examineInstalls(hosts), examineConfiguration(io), store.finding];
+      const unwritable = whyNotWritable(basis.stateDirectory);
+      const records = unwritable === null ? store.finding : broken('store', unwritable, remedy);
+      const general = [...examineInstalls(hosts), ...(await examineProject(io)), records];
       const all = [...hosts.flatMap(({ findings }) => findings), ...general];
       const brokenCount = all.filter(({ level }) => level === 'broken').length;
       if (given.has('json')) {
         printJson(io, {
           ...{ healthy: brokenCount === 0, version: basis.version, node: process.versions.node },
           hosts: hosts.map((host) => ({ ...host, lastSeen: store.lastSeen[host.host] ?? null })),
-          ...{ store: store.path, general },
+          ...{ store: store.path, general, unset: general.filter(isUnset).map(({ name }) => name) },
         });
-      } else printLines(io, lines(hosts, general, store, brokenCount, basis.version, io));
+      } else printWrapped(io, lines(hosts, general, store, brokenCount, basis.version, io));
       return brokenCount === 0 ? 0 : 1;
     },
   };
@@ -60,12 +68,76 @@ function examineInstalls(hosts: readonly HostReport[]): Finding[] {
   const candidate = hosts.find(({ program }) => program !== null);
   // Whoever has no host uses `untildone run`, which needs none: nothing is broken then.
   return candidate === undefined
-    ? [note('installed', 'No host is watched from here; `untildone run` needs none.')]
-    : [broken('installed', 'No host is watched from here.', `untildone init ${candidate.host}`)];
+    ? [note('installed', 'untildone is set up in no agent program here; `untildone run` needs none.')]
+    : [
+        broken(
+          'installed',
+          'untildone is set up in no agent program here.',
+          `untildone init ${candidate.host}`,
+        ),
+      ];
 }
 
-function examineConfiguration(io: Io): Finding {
+/** Not broken, but whoever wants it has something to type first. */
+const isUnset = ({ name, level }: Finding) => level === 'note' && name in unsetNames;
+const unsetNames: Readonly<Record<string, string>> = {
+  installed: 'an agent program (untildone init)',
+  model: 'a model for untildone run',
+  check: 'a check (untildone config init)',
+};
+const remedy = 'export UNTILDONE_HOME=~/.untildone';
+
+async function examineProject(io: Io): Promise<Finding[]> {
   const result = readAgentPolicyFor(io, io.cwd);
+  const configuration = describeConfiguration(result);
+  if (!result.ok) return [configuration];
+  const noCheck = note(
+    'check',
+    'No check is set up here: finished work is `claimed`, never `done`.',
+    'untildone config init',
+  );
+  const { goalChecks } = result.policy;
+  const names = goalChecks.map((name) => shown(name, 40)).join(', ');
+  // One that waits for a yes was told with the configuration.
+  const isPending = (result.project.asked.goal ?? []).length > 0;
+  const check =
+    names === '' ? noCheck : ok('check', `Before an agent is \`done\`, this must pass: ${names}.`);
+  return [configuration, ...(names === '' && isPending ? [] : [check]), await examineModel(io, result)];
+}
+
+/** As long as a server on this machine may take; one elsewhere is not asked: it would cost, and it would be told who asks. */
+const serverMs = 2000;
+
+async function examineModel(
+  io: Io,
+  { policy, origins }: Extract<PolicyResult, { ok: true }>,
+): Promise<Finding> {
+  const settings = settingsForAgent(ownAgentSettings(policy.settings, origins), ownAgentName);
+  const model = await resolveModel(null, { settings, origins, environment: io.env });
+  // Who has a host may never want one.
+  if (!model.ok)
+    return (settings.model === null ? note : broken)(
+      'model',
+      `\`untildone run\` cannot start. ${model.error}`,
+    );
+  const { label, address, keyVariable } = model;
+  const key = keyVariable === null ? '' : `, with the key in ${keyVariable}`;
+  if (!/\/\/(?:127\.|localhost|\[::1\])/.test(address))
+    return ok('model', `\`untildone run\` asks ${label} at ${address}${key} (not called now).`);
+  try {
+    await fetch(address, { signal: AbortSignal.timeout(serverMs) });
+    return ok('model', `\`untildone run\` asks ${label} at ${address}, which answers.`);
+  } catch {
+    // Safe: that nobody answers is what is told.
+    return broken(
+      'model',
+      `\`untildone run\` asks ${label}, but nobody answers at ${address}.`,
+      'start that server, or choose another model with --model',
+    );
+  }
+}
+
+function describeConfiguration(result: PolicyResult): Finding {
   if (!result.ok) {
     const [first] = result.problems;
     const sentence = first === undefined ? 'is wrong' : policyProblemSentence(first);
@@ -78,7 +150,7 @@ function examineConfiguration(io: Io): Finding {
   if (pending !== null) return note('configuration', pendingSentence(pending), 'untildone trust');
   return mode === 'observe'
     ? note('configuration', 'The mode is observe: decisions are recorded, and nothing is changed.')
-    : ok('configuration', 'The configuration holds.');
+    : ok('configuration', 'The configuration is right.');
 }
 
 function lines(
@@ -94,7 +166,7 @@ function lines(
     if (at !== undefined) return [ok('events', `The last event came ${formatAge(at, io.clock.now())}.`)];
     if (!host.isInstalled) return [];
     return [
-      note('events', `No event has come from ${host.title} yet: give it something to do in this directory.`),
+      note('events', `Nothing has come from ${host.title} yet: give it something to do in this directory.`),
     ];
   };
   // A host that is neither there nor in use is worth a word, not a section.
@@ -112,10 +184,18 @@ function lines(
     ...(absent.length === 0 ? [] : describe(notFound(absent), io)),
     ...general.flatMap((finding) => describe(finding, io)),
     '',
-    brokenCount === 0
-      ? 'Nothing is broken.'
-      : `${count(brokenCount, 'thing')} ${brokenCount === 1 ? 'is' : 'are'} broken.`,
+    conclusion(general.filter(isUnset), brokenCount),
   ];
+}
+
+/** "Nothing is broken" alone would say that all of it works. */
+function conclusion(unset: readonly Finding[], brokenCount: number): string {
+  const head =
+    brokenCount === 0
+      ? 'Nothing is broken'
+      : `${count(brokenCount, 'thing')} ${brokenCount === 1 ? 'is' : 'are'} broken`;
+  const names = unset.map(({ name }) => unsetNames[name]);
+  return names.length === 0 ? `${head}.` : `${head}. Not set up: ${names.join(', ')}.`;
 }
 
 function notFound(absent: readonly HostReport[]): Finding {

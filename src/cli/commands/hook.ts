@@ -1,8 +1,8 @@
-// `untildone hook HOST`: one call of a host's hook, for hosts whose settings are shared and name no path. It reaches
-// the code that `init` copies as a file of its own, and ends the process as that does.
-import { runHook } from '../../hosts/asked.ts';
-import { bindReceipt } from '../../mcp/receipts.ts';
+// What is started by programs, not by people. `untildone hook HOST`: one call of a host's hook, for hosts whose settings are
+// shared and name no path; it reaches the code that `init` copies as a file of its own, and ends the process as that does.
+// `untildone check-runner`: works through the queue of checks of one folder, started by the system itself.
 import type { Command } from '../command.ts';
+import { complain } from '../print.ts';
 
 export const hook: Command = {
   usage: 'hook HOST [--tools PREFIX] [--timeout SECONDS]',
@@ -18,12 +18,34 @@ export const hook: Command = {
   },
   // Too many words, or none, must not be an error: a host would read exit code 2 as a refusal.
   positionals: [0, 20],
-  async run(given) {
+  async run(given, io) {
+    if (process.stdin.isTTY)
+      complain(
+        io,
+        'Waiting for a call of an agent program on standard input: they start this, not people. Ctrl-C ends it.',
+      );
+    const { runHook } = await import('../../hosts/asked.ts');
     const options = ['tools', 'timeout'].flatMap((name) => {
       const value = given.text(name);
       return value === null ? [] : [`--${name}=${value}`];
     });
-    await runHook([given.positional(0) ?? '', ...options], bindReceipt);
+    await runHook([given.positional(0) ?? '', ...options], async (...seen) =>
+      (await import('../../mcp/receipts.ts')).bindReceipt(...seen),
+    );
+    return 0;
+  },
+};
+
+export const checkRunner: Command = {
+  usage: 'check-runner DIRECTORY HOLDER',
+  about: [
+    'Runs the checks that sessions in the directory asked for, and ends. untildone starts it by itself.',
+  ],
+  options: {},
+  positionals: [2, 2],
+  async run(given, io) {
+    const { runCheckQueue } = await import('../../hosts/check-queue.ts');
+    await runCheckQueue(given.positional(0) ?? '', given.positional(1) ?? '', io.env);
     return 0;
   },
 };

@@ -91,7 +91,7 @@ describe('init that cannot', () => {
       ['claude-cod'],
       'There is no host "claude-cod". Did you mean "claude-code"? Known hosts: claude-code, opencode.',
     ],
-    [[], 'Name a host, or say --all. Known hosts: claude-code, opencode.'],
+    [[], 'Name a host, or say --all. Known hosts: claude-code, opencode; none is on PATH.'],
     [['claude-code', '--all'], 'Name a host or say --all, not both.'],
     [['--all'], 'No known host is on PATH. Name one all the same: claude-code, opencode.'],
     [['claude-code', '--project', '--user'], 'Say --project or --user, not both.'],

@@ -1,49 +1,57 @@
-// `untildone init`: does all that a host needs, or takes it away again. Everything is worked out before anything is
-// written; what is written has a way back. It needs no network and runs no program of the host.
+// `untildone init`: does all that a host needs, or takes it away again, and gives the project a check. Everything is worked
+// out before anything is written; what is written has a way back. It needs no network and runs no program of the host.
 
 import { UntildoneError } from '../../core/error.ts';
 import { closestName } from '../../core/problem.ts';
-import { errorCode } from '../../engine/system.ts';
-import { hostOf, hosts } from '../../hosts/hosts.ts';
-import { performChanges, planChanges, recordedInstalls } from '../../hosts/install/changes.ts';
+import { hosts } from '../../hosts/hosts.ts';
 import {
-  copyPrograms,
-  programsFolder,
-  removePrograms,
-  shippedFolder,
-  whyNotShipped,
-} from '../../hosts/install/files.ts';
+  diffTexts,
+  type FileChange,
+  type InstallIdentity,
+  installHosts,
+  type PlannedHost,
+  performChanges,
+  planHosts,
+  recordedInstalls,
+  withoutRepeats,
+} from '../../hosts/install/changes.ts';
+import { removePrograms, shippedFolder } from '../../hosts/install/files.ts';
 import {
   findProgram,
   type HostInstaller,
   type InstallRequest,
+  installBasis,
   type Scope,
+  scopeFlags,
 } from '../../hosts/install/installer.ts';
-import { whyNotPrivate } from '../../store/state-directory.ts';
-import type { Arguments, Command } from '../command.ts';
-import {
-  type PlannedHost,
-  reportInstall,
-  reportLeft,
-  reportUninstall,
-  showDifference,
-} from '../describe-install.ts';
-import { installBasis } from '../install-request.ts';
+import { canAnswerHere } from '../ask-at-terminal.ts';
+import type { Arguments, Command, Option } from '../command.ts';
 import type { Io } from '../io.ts';
-import { complain, printLines, refuse, shown } from '../print.ts';
-import { settleTrust } from '../project-trust.ts';
+import { complain, createPaint, printWrapped, refuse, shown } from '../print.ts';
+import { programVersion } from '../program-version.ts';
+import { askWhich, settleTrust, setUpChecks, shownLine } from '../project-trust.ts';
 
 const knownHosts = hosts.map(({ name }) => name).join(', ');
+
+/** For `config init` too. */
+export const checkOption: Readonly<Record<'check', Option>> = {
+  check: {
+    value: 'CMD',
+    summary: 'A command that must pass before an agent may stop; may be given more than once.',
+  },
+};
 
 /** @param shipped the folder with the programs that hosts are to start */
 export function createInit(shipped: () => string): Command {
   return {
-    usage: 'init <host>|--all [--project|--user] [--shared] [--uninstall] [--dry-run]',
+    usage: 'init [<host>|--all] [--check CMD]… [--project|--user] [--shared] [--uninstall] [--dry-run]',
     about: [
-      `Writes what a host needs: hooks, switches, grants, the MCP server, or a plugin. Known hosts: ${knownHosts}.`,
+      `Writes what a host needs: hooks, switches, grants, the MCP server, or a plugin. Known hosts: ${knownHosts}.\nWithout a name it offers those that are on PATH.`,
+      'It also looks how this project is tested, and asks whether that must pass before an agent may stop; --check names it\nwithout a question. The check is written into untildone.json, and stays there when the host is uninstalled.',
       'For this project, in files that are not committed, unless --shared or --user says otherwise. Programs are\ncopied into the state directory. A second run changes nothing; --uninstall puts every file back as it was, or, where\nsomebody edited it since, takes out only what is ours.',
     ],
     options: {
+      ...checkOption,
       all: { summary: 'Every known host that is on PATH.' },
       project: { summary: 'For this project, only for you (the default).' },
       user: { summary: 'For all your projects.' },
@@ -53,72 +61,82 @@ export function createInit(shipped: () => string): Command {
     },
     positionals: [0, 1],
     async run(given, io) {
-      const request = { ...installBasis(io), scope: scopeOf(given) };
+      const request = { ...installBasis(io, programVersion), scope: scopeOf(given) };
+      const commands = checksOf(given);
       const installers = await installersOf(given, io);
+      if (installers.length === 0) return 0;
       if (given.has('uninstall')) return uninstall(installers, request, given, io);
       const code = install(installers, request, shipped(), given, io);
-      if (code === 0 && !given.has('dry-run')) await settleTrust(io);
-      return code;
+      if (code !== 0) return code;
+      const isDry = given.has('dry-run');
+      // What holds for all projects says nothing of how this one is tested.
+      const isOfProject = request.scope !== 'user' || commands.length > 0;
+      const command = `untildone init ${given.has('all') ? '--all' : installers[0]?.name}`;
+      const added = isOfProject ? await setUpChecks(io, { commands, command, fresh: null, isDry }) : 0;
+      if (added !== 0 || isDry) return added;
+      if (!isOfProject) await settleTrust(io);
+      printWrapped(io, ['`untildone doctor` says whether it works.']);
+      return 0;
     },
   };
 }
 
 export const init = createInit(shippedFolder);
 
+/** What `--check` said. An empty one is a variable that was not set, and would prove nothing. */
+export function checksOf(given: Arguments): readonly string[] {
+  const commands = given.texts('check').map((command) => command.trim());
+  if (commands.includes(''))
+    throw new UntildoneError('usage', '--check is empty: name a command, such as "npm test".');
+  if (commands.length > 0 && given.has('uninstall'))
+    throw new UntildoneError('usage', '--check does not go with --uninstall: take it out of untildone.json.');
+  return [...new Set(commands)];
+}
+
 function scopeOf(given: Arguments): Scope {
-  const wanted = ['project', 'user'].filter((name) => given.has(name));
-  if (wanted.length > 1) throw new UntildoneError('usage', 'Say --project or --user, not both.');
-  if (given.has('user') && given.has('shared')) {
+  if (given.has('project') && given.has('user'))
+    throw new UntildoneError('usage', 'Say --project or --user, not both.');
+  if (given.has('user') && given.has('shared'))
     throw new UntildoneError('usage', '--shared writes files of a project; it does not go with --user.');
-  }
   return given.has('shared') ? 'shared' : given.has('user') ? 'user' : 'project';
 }
 
-async function installersOf(given: Arguments, { env }: Io): Promise<readonly HostInstaller[]> {
+/** Empty: the human was asked and chose none. */
+async function installersOf(given: Arguments, io: Io): Promise<readonly HostInstaller[]> {
   const name = given.positional(0);
+  const all = await Promise.all(hosts.map((host) => host.installer()));
+  const there = all.filter(({ program }) => findProgram(program, io.env) !== null);
   if (given.has('all')) {
     if (name !== null) throw new UntildoneError('usage', 'Name a host or say --all, not both.');
-    const all = await Promise.all(hosts.map((host) => host.installer()));
-    const found = all.filter(({ program }) => given.has('uninstall') || findProgram(program, env) !== null);
-    if (found.length > 0) return found;
+    if (given.has('uninstall')) return all;
+    if (there.length > 0) return there;
     throw new UntildoneError('usage', `No known host is on PATH. Name one all the same: ${knownHosts}.`);
   }
-  if (name === null)
-    throw new UntildoneError('usage', `Name a host, or say --all. Known hosts: ${knownHosts}.`);
-  const host = hostOf(name);
-  if (host !== undefined) return [await host.installer()];
-  const closest = closestName(
-    name,
-    hosts.map((one) => one.name),
-  );
-  const hint = closest === null ? '' : ` Did you mean "${closest}"?`;
+  if (name === null) {
+    if (given.has('uninstall') || there.length === 0 || !(await canAnswerHere(io)))
+      throw new UntildoneError('usage', `Name a host, or say --all. ${whichHosts(there)}`);
+    printWrapped(io, ['On this machine:']);
+    const rows = there.map((one) => `${one.title}  (untildone init ${one.name})`);
+    const question = `Set up untildone in ${there.length === 1 ? 'it' : 'them'}?`;
+    return (await askWhich(io, rows, question, 'the name of a host')).flatMap((index) => there[index] ?? []);
+  }
+  const host = all.find((one) => one.name === name);
+  if (host !== undefined) return [host];
+  const closest =
+    closestName(
+      name,
+      hosts.map((one) => one.name),
+    ) ?? hosts.find((one) => one.name.startsWith(name))?.name;
+  const hint = closest == null ? '' : ` Did you mean "${closest}"?`;
   throw new UntildoneError(
     'usage',
     `There is no host "${shown(name, 40)}".${hint} Known hosts: ${knownHosts}.`,
   );
 }
 
-type PlannedAll =
-  | { readonly ok: true; readonly planned: readonly PlannedHost[] }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
-/** One problem in one file of one host, and nothing is written anywhere. */
-function planAll(
-  installers: readonly HostInstaller[],
-  request: InstallRequest,
-  action: 'install' | 'uninstall',
-): PlannedAll {
-  const planned: PlannedHost[] = [];
-  const problems: string[] = [];
-  for (const installer of installers) {
-    const plan = planChanges(installer, request, action);
-    if (!plan.ok) {
-      problems.push(...plan.problems);
-      continue;
-    }
-    planned.push({ installer, ...plan });
-  }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, planned };
+function whichHosts(there: readonly HostInstaller[]): string {
+  const names = there.map(({ name }) => name).join(', ');
+  return `Known hosts: ${knownHosts}${names === '' ? '; none is on PATH' : `; on PATH: ${names}`}.`;
 }
 
 function install(
@@ -128,32 +146,12 @@ function install(
   given: Arguments,
   io: Io,
 ): number {
-  const programs = [...new Set(installers.flatMap((installer) => installer.programs))];
-  const incomplete = whyNotShipped(shipped, programs);
-  if (incomplete !== null) return refuse(io, incomplete);
-  const open = whyNotPrivate(request.stateDirectory);
-  if (open !== null) return refuse(io, open);
-  const plan = planAll(installers, request, 'install');
-  if (!plan.ok) return refuseAll(io, plan.problems);
-  const { planned } = plan;
-  if (given.has('dry-run')) {
-    showDifference(planned, io);
-    return 0;
-  }
-  const changes = planned.flatMap((one) => one.changes);
-  try {
-    copyPrograms(shipped, programs, programsFolder(request.stateDirectory, request.version));
-  } catch (error) {
-    // Safe: no file of a host was touched yet.
-    return refuse(
-      io,
-      `The programs cannot be copied to ${request.stateDirectory} (${errorCode(error)}). Nothing was changed.`,
-    );
-  }
-  const problem = performChanges(changes);
-  if (problem !== null) return refuse(io, problem);
-  for (const one of planned) reportInstall(one, request, io);
-  printLines(io, ['`untildone doctor` says whether it works.']);
+  const isDry = given.has('dry-run');
+  const { planned, programs, folder, problems } = installHosts(installers, request, shipped, isDry);
+  if (problems.length > 0) return refuseAll(io, problems);
+  if (!isDry) for (const one of planned) reportInstall(one, request, io);
+  else if (showDifference(planned, io))
+    printWrapped(io, [`To be copied to ${shown(folder, 300)}: ${programs.join(', ')}`]);
   return 0;
 }
 
@@ -163,15 +161,14 @@ function uninstall(
   given: Arguments,
   io: Io,
 ): number {
-  const plan = planAll(installers, request, 'uninstall');
-  if (!plan.ok) return refuseAll(io, plan.problems);
-  const { planned } = plan;
+  const { planned, problems } = planHosts(installers, request, 'uninstall');
+  if (problems.length > 0) return refuseAll(io, problems);
   if (given.has('dry-run')) {
     showDifference(planned, io);
     return 0;
   }
   const problem = performChanges(planned.flatMap(({ changes }) => changes));
-  if (problem !== null) return refuse(io, problem);
+  if (problem !== null) return refuseAll(io, [problem]);
   for (const one of planned) reportUninstall(one, request, io);
   const left = recordedInstalls(request.stateDirectory);
   if (left.length === 0) removePrograms(request.stateDirectory);
@@ -187,4 +184,91 @@ function uninstall(
 function refuseAll(io: Io, problems: readonly string[]): number {
   for (const problem of problems) complain(io, shown(problem, 500));
   return refuse(io, 'Nothing was changed.');
+}
+
+/** False: nothing would change. */
+function showDifference(planned: readonly PlannedHost[], io: Io): boolean {
+  const paint = createPaint(io);
+  const lines = planned.flatMap(({ changes }) =>
+    changes.flatMap(({ shownPath, before, after }) => withoutRepeats(diffTexts(shownPath, before, after))),
+  );
+  const painted = (line: string) =>
+    line.startsWith('+') ? paint('green', line) : line.startsWith('-') ? paint('red', line) : line;
+  printWrapped(
+    io,
+    lines.length === 0 ? ['Nothing would change.'] : lines.map((line) => painted(shownLine(line))),
+  );
+  for (const note of planned.flatMap(({ notes }) => notes)) complain(io, shown(note, 500));
+  return lines.length > 0;
+}
+
+function reportInstall(
+  { installer, project, changes, notes }: PlannedHost,
+  request: InstallRequest,
+  io: Io,
+): void {
+  const { title, program, howToGet, afterInstall } = installer;
+  const changed = changes.filter(({ before, after }) => before !== after);
+  const where = placeName(request, project);
+  if (changed.length === 0)
+    printWrapped(io, [`untildone is set up in ${title} ${where} already; nothing changed.`]);
+  else printWrapped(io, [`untildone is set up in ${title} ${where}:`, ...changed.map(describeChange)]);
+  if (findProgram(program, request.env) === null)
+    printWrapped(io, [`${title} itself is not here: no program "${program}" is on PATH. → ${howToGet}`]);
+  else if (changed.length > 0) printWrapped(io, [afterInstall]);
+  if (request.scope === 'shared') printWrapped(io, sharedNeeds(request.version));
+  for (const note of notes) complain(io, shown(note, 500));
+}
+
+/** Nobody else has our state directory: what is committed names the package, and the registry must have it. */
+function sharedNeeds(version: string): string[] {
+  const wanted = `untildone@${version}`;
+  return [
+    `Every machine fetches ${wanted} from its npm registry; \`npm view ${wanted}\` says whether it is there.`,
+    'Where it is not, the host cannot load it; without --shared it runs from the state directory.',
+  ];
+}
+
+function reportUninstall(
+  { installer, project, changes }: PlannedHost,
+  request: InstallRequest,
+  io: Io,
+): void {
+  const changed = changes.filter(({ before, after }) => before !== after);
+  const where = placeName(request, project);
+  const command = `untildone init ${installer.name}${scopeFlags[request.scope]}`;
+  if (changed.length === 0)
+    printWrapped(io, [`Nothing that \`${command}\` writes is in ${installer.title} ${where}.`]);
+  else
+    printWrapped(io, [
+      `untildone is taken out of ${installer.title} ${where}:`,
+      ...changed.map(describeRemoval),
+    ]);
+}
+
+/** What other scopes and projects still have, each with the command that takes it away. */
+function reportLeft(left: readonly InstallIdentity[], here: readonly (string | null)[], io: Io): void {
+  printWrapped(io, [
+    'Still installed:',
+    ...left.flatMap(({ host, scope, project }) => [
+      `  ${host} (${scope}) ${shown(project ?? '', 300)}`.trimEnd(),
+      `    → ${project === null || here.includes(project) ? '' : 'there: '}untildone init ${host} --uninstall${scopeFlags[scope]}`,
+    ]),
+  ]);
+}
+
+function placeName({ scope }: InstallRequest, project: string | null): string {
+  return scope === 'user' ? 'for this user' : `for ${shown(project ?? 'this project', 300)}`;
+}
+
+function describeChange({ shownPath, path, before, backup }: FileChange): string {
+  // A link may lead out of the project: the person sees where it was written.
+  const place = path === shownPath ? shown(shownPath, 300) : `${shown(shownPath, 300)} → ${shown(path, 300)}`;
+  return before === null ? `  made     ${place}` : `  changed  ${place} (backup: ${shown(backup, 300)})`;
+}
+
+function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {
+  const isWhole = after === null || after === recordBefore?.original;
+  const how = after === null ? 'removed ' : isWhole ? 'restored' : 'cleaned ';
+  return `  ${how} ${shown(shownPath, 300)}`;
 }

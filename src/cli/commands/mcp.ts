@@ -21,6 +21,11 @@ export const mcp: Command = {
   positionals: [0, 0],
   async run(given, io) {
     const tools = toolsOf(given.text('tools'));
+    if (process.stdin.isTTY)
+      complain(
+        io,
+        'Waiting for an MCP client on standard input: agent programs start this, not people. Ctrl-C ends it.',
+      );
     await serveMcp({
       open: async (ended) => {
         const store = await openOrCreateStore(io);

@@ -2,7 +2,7 @@
 // MCP server adds what they lack. Facts of the real program: in a folder that nobody trusted yet, grants of a project count
 // only from an untracked local file; MCP servers in settings are ignored.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { defaultSettings } from '../../core/settings.ts';
 import { type HookTimeout, hookTimeouts } from '../asked-call.ts';
 import type { Edit, FileTarget } from '../install/changes.ts';
@@ -25,7 +25,7 @@ export const claudeCodeInstaller: installer.HostInstaller = {
   oldestVersion: null,
   knownVersions: ['2.1.325'],
   howToGet: 'npm install --global @anthropic-ai/claude-code',
-  afterInstall: 'Sessions of Claude Code that run already keep their old settings: start them anew.',
+  afterInstall: 'Sessions of Claude Code that are open already keep their old settings: start new ones.',
   howToRemovePlugin: `claude plugin uninstall ${pluginName}`,
   survey,
 };
@@ -50,6 +50,19 @@ const switches = {
 const managedSettings = '/etc/claude-code/managed-settings.json';
 const localSettings = '.claude/settings.local.json';
 const untrack = `git rm --cached ${localSettings}`;
+/** The end of a turn in which nothing was done. */
+const harmlessStop = {
+  ...{ hook_event_name: 'Stop', session_id: 'untildone-doctor', prompt_id: 'untildone-doctor' },
+  ...{ transcript_path: '/dev/null', permission_mode: 'default', stop_hook_active: false },
+  ...{ last_assistant_message: '', background_tasks: [], session_crons: [] },
+};
+const greeting = {
+  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+  params: {
+    ...{ protocolVersion: '2025-06-18', capabilities: {} },
+    clientInfo: { name: 'untildone doctor', version: '1' },
+  },
+};
 const toolPrefix = `mcp__${serverName}__`;
 
 function survey(basis: installer.InstallBasis): installer.HostSurvey {
@@ -166,8 +179,42 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
     ];
   }
 
+  /** The hook is called as the host calls it, at the end of a turn; the server is greeted as a client greets it. */
+  function proofs(scopes: readonly installer.Scope[]): installer.Proof[] {
+    const copied = scopes.flatMap((scope) => hookCommandsIn(read(settings[scope])['hooks'], hostName));
+    const hook = copied.find(({ node, file }) => node && file);
+    const own = recordOf(recordOf(read(stateFile)['projects'])[project]);
+    const server = [own, read(stateFile)]
+      .map((one) => recordOf(recordOf(one['mcpServers'])[serverName]))
+      .find(({ command }) => command !== undefined);
+    const words = [server?.['command'], ...listOf(server?.['args'])].filter(
+      (word) => typeof word === 'string',
+    );
+    return [
+      {
+        name: 'hook-call',
+        call: hook === undefined ? [] : [hook.node ?? '', hook.file ?? '', hostName],
+        input: (scratch: string) => JSON.stringify({ ...harmlessStop, cwd: scratch }),
+        // It answers {} whatever happens; only one that works has opened its store.
+        isProved: (_answer: string, state: string) => existsSync(join(state, 'untildone.db')),
+        proved: 'The hook was called as Claude Code calls it, and answers.',
+        failed: 'The hook was called as Claude Code calls it, and does not work.',
+      },
+      {
+        name: 'server-call',
+        call: words,
+        input: () => `${JSON.stringify(greeting)}\n`,
+        isProved: (answer: string) => answer.includes('"serverInfo"'),
+        proved: 'The MCP server was started, and answers.',
+        failed: 'The MCP server was started, and does not answer.',
+      },
+      // A call by npx would fetch the package.
+    ].filter(({ call: [program = ''] }) => isAbsolute(program));
+  }
+
   return {
     project,
+    proofs,
     plugin: plugin !== undefined && pluginIn(plugin) === true ? plugin : null,
     layout,
     installed: (scope) => hookCommandsIn(read(settings[scope])['hooks'], hostName),

@@ -29,7 +29,7 @@ describe('carrying out changes', () => {
     const changes = [plan('first.json'), plan('made/here/second.json'), plan('third.json')];
     writeFileSync(join(root, 'third.json'), 'somebody else');
     expect(performChanges(changes)).toBe(
-      `${join(root, 'third.json')} was changed by another program in this moment; try again. Nothing was changed.`,
+      `${join(root, 'third.json')} was changed by another program in this moment; try again.`,
     );
     expect(readFileSync(join(root, 'first.json'), 'utf8')).toBe('{}');
     expect(existsSync(join(root, 'made'))).toBe(false);

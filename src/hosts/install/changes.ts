@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { errorCode, sha256 } from '../../engine/system.ts';
+import { whyNotPrivate } from '../../store/state-directory.ts';
 import * as files from './files.ts';
 import type { HostInstaller, InstallBasis, InstallRequest, Scope } from './installer.ts';
 import * as json from './json-text.ts';
@@ -80,6 +81,43 @@ export function planChanges(installer: HostInstaller, request: InstallRequest, a
   const changes = plans.filter((plan) => typeof plan !== 'string');
   if (problems.length > 0) return { ok: false, problems } as const;
   return { ok: true, project, changes, notes: [notes, ...changes.map((one) => one.notes)].flat() } as const;
+}
+
+/** A host with what changes for it. */
+export type PlannedHost = Readonly<{ installer: HostInstaller }> &
+  Omit<Extract<ReturnType<typeof planChanges>, { ok: true }>, 'ok'>;
+
+/** One problem in one file of one host, and nothing is to be written anywhere. */
+export function planHosts(installers: readonly HostInstaller[], request: InstallRequest, action: Action) {
+  const plans = installers.map((installer) => ({ installer, ...planChanges(installer, request, action) }));
+  const planned: PlannedHost[] = plans.filter((plan) => plan.ok);
+  return { planned, problems: plans.flatMap((plan) => (plan.ok ? [] : plan.problems)) };
+}
+
+/** All or nothing, programs first: `problems` say why nothing was changed. `isDry`: only what would change. */
+export function installHosts(
+  installers: readonly HostInstaller[],
+  request: InstallRequest,
+  shipped: string,
+  isDry: boolean,
+) {
+  const { stateDirectory, version } = request;
+  const programs = [...new Set(installers.flatMap((installer) => installer.programs))];
+  const folder = files.programsFolder(stateDirectory, version);
+  const wrong = files.whyNotShipped(shipped, programs) ?? whyNotPrivate(stateDirectory);
+  const { planned, problems } =
+    wrong === null ? planHosts(installers, request, 'install') : { planned: [], problems: [wrong] };
+  const done = { planned, programs, folder };
+  if (problems.length > 0 || isDry) return { ...done, problems };
+  try {
+    files.copyPrograms(shipped, programs, folder);
+  } catch (error) {
+    // Safe: no file of a host was touched yet.
+    const why = `The programs cannot be copied to ${stateDirectory} (${errorCode(error)})`;
+    return { ...done, problems: [`${why}: set UNTILDONE_HOME to a directory that you can write.`] };
+  }
+  const problem = performChanges(planned.flatMap(({ changes }) => changes));
+  return { ...done, problems: problem === null ? [] : [problem] };
 }
 
 export type FileChange = ReturnType<typeof planChange>;
@@ -172,13 +210,26 @@ export function diffTexts(path: string, before: string | null, after: string | n
   return lines.slice(0, -1).map((line) => line.replace(/\r$/, ''));
 }
 
+/** A diff for people: what was said above is not said again, since eleven hooks call one program. */
+export function withoutRepeats(lines: readonly string[]): string[] {
+  const said = new Set<string>();
+  const kept: string[] = [];
+  for (const line of lines) {
+    const isRepeated = /^[+-]\s/.test(line) && said.has(line.replace(/,$/, ''));
+    said.add(line.replace(/,$/, ''));
+    if (!isRepeated) kept.push(line);
+    else if (!kept.at(-1)?.endsWith('…')) kept.push(`${/^.\s*/.exec(line)?.[0]}…`);
+  }
+  return kept;
+}
+
 /** Null: done. Else why not, and every file is as it was. */
 export function performChanges(changes: readonly FileChange[]): string | null {
   for (const [index, change] of changes.entries()) {
     const problem = perform(change);
     if (problem === null) continue;
     for (const done of changes.slice(0, index + 1).reverse()) undo(done);
-    return `${change.shownPath} ${problem}. Nothing was changed.`;
+    return `${change.shownPath} ${problem}.`;
   }
   return null;
 }

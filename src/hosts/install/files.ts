@@ -64,8 +64,12 @@ export function assertWritable({ path, text, missingFolders }: ReturnType<typeof
   }
 }
 
+type SettingsChange = Pick<FileChange, 'path' | 'before' | 'after'> & {
+  readonly isPrivate?: boolean | undefined;
+};
+
 /** Null: done. Else why nothing was changed, in words that follow the name of the file. */
-export function replaceSettingsFile({ path, before, after, isPrivate }: FileChange): string | null {
+export function replaceSettingsFile({ path, before, after, isPrivate }: SettingsChange): string | null {
   const isWanted = () => textNow(path) === before;
   try {
     if (after !== null) {
@@ -92,7 +96,7 @@ export function writeOwn(path: string, text: string): void {
 /** The hook, the MCP server with its commands, the plugin. */
 export type ProgramName = 'hook.js' | 'host-commands.js' | 'server.js';
 
-function packageFolder(...names: readonly string[]): string {
+export function packageFolder(...names: readonly string[]): string {
   let folder = import.meta.dirname;
   const isRoot = () => ['package.json', 'docs'].every((name) => fs.existsSync(join(folder, name)));
   while (!isRoot() && dirname(folder) !== folder) folder = dirname(folder);

@@ -1,11 +1,14 @@
 // What a host says to be installed and examined, and what `doctor` says of all alike. Nothing is changed here.
 import { spawnSync } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import { gitEnvironment, gitWords } from '../../checks/git.ts';
 import { isExecutable } from '../../checks/process.ts';
+import { UntildoneError } from '../../core/error.ts';
 import type { Environment } from '../../engine/policy.ts';
 import { findRepository } from '../../engine/system.ts';
+import { stateDirectory } from '../../store/state-directory.ts';
 
 import { recordOf } from '../untrusted.ts';
 import { applyEdit, type Edit, type FileTarget } from './changes.ts';
@@ -29,6 +32,18 @@ export type InstallBasis = Readonly<{
   env: Environment;
 }>;
 export type InstallRequest = InstallBasis & { readonly scope: Scope };
+
+/** What is known of this machine and this person. */
+export function installBasis({ env, cwd }: Pick<InstallBasis, 'env' | 'cwd'>, version: string): InstallBasis {
+  const home = env['HOME'] || files.askOr('', homedir);
+  if (home === '')
+    throw new UntildoneError(
+      'usage',
+      'HOME is not set, and the system knows no home directory of this user: set HOME.',
+    );
+  const state = stateDirectory({ ...env, HOME: home });
+  return { env, cwd, home, stateDirectory: state, version, node: process.execPath };
+}
 
 export type HostInstaller = Readonly<{
   name: string;
@@ -54,6 +69,20 @@ export type HostSurvey = Readonly<{
   installed(scope: Scope): readonly files.InstalledProgram[];
   /** What only this host knows. @param scopes installed by `init`; empty: only as a plugin */
   examine(scopes: readonly Scope[]): Examination;
+  /** What can be called without a model to see that it answers. @param program the host; null: not on PATH */
+  proofs(scopes: readonly Scope[], program: string | null): readonly Proof[];
+}>;
+
+/** One harmless call, with a state directory of its own that is thrown away. */
+export type Proof = Readonly<{
+  name: string;
+  call: readonly string[];
+  /** For standard input. @param scratch a folder to speak of */
+  input(scratch: string): string;
+  /** Null: neither, such as from a version that does not know the question. @param state the state directory */
+  isProved(answer: string, state: string): boolean | null;
+  proved: string;
+  failed: string;
 }>;
 
 export type Finding = Readonly<{
@@ -109,8 +138,37 @@ export function examineHost(installer: HostInstaller, basis: InstallBasis, shipp
     ...scopes.map((scope) => examineScope(installer, survey, { ...basis, scope }, shipped)),
     ...(isInstalled ? survey.examine(scopes) : []),
   ];
-  const findings = rows.flatMap((row) => row.find((one) => !!one) || []);
+  const looked = rows.flatMap((row) => row.find((one) => !!one) || []);
+  // What is broken to the eye need not be called.
+  const isWhole = isInstalled && !looked.some(({ level }) => level === 'broken');
+  const proofs = isWhole ? survey.proofs(scopes, program) : [];
+  const findings = [...looked, ...proofs.flatMap((proof) => prove(proof, survey, basis, host))];
   return { host, title, program, hostVersion, scopes, isInstalled, findings };
+}
+
+/** Cold starts of hosts on a busy machine; more is a hang. */
+const proofMs = 20_000;
+
+function prove(
+  { name, call, input, isProved, proved, failed }: Proof,
+  { project }: HostSurvey,
+  { env }: InstallBasis,
+  host: string,
+): Finding[] {
+  const scratch = mkdtempSync(join(tmpdir(), 'untildone-doctor-'));
+  const state = join(scratch, 'state');
+  try {
+    const [program = '', ...words] = call;
+    const options = { cwd: project, input: input(scratch), encoding: 'utf8', timeout: proofMs } as const;
+    const answer = spawnSync(program, words, { ...options, env: { ...env, UNTILDONE_HOME: state } });
+    const isLate = answer.error !== undefined && 'code' in answer.error && answer.error.code === 'ETIMEDOUT';
+    if (isLate) return [note(name, `${basename(program)} did not answer within ${proofMs / 1000} s.`)];
+    const isRight = isProved(answer.stdout ?? '', state);
+    if (isRight === null) return [];
+    return [isRight ? ok(name, proved) : broken(name, failed, `untildone init ${host}`)];
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
 }
 
 function examineScope(host: HostInstaller, survey: HostSurvey, request: InstallRequest, shipped: string) {

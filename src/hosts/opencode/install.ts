@@ -23,7 +23,7 @@ export const opencodeInstaller: installer.HostInstaller = {
   oldestVersion: '1.3.4',
   knownVersions: ['1.18.33'],
   howToGet: 'npm install --global opencode-ai@latest',
-  afterInstall: 'OpenCode loads plugins when it starts: start it anew where it runs already.',
+  afterInstall: 'OpenCode loads plugins when it starts: restart it where it is running already.',
   howToRemovePlugin: 'take "untildone" out of "plugin" in that file',
   survey,
 };
@@ -124,6 +124,23 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
 
   return {
     project,
+    /** The host loads its plugins and prints what they added: our commands among it. */
+    proofs: (scopes, program) =>
+      [
+        {
+          name: 'plugin-call',
+          // What is shared would be fetched.
+          call:
+            program === null || scopes.length === 0 || scopes.includes('shared')
+              ? []
+              : [program, 'debug', 'config'],
+          input: () => '',
+          isProved: (answer: string) =>
+            answer.includes('"plugin"') ? answer.includes('"untildone-status"') : null,
+          proved: 'OpenCode was started, and has loaded the plugin.',
+          failed: 'OpenCode was started, and has not loaded the plugin.',
+        },
+      ].filter(({ call }) => call.length > 0),
     plugin: named?.path ?? null,
     layout: (scope) => ({
       targets: targets(scope),

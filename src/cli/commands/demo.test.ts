@@ -52,7 +52,7 @@ describe('demo', () => {
       { requestId: asked?.requestId, granted: true, remembered: 'once', by: 'elsewhere' },
     ]);
     expect(of('notice').map(({ sentence }) => sentence)).toEqual([
-      'Nobody sits here, so the script says yes.',
+      'Nobody is here to answer, so the script says yes.',
       'The script presses Ctrl-C.',
     ]);
     const workerId = of('worker-started')[0]?.workerId;

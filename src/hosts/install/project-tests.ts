@@ -1,0 +1,162 @@
+// How a project is tested, judged by the files in its folder, and how that is written into its untildone.json. It runs
+// nothing: what the files say chooses among commands that are written here, and no word of theirs becomes part of one.
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { configFileName } from '../../engine/policy.ts';
+import { readTextFile } from '../../engine/text-file.ts';
+import { recordOf } from '../untrusted.ts';
+import { askOr, packageFolder, Refusal, readSettingsFile } from './files.ts';
+import { applyJson, type Json, type JsonEdit, valueAt } from './json-text.ts';
+
+/** `script`: what a file of the project says that the command does; a stranger's text. */
+export type FoundTest = Readonly<{ name: string; command: string; file: string; script?: string }>;
+
+/** A larger one is no file that people write. */
+const mostBytes = 1_048_576;
+
+/** What npm writes into a new package.json: it always fails. */
+const placeholder = /no test specified/;
+
+/** The first whose file is there. `run NAME`: `bun test` is not the script of that name. */
+const packageManagers = [
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+] as const;
+
+/** One of each name: a wrapper in the project comes before the program on PATH. */
+const byFile: readonly (readonly [file: RegExp, name: string, command: string])[] = [
+  [/^Cargo\.toml$/, 'cargo', 'cargo test'],
+  [/^go\.mod$/, 'go', 'go test ./...'],
+  [/^mix\.exs$/, 'mix', 'mix test'],
+  [/^gradlew$/, 'gradle', './gradlew test'],
+  [/^build\.gradle(\.kts)?$/, 'gradle', 'gradle test'],
+  [/^mvnw$/, 'maven', './mvnw test'],
+  [/^pom\.xml$/, 'maven', 'mvn test'],
+  [/\.(slnx?|[cf]sproj)$/, 'dotnet', 'dotnet test'],
+  [/^tox\.ini$/, 'tox', 'tox'],
+  [/^\.rspec$/, 'rspec', 'bundle exec rspec'],
+  [/^Package\.swift$/, 'swift', 'swift test'],
+];
+
+/** The likeliest first. */
+export function findTests(folder: string): readonly FoundTest[] {
+  const files = askOr<string[]>([], () => readdirSync(folder));
+  const textOf = (file: string): string => {
+    if (!files.includes(file)) return '';
+    const read = readTextFile(join(folder, file), mostBytes);
+    return read.ok ? read.text : '';
+  };
+  const others = byFile.flatMap(([pattern, name, command]) => {
+    const file = files.find((one) => pattern.test(one));
+    return file === undefined ? [] : [{ name, command, file }];
+  });
+  const all = [
+    ...scriptTests(files, textOf),
+    ...makeTests(textOf),
+    ...pythonTests(files, textOf),
+    ...denoTests(files, textOf),
+    ...others,
+  ];
+  return all.filter(({ name }, index) => all.findIndex((one) => one.name === name) === index);
+}
+
+type TextOf = (file: string) => string;
+
+function scriptTests(files: readonly string[], textOf: TextOf): FoundTest[] {
+  const file = 'package.json';
+  const [, manager = 'npm'] = packageManagers.find(([lock]) => files.includes(lock)) ?? [];
+  const scripts = recordOf(valueAt(textOf(file), ['scripts']));
+  const found = ['test', 'check', 'lint'].flatMap((word): FoundTest[] => {
+    const script = scripts[word];
+    if (typeof script !== 'string' || script.trim() === '' || placeholder.test(script)) return [];
+    const command = word === 'test' && manager !== 'bun' ? `${manager} test` : `${manager} run ${word}`;
+    return [{ name: word === 'test' ? 'tests' : word, command, file, script }];
+  });
+  const isBun = manager === 'bun' && !found.some(({ name }) => name === 'tests');
+  return isBun ? [{ name: 'tests', command: 'bun test', file: 'the lock file of Bun' }, ...found] : found;
+}
+
+function makeTests(textOf: TextOf): FoundTest[] {
+  const file = ['GNUmakefile', 'makefile', 'Makefile'].find((name) => textOf(name) !== '');
+  if (file === undefined) return [];
+  const text = textOf(file);
+  return ['test', 'check'].flatMap((target) => {
+    const isThere = new RegExp(`^${target}[ \\t]*:(?!=)`, 'm').test(text);
+    return isThere ? [{ name: `make-${target}`, command: `make ${target}`, file }] : [];
+  });
+}
+
+function pythonTests(files: readonly string[], textOf: TextOf): FoundTest[] {
+  const file = [
+    ...['pytest.ini', 'conftest.py'].filter((name) => files.includes(name)),
+    ...['pyproject.toml', 'setup.cfg'].filter((name) => /\bpytest\b/.test(textOf(name))),
+  ][0];
+  if (file === undefined) return [];
+  const runner = files.includes('uv.lock') ? 'uv run ' : files.includes('poetry.lock') ? 'poetry run ' : '';
+  return [{ name: 'pytest', command: `${runner}pytest`, file }];
+}
+
+function denoTests(files: readonly string[], textOf: TextOf): FoundTest[] {
+  const file = ['deno.json', 'deno.jsonc'].find((name) => files.includes(name));
+  if (file === undefined) return [];
+  const task = valueAt(textOf(file), ['tasks', 'test']);
+  return [{ name: 'deno', command: task === undefined ? 'deno test' : 'deno task test', file }];
+}
+
+/** What the project's file would become; `after` equals `before` where every command is on the goal already. */
+export function planChecks(
+  folder: string,
+  commands: readonly string[],
+  other: Readonly<Record<string, Json>>,
+) {
+  const path = join(realpathSync(folder), configFileName);
+  // A link may lead to a file that is not the project's.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new Refusal('is a link, and is left as it is');
+  const { text: before } = readSettingsFile(path);
+  const members = Object.entries(before === null ? other : {});
+  const start: JsonEdit[] = members.map(([name, value]) => ({ kind: 'member', path: [name], value }));
+  const apply = (text: string, edit: JsonEdit) => applyJson(text, edit, '');
+  const found = findTests(folder);
+  const after = commands.reduce(
+    (text, command) => {
+      const checks = recordOf(valueAt(text, ['checks']));
+      const known = Object.entries(checks).find(([, check]) => recordOf(check)['command'] === command)?.[0];
+      const wanted = found.find((one) => one.command === command)?.name ?? nameOf(command);
+      const name = known ?? freeName(wanted, (one) => one in checks);
+      const edits: JsonEdit[] = [
+        { kind: 'member', path: ['checks', name], value: { command } },
+        { kind: 'entry', path: ['goal'], value: name },
+      ];
+      return edits.reduce(apply, text);
+    },
+    start.reduce(apply, before ?? ''),
+  );
+  return { path, before, after: after === '' ? '{}\n' : after };
+}
+
+function nameOf(command: string): string {
+  const words = command.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  return words.slice(0, 40).replace(/^-|-$/g, '') || 'check';
+}
+
+function freeName(wanted: string, isTaken: (name: string) => boolean): string {
+  let name = wanted;
+  for (let number = 2; isTaken(name); number += 1) name = `${wanted}-${number}`;
+  return name;
+}
+
+/**
+ * Where editors find what each setting means: in the project's own node_modules, else in this very copy, which is a path of
+ * this machine. Null: this copy will be gone (a cache of npx), or it has none.
+ */
+export function schemaAddress(folder: string): string | null {
+  const within = 'node_modules/untildone/dist/schema.json';
+  const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  if (isThere(join(folder, within))) return `./${within}`;
+  const own = packageFolder('dist', 'schema.json');
+  return !isThere(own) || own.includes('_npx') ? null : pathToFileURL(own).href;
+}

@@ -1,0 +1,74 @@
+// Setting up in a real terminal: what is found is shown and asked for, and a bare Enter leaves everything as it is.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openCommandLine } from '../stories/command-line.ts';
+import { openTerminal } from './terminal.ts';
+
+async function open(files: Readonly<Record<string, string>>, columns = 80) {
+  const line = await openCommandLine({ steps: [] });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(line.project, name), text);
+  const environment = { ...line.environment, LC_ALL: 'C.UTF-8' };
+  const terminal = openTerminal({ directory: line.project, environment, columns });
+  onTestFinished(() => terminal.close());
+  const file = join(line.project, 'untildone.json');
+  const goal = () => JSON.parse(readFileSync(file, 'utf8')).goal;
+  return { line, terminal, file, goal, run: (...argv: string[]) => terminal.run(...line.words(...argv)) };
+}
+
+const scripts = '{"scripts":{"test":"\\u001b[31mvitest\\u202e run","lint":"biome check"}}';
+
+describe('untildone config init in a terminal', () => {
+  it.each([
+    ['y', ['tests', 'lint']],
+    ['2', ['lint']],
+  ])(
+    'first-use 9: shows what it found, and %s writes it as a check that counts',
+    async (answer, expected) => {
+      const { terminal, goal, run, line } = await open({ 'package.json': scripts });
+      run('config', 'init');
+      await terminal.sees('leave it as it is]');
+      expect(terminal.screen()).toContain('  1  npm test  (package.json: vitest run)\n  2  npm run lint');
+      terminal.type(answer);
+      terminal.press('Enter');
+      expect(await terminal.ended()).toBe(0);
+      expect(goal()).toEqual(expected);
+      const { settings, pending } = JSON.parse((await line.run('config', '--json')).out);
+      expect({ goal: settings.goal, pending }).toEqual({ goal: expected, pending: null });
+    },
+  );
+
+  it('Enter leaves it as it is: the settings are written, and no check', async () => {
+    const { terminal, goal, run } = await open({ Makefile: 'test:\n' }, 60);
+    run('config', 'init');
+    await terminal.sees('leave it as it is]');
+    terminal.press('Enter');
+    expect(await terminal.ended()).toBe(0);
+    expect(goal()).toBeUndefined();
+  });
+
+  it('where nothing is found it asks for the command', async () => {
+    const { terminal, goal, run, file } = await open({});
+    run('config', 'init');
+    await terminal.sees('Which command tests this project?');
+    terminal.type('./prove.sh --all');
+    terminal.press('Enter');
+    expect(await terminal.ended()).toBe(0);
+    expect(goal()).toEqual(['prove-sh-all']);
+    expect(existsSync(file)).toBe(true);
+  });
+});
+
+describe('what programs start, typed by hand', () => {
+  it.each([
+    ['mcp', 'Waiting for an MCP client'],
+    ['hook', 'Waiting for a call of an agent program'],
+  ])('first-use, smaller: untildone %s says what it waits for', async (command, sentence) => {
+    const { terminal, run } = await open({});
+    run(command);
+    await terminal.sees(sentence);
+    // The end of the input.
+    terminal.press('C-d');
+    expect(await terminal.ended()).toBe(0);
+  });
+});
