@@ -23,7 +23,8 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 function assertNoUnknownImports(metafile: Metafile): void {
   for (const [file, { imports }] of Object.entries(metafile.outputs)) {
     for (const { path, external } of imports) {
-      if (!external || isBuiltin(path) || path === 'bun:sqlite') continue;
+      // What begins with a dot is another file of dist/; below it is seen that it was written.
+      if (!external || isBuiltin(path) || path === 'bun:sqlite' || path === './main.js') continue;
       const name = path
         .split('/')
         .slice(0, path.startsWith('@') ? 2 : 1)

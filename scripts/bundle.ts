@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { bundledPackages } from './bundled-packages.ts';
-import { type Entry, entries } from './entries.ts';
+import { type Entry, entries, quickCommands } from './entries.ts';
 import { lateFiles } from './late-files.ts';
-import { lazyBuiltins } from './lazy-builtins.ts';
+import { lazyBuiltins, lazyBuiltinsOf } from './lazy-builtins.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -30,10 +30,36 @@ const shared = {
 /** Programs are single files, and Node's modules are loaded when they are used; late files are CommonJS. */
 const programOptions = { splitting: false, plugins: [...packages.plugins, lazyBuiltins] };
 const quickOptions = { ...programOptions, plugins: [lateFiles(root), ...programOptions.plugins] };
+/** Packages may look at Node's modules in ways that only real ones answer. */
+const ownCode = /[\\/]src[\\/](?!.*node_modules)/;
+const builtMain: Plugin = {
+  name: 'built-main',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /main\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './main.js', external: true } : null,
+    ),
+};
+/** `bin` never asks it for others. */
+const onlyQuickCommands: Plugin = {
+  name: 'only-quick-commands',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/(?:commands\/[\w-]+|completion)\.ts$/ }, ({ path, kind, importer }) => {
+      const isTable = kind === 'dynamic-import' && /[\\/]cli[\\/](?:main|command-table)\.ts$/.test(importer);
+      const isQuick = quickCommands.some((name) => path === `./commands/${name}.ts`);
+      return isTable && !isQuick ? { path: './main.js', external: true } : null;
+    }),
+};
 const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
   // What people import stays readable; what they start is smaller to install and quicker to load.
   library: { packages: 'external', minify: false, define: shared.define },
-  cli: { plugins: packages.plugins },
+  bin: {
+    ...programOptions,
+    target: 'node14',
+    define: { ...shared.define, QUICK_COMMANDS: JSON.stringify(quickCommands) },
+    plugins: [builtMain, lazyBuiltins],
+  },
+  cli: { plugins: [...packages.plugins, lazyBuiltinsOf(ownCode)] },
+  'quick-cli': { splitting: false, plugins: [onlyQuickCommands, ...packages.plugins, lazyBuiltins] },
   program: programOptions,
   'quick-program': quickOptions,
   late: {

@@ -3,11 +3,12 @@
 import { isBuiltin } from 'node:module';
 import type { Plugin } from 'esbuild';
 
-export const lazyBuiltins: Plugin = {
+/** @param importers whose imports are made late; others may look at a module in ways that only a real one answers */
+export const lazyBuiltinsOf = (importers: RegExp): Plugin => ({
   name: 'lazy-builtins',
   setup(build) {
-    build.onResolve({ filter: /^node:/ }, ({ path }) =>
-      isBuiltin(path) ? { path, namespace: 'lazy-builtin' } : null,
+    build.onResolve({ filter: /^node:/ }, ({ path, importer }) =>
+      isBuiltin(path) && importers.test(importer) ? { path, namespace: 'lazy-builtin' } : null,
     );
     build.onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
       // As a prototype, because the bundler copies the exports of a module and keeps only what it inherits alive.
@@ -19,4 +20,6 @@ export const lazyBuiltins: Plugin = {
       loader: 'js',
     }));
   },
-};
+});
+
+export const lazyBuiltins = lazyBuiltinsOf(/./);

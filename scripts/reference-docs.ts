@@ -3,6 +3,7 @@
 // Usage: npm run docs:reference
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { commandTable } from '../src/cli/command-table.ts';
 import { main } from '../src/cli/main.ts';
 import { exitCodes, type Outcome, outcomes } from '../src/core/decision.ts';
 import { type EventType, eventTypes } from '../src/core/events.ts';
@@ -33,44 +34,34 @@ export async function helpOf(command: string): Promise<string> {
     agentAbove: async () => null,
   });
   if (code !== 0) throw new Error(`untildone ${command} --help ended with ${code}: ${out}`);
-  return out.replace(/\n*docs\/ is .*\n/, '\n').trim();
-}
-
-/** The commands that a help text lists: two spaces, the name, perhaps its arguments, two or more spaces, a summary. */
-function listedCommands(help: string): (readonly [name: string, summary: string])[] {
-  const rows = help.matchAll(/^ {2}([a-z]+(?:-[a-z]+)*(?: [a-z]+)?)(?: [<[].*?)? {2,}(\S.*)$/gm);
-  return [...rows].map(([, name = '', summary = '']) => [name, summary] as const);
-}
-
-interface Described {
-  readonly name: string;
-  readonly summary: string;
-  readonly help: string;
-}
-
-/** Every command below the one given, each before its own subcommands. */
-async function describeBelow(parent: string): Promise<Described[]> {
-  const listed = listedCommands(await helpOf(parent)).filter(([name]) => name !== 'help');
-  const described = listed.map(async ([last, summary]): Promise<Described[]> => {
-    const name = `${parent} ${last}`.trim();
-    return [{ name, summary, help: await helpOf(name) }, ...(await describeBelow(name))];
-  });
-  return (await Promise.all(described)).flat();
+  return out.replace(/^Docs: .*$/m, '').trim();
 }
 
 export async function commandsPage(): Promise<string> {
-  const commands = await describeBelow('');
-  if (commands.length < 20) throw new Error('The overview of the commands could not be read.');
-  const sections = commands.map(({ name, help }) => `## ${name}\n\n\`\`\`text\n${help}\n\`\`\``);
+  const rows = commandTable.rows.filter(({ hidden }) => !hidden);
+  const sections: string[] = [];
+  for (const { name } of rows) sections.push(`## ${name}\n\n\`\`\`text\n${await helpOf(name)}\n\`\`\``);
+  const tables = [...new Set(rows.map(({ group }) => group))].map((group) =>
+    [
+      `**${group}**`,
+      table(
+        ['command', 'what it does', 'for example'],
+        rows
+          .filter((row) => row.group === group)
+          .map(({ name, summary, example }) => [
+            `[\`${name}\`](#${name.replaceAll(' ', '-')})`,
+            summary,
+            `\`${example}\``,
+          ]),
+      ),
+    ].join('\n\n'),
+  );
   return `# Commands
 
 \`untildone COMMAND --help\` prints what is shown here. [The command line](../cli.md) shows the same commands with real
 output.
 
-${table(
-  ['command', 'what it does'],
-  commands.map(({ name, summary }) => [`[\`${name}\`](#${name.replaceAll(' ', '-')})`, summary]),
-)}
+${tables.join('\n\n')}
 
 ${sections.join('\n\n')}
 

@@ -16,7 +16,11 @@ export function packageFolder(input: string): string | null {
 }
 
 /** Packages that name their licence and its holder in every file but leave its text out: the text is kept here. */
-const keptTexts: Readonly<Record<string, string>> = { 'yoga-layout MIT': './licences/yoga-layout.txt' };
+const keptTexts: Readonly<Record<string, string>> = {
+  'yoga-layout MIT': './licences/yoga-layout.txt',
+  // Names them in its package.json.
+  '@bomb.sh/tab MIT': './licences/bomb-sh-tab.txt',
+};
 
 interface Manifest {
   readonly name: string;

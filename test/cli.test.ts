@@ -3,7 +3,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { jsonOption } from '../src/cli/command.ts';
 import { commandTable } from '../src/cli/command-table.ts';
+import { readArguments } from '../src/cli/program.ts';
 import { stopRules } from '../src/core/rules.ts';
 import { addStagnantSession, type CommandBench, createCommandBench } from './support/command-bench.ts';
 
@@ -22,47 +24,123 @@ function linesOf(text: string): string[] {
 }
 
 describe('the command line', () => {
-  it('C3: --help lists every command, and every command explains itself', async () => {
+  it('C3: --help lists every command in its group, and every command explains itself with an example', async () => {
     const { code, out } = await bench.run('--help');
     expect(code).toBe(0);
-    for (const { name, summary, hidden } of commandTable) {
+    for (const { name, group, summary, example, hidden } of commandTable.rows) {
+      const [first = '', below] = name.split(' ');
       if (hidden) expect(out).not.toContain(name);
-      else expect(out).toContain(`${name.padEnd(13)}  ${summary}`);
+      else expect(out.slice(out.indexOf(`${group}:`)), name).toMatch(new RegExp(`^  ${first} `, 'm'));
+      if (below !== undefined) expect((await bench.run(first, '--help')).out).toContain(`  ${below}`);
       const help = await bench.run(...name.split(' '), '--help');
       expect(help.code, name).toBe(0);
       expect(help.out, name).toContain(`Usage: untildone ${name}`);
-      const folder = /^docs\/ is (.+)$/m.exec(help.out)?.[1] ?? '';
+      expect(help.out, name).toContain(`${summary}.`);
+      expect(help.out, name).toContain(`\n  ${example}\n`);
+      const folder = /^Docs: (.+)$/m.exec(help.out)?.[1] ?? '';
       const pages = [...help.out.matchAll(/docs\/([\w-]+\.md)/g)].map(([, page = '']) => join(folder, page));
       expect(
         pages.filter((page) => !existsSync(page)),
         name,
       ).toEqual([]);
+      expect(existsSync(join(folder, 'README.md')), name).toBe(true);
     }
-    expect((await bench.run('run', '--help')).out).toContain('--tools-shell-allow "npm test"; see docs/');
     expect((await bench.run('help', 'plan', 'show')).out).toContain('Usage: untildone plan show');
+    expect((await bench.run('plan', '--help')).out).toContain('Usage: untildone plan COMMAND');
   });
+
+  it('first-use 19: the help of run lists the settings that act there as flags, in a group of their own', async () => {
+    const { out } = await bench.run('run', '--help');
+    const settings = out.slice(out.indexOf('\nSettings'));
+    for (const flag of ['--max-cost N', '--max-tokens N', '--max-minutes N', '--max-continuations N'])
+      expect(settings).toContain(flag);
+    expect(settings).toContain('--[no-]live-view');
+    expect(settings, 'acts in OpenCode only').not.toContain('--countdown-seconds');
+    expect(settings, 'an option of run').not.toContain('--model');
+    expect(settings, 'only a file says that well').not.toMatch(/--(?:checks|prices|models) /u);
+  });
+
+  it.each([['--version'], ['-V'], ['-v'], ['version']])(
+    'first-use 20: %s prints the version',
+    async (word) => {
+      expect(await bench.run(word)).toEqual({ code: 0, out: '0.0.0-source\n', err: '' });
+    },
+  );
 
   it.each([
     [['statu'], 'There is no command "statu". Did you mean "status"?'],
-    [['plan', 'shwo'], '"plan" wants one more word: plan show'],
+    [['rnu', 'x'], 'There is no command "rnu". Did you mean "run"?'],
+    [['plan', 'shwo'], 'There is no command "plan shwo". Did you mean "plan show"?'],
+    [['config', 'inti'], 'There is no "inti" here; did you mean untildone config init?'],
     [['xyzzy\u001b[2J'], 'There is no command "xyzzy". See untildone --help.'],
-    [['status', '--al'], 'There is no option --al; did you mean --all? Usage: untildone status'],
-    [['status', '--json=yes'], '--json takes no value. Usage:'],
+    [['fix the tests'], 'To have it done, type: untildone run "fix the tests"\n'],
+    [['fix', 'the', 'tests', '--auto'], 'To have it done, type: untildone run "fix the tests"\n'],
+    [["say `id` $(id) it's"], "type: untildone run 'say `id` $(id) it'\\''s'\n"],
+    [['run', 'fix', 'the', 'tests'], 'Put the words in quotes: untildone run "fix the tests"\n'],
+    [['--jsno'], 'There is no option --jsno. See untildone --help.'],
+    [['status', '--al'], 'There is no option --al; did you mean --all?'],
+    [['status', '--jsno'], 'There is no option --jsno; did you mean --json?'],
+    [['status', '--colour'], 'There is no option --colour. See untildone status --help.'],
+    [['run', '--modle', 'x'], 'There is no option --modle; did you mean --model?'],
+    [['init', 'claude'], 'There is no host "claude". Did you mean "claude-code"?'],
+    [['init', 'opncode'], 'There is no host "opncode". Did you mean "opencode"?'],
+    [['status', '--json=yes'], '--json takes no value.'],
     [['pause', '--reason', '--json'], '--reason needs a value: --reason=TEXT.'],
-    [['status', 'a', 'b'], '"b" is too much.'],
+    [['status', 'a', 'b'], '"b" is one argument too many. Usage: untildone status [session]'],
     [['status', '--limit', '0'], '--limit must be a whole number of at least 1.'],
+    [['status', '--limit', '-1'], '--limit must be a whole number of at least 1.'],
     [['why', '--decision', 'last'], '--decision must be the number of a decision, from 1 on.'],
     [['gc', '--older-than', 'soon'], '--older-than must be a number with m, h, d or w, such as 30d.'],
-    [['replay', '--policy', 'x.json'], 'Something is missing. Usage: untildone replay SESSION'],
+    [['replay', '--policy', 'x.json'], 'SESSION is missing. Usage: untildone replay SESSION'],
     [['replay', 'alpha'], 'Say which settings to try: --policy FILE.'],
     [['ledger', 'verify', 'alpha', '--all'], 'Name a session or say --all, not both.'],
     [['run', '', '--model=ollama/x'], 'Say what is to be done: untildone run "migrate the tests to vitest".'],
     [['run', '  \t', '--model=ollama/x'], 'Say what is to be done'],
+    [['run', 'x', '--goal-file', 'g.md'], 'Say the goal, or name its file with --goal-file, not both.'],
+    [['run', '--goal-file', 'nowhere.md'], 'nowhere.md cannot be read (ENOENT).'],
+    [['run', 'x', '--model', 'foo'], 'The model "foo" lacks its provider'],
+    [
+      ['run', 'x', '--model', 'anthropic'],
+      '"anthropic" is a provider: name one of its models too, such as anthropic/claude',
+    ],
     [['config', '--max-stagnat=1'], 'There is no option --max-stagnat; did you mean --max-stagnant?'],
+    [['completion'], 'Say which shell: untildone completion bash, zsh, fish or powershell.'],
+    [['completion', 'tcsh'], 'Say which shell'],
   ])('wrong usage %j is a sentence and exits 2', async (argv, sentence) => {
     const { code, out, err } = await bench.run(...argv);
-    expect(err).toContain(`untildone: ${sentence}`);
+    expect(err).toMatch(/^untildone: /u);
+    expect(err).toContain(sentence);
     expect({ code, out }).toEqual({ code: 2, out: '' });
+  });
+
+  it('first-use 20: a group without a command shows its help on standard error and exits 2', async () => {
+    const { code, out, err } = await bench.run('plan');
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain('  export  ');
+  });
+
+  it('an option may be repeated, follow the words, and leave out a value that it need not have', () => {
+    const options = {
+      check: { value: 'CMD', summary: '' },
+      resume: { value: 'SESSION', optional: true, summary: '' },
+      ...jsonOption,
+    } as const;
+    const command = {
+      usage: 'try [goal]',
+      about: [],
+      options,
+      positionals: [0, 1],
+      run: async () => 0,
+    } as const;
+    const read = (...argv: string[]) => readArguments(command, argv);
+    expect(read('do it', '--check', 'a b', '--check=-c').texts('check')).toEqual(['a b', '-c']);
+    expect(read('--resume', '--json').text('resume')).toBe('');
+    expect(read('--resume', '--json').has('json')).toBe(true);
+    expect(read('--resume', 'abc').text('resume')).toBe('abc');
+    expect(read('-').positional(0)).toBe('-');
+    expect(read('--', '--json').positional(0)).toBe('--json');
+    expect(read().text('check')).toBeNull();
+    expect(() => read('--check')).toThrow('--check needs a value: --check=CMD.');
   });
 
   it('something unexpected is one sentence; UNTILDONE_DEBUG adds the stack', async () => {
@@ -76,8 +154,18 @@ describe('the command line', () => {
     expect((await bench.runWith(broken, '--help')).err).toContain('at bang');
   });
 
-  const needsMore = ['run', 'demo', 'plan import', 'init', 'mcp', 'hook', 'doctor', 'check-runner'];
-  const looking = commandTable.filter(({ name }) => !needsMore.includes(name));
+  const needsMore = [
+    'run',
+    'demo',
+    'plan import',
+    'init',
+    'mcp',
+    'hook',
+    'doctor',
+    'completion',
+    'check-runner',
+  ];
+  const looking = commandTable.rows.filter(({ name }) => !needsMore.includes(name));
   it.each(looking.map(({ name }) => [name]))('%s creates no store where there is none', async (name) => {
     const words: Readonly<Record<string, readonly string[]>> = {
       replay: ['alpha', '--policy', 'other.json'],

@@ -6,7 +6,7 @@ import type { HumanAnswer } from '../checks/checker.ts';
 import { UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
 import type { Io } from './io.ts';
-import { wrapPrompt } from './wrap-line.ts';
+import { wrapPrompt } from './print.ts';
 
 export const approvalPrompt = 'Approve? [y: yes; n or a reason: no; Enter: leave it open] ';
 export const permissionPrompt =

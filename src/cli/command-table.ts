@@ -1,160 +1,122 @@
-// Every command by name, with one line for the overview. A command's own file is loaded only when it runs, so that
-// the others cost nothing at the start.
+// Every command: the group in which `--help` lists it, its line there, one example, and its file. A command's file is
+// loaded only when it runs, so that the others cost nothing at the start.
 import type { Command } from './command.ts';
+
+const loaders = {
+  run: async () => (await import('./commands/run.ts')).run,
+  demo: async () => (await import('./commands/demo.ts')).demo,
+  status: async () => (await import('./commands/status.ts')).status,
+  attach: async () => (await import('./commands/attach.ts')).attach,
+  why: async () => (await import('./commands/why.ts')).why,
+  transcript: async () => (await import('./commands/transcript.ts')).transcript,
+  report: async () => (await import('./commands/report.ts')).report,
+  replay: async () => (await import('./commands/replay.ts')).replay,
+  say: async () => (await import('./commands/say.ts')).say,
+  pause: async () => (await import('./commands/pause.ts')).pause,
+  resume: async () => (await import('./commands/resume.ts')).resume,
+  stop: async () => (await import('./commands/stop.ts')).stop,
+  verify: async () => (await import('./commands/verify.ts')).verify,
+  approve: async () => (await import('./commands/approve.ts')).approve,
+  permissions: async () => (await import('./commands/permissions.ts')).permissions,
+  'plan show': async () => (await import('./commands/plan.ts')).planShow,
+  'plan log': async () => (await import('./commands/plan.ts')).planLog,
+  'plan import': async () => (await import('./commands/plan-files.ts')).planImport,
+  'plan export': async () => (await import('./commands/plan-files.ts')).planExport,
+  'ledger verify': async () => (await import('./commands/plan.ts')).ledgerVerify,
+  init: async () => (await import('./commands/init.ts')).init,
+  doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  trust: async () => (await import('./commands/trust.ts')).trust,
+  config: async () => (await import('./commands/config.ts')).config,
+  'config init': async () => (await import('./commands/config.ts')).configInit,
+  gc: async () => (await import('./commands/gc.ts')).gc,
+  completion: async () => (await import('./completion.ts')).completion,
+  mcp: async () => (await import('./commands/mcp.ts')).mcp,
+  hook: async () => (await import('./commands/hook.ts')).hook,
+  'check-runner': async () => (await import('./commands/hook.ts')).checkRunner,
+} as const satisfies Record<string, () => Promise<Command>>;
+
+type CommandName = keyof typeof loaders;
+type Words = { readonly [Name in CommandName]?: readonly [summary: string, example: string] };
+
+/** In the order of `--help`. */
+const groups: Readonly<Record<string, Words>> = {
+  'Work until it is done': {
+    run: [
+      'Our own agent works in this directory until the work is done',
+      'run "fix the tests" --check "npm test"',
+    ],
+    demo: ['Watch it work in under a minute, with a scripted model: no key, no network', 'demo'],
+  },
+  'See what happens': {
+    status: ['What the sessions are doing, and how far they may still go', 'status --all'],
+    attach: ['Watch a session that runs elsewhere, live', 'attach'],
+    why: ['Why the agent had to go on or was allowed to stop', 'why'],
+    transcript: ['What our own agent or one of its workers said and did', 'transcript 8e34db'],
+    report: ['One page for a pull request: what changed, what proves it', 'report --md > report.md'],
+    replay: ['What other settings would have decided', 'replay 8e34db --policy other.json'],
+  },
+  'Speak to an agent, or hold it': {
+    say: ['Tell our own agent something while it works', 'say "use tabs, please"'],
+    pause: ['Send nothing more to an agent until you resume', 'pause --reason lunch'],
+    resume: ['Take back a pause or a stop', 'resume'],
+    stop: ['Stop: nothing is sent until you write to the agent or resume', 'stop'],
+  },
+  'Check the work': {
+    verify: ['Run the checks now: of a session, of a plan file, or of the project', 'verify --plan PLAN.md'],
+    approve: ['Answer a check or a permission that waits for you', 'approve'],
+    permissions: ['What you always allow our own agent here, and how to take it back', 'permissions'],
+  },
+  'Plans and their history': {
+    'plan show': ['The plan of a session as a list', 'plan show'],
+    'plan log': ['Who changed the plan, when and how', 'plan log 8e34db'],
+    'plan import': ['Read a Markdown task list into a plan', 'plan import PLAN.md'],
+    'plan export': ['Write the plan as a Markdown task list', 'plan export --file PLAN.md'],
+    'ledger verify': ['Check that no change of a plan was altered or lost', 'ledger verify --all'],
+  },
+  'Set up': {
+    init: ['Set up Claude Code or OpenCode, or take it away again', 'init claude-code --check "npm test"'],
+    doctor: ['See whether everything works here, and what to type if not', 'doctor'],
+    trust: ['Accept what this project’s untildone.json asks for', 'trust'],
+    config: ['Which settings apply here, and where each comes from', 'config --max-cost 5'],
+    'config init': ['Write a small untildone.json into this directory', 'config init --check "npm test"'],
+    gc: ['Archive sessions that nobody touched for a while', 'gc --older-than 30d --dry-run'],
+    completion: ['Complete commands and options with Tab in your shell', 'completion bash >> ~/.bashrc'],
+  },
+  'Started by other programs': {
+    mcp: [
+      'The todo tools as an MCP server, for any host that speaks MCP',
+      'mcp --tools todo_write,todo_read',
+    ],
+    hook: ['Answers one hook call of a host', 'hook claude-code < call.json'],
+    'check-runner': ['Works through the checks of one folder', 'check-runner DIRECTORY HOLDER'],
+  },
+};
 
 export interface CommandRow {
   readonly name: string;
-  /** Started by the system itself: not for the overview. */
-  readonly hidden?: true;
+  readonly group: string;
   readonly summary: string;
+  readonly example: string;
+  /** Started by untildone itself, not by people: no help lists it. */
+  readonly hidden: boolean;
   load(): Promise<Command>;
 }
 
-export const commandTable: readonly CommandRow[] = [
-  {
-    name: 'run',
-    summary: 'Our own agent: plans, works, and ends when the work is done',
-    load: async () => (await import('./commands/run.ts')).run,
+export interface CommandTable {
+  readonly rows: readonly CommandRow[];
+  /** What holds several commands and is none itself. */
+  readonly groups: Readonly<Record<string, string>>;
+}
+
+export const commandTable: CommandTable = {
+  rows: Object.entries(groups).flatMap(([group, rows]) =>
+    Object.entries(rows).map(([name, [summary, example]]) => ({
+      ...{ name, group, summary, example: `untildone ${example}`, hidden: name === 'check-runner' },
+      load: loaders[name as CommandName],
+    })),
+  ),
+  groups: {
+    plan: 'The plan of a session: show, log, import, export',
+    ledger: 'The history of the plans: verify',
   },
-  {
-    name: 'demo',
-    summary: 'The same with a scripted model: no key, no network, under a minute',
-    load: async () => (await import('./commands/demo.ts')).demo,
-  },
-  {
-    name: 'init',
-    summary: 'Install into a host: hooks, switches, grants, tools; or take it away',
-    load: async () => (await import('./commands/init.ts')).init,
-  },
-  {
-    name: 'doctor',
-    summary: 'Does it work here, and if not, the command that mends it',
-    load: async () => (await import('./commands/doctor.ts')).doctor,
-  },
-  {
-    name: 'trust',
-    summary: 'What this project’s file asks for, and your yes to it',
-    load: async () => (await import('./commands/trust.ts')).trust,
-  },
-  {
-    name: 'status',
-    summary: 'What the sessions are doing, and how far they may still go',
-    load: async () => (await import('./commands/status.ts')).status,
-  },
-  {
-    name: 'attach',
-    summary: 'Watch a session that runs elsewhere, live; pause or stop it by a key',
-    load: async () => (await import('./commands/attach.ts')).attach,
-  },
-  {
-    name: 'transcript',
-    summary: 'What our own agent or one of its workers said and did',
-    load: async () => (await import('./commands/transcript.ts')).transcript,
-  },
-  {
-    name: 'why',
-    summary: 'Why the agent was continued or let go: the rules in order',
-    load: async () => (await import('./commands/why.ts')).why,
-  },
-  {
-    name: 'report',
-    summary: 'One page for a pull request: changed files, what proves each, what was refused',
-    load: async () => (await import('./commands/report.ts')).report,
-  },
-  {
-    name: 'replay',
-    summary: 'What other settings would have decided',
-    load: async () => (await import('./commands/replay.ts')).replay,
-  },
-  {
-    name: 'pause',
-    summary: 'No continuations until you resume',
-    load: async () => (await import('./commands/pause.ts')).pause,
-  },
-  {
-    name: 'resume',
-    summary: 'Lift a pause or a stop (a human at a terminal only)',
-    load: async () => (await import('./commands/resume.ts')).resume,
-  },
-  {
-    name: 'stop',
-    summary: 'Latch a session: no continuation until you speak or resume',
-    load: async () => (await import('./commands/stop.ts')).stop,
-  },
-  {
-    name: 'say',
-    summary: 'Speak to our own agent while it works (a human at a terminal only)',
-    load: async () => (await import('./commands/say.ts')).say,
-  },
-  {
-    name: 'verify',
-    summary: 'Run the checks now: of a session, a plan file or the goal',
-    load: async () => (await import('./commands/verify.ts')).verify,
-  },
-  {
-    name: 'approve',
-    summary: 'Answer a check or a permission (a human at a terminal only)',
-    load: async () => (await import('./commands/approve.ts')).approve,
-  },
-  {
-    name: 'permissions',
-    summary: 'What you allowed our own agent for good here, and how to forget it',
-    load: async () => (await import('./commands/permissions.ts')).permissions,
-  },
-  {
-    name: 'plan show',
-    summary: 'The plan of a session as a list',
-    load: async () => (await import('./commands/plan.ts')).planShow,
-  },
-  {
-    name: 'plan log',
-    summary: 'Who changed the plan, when and how',
-    load: async () => (await import('./commands/plan.ts')).planLog,
-  },
-  {
-    name: 'plan import',
-    summary: 'Read a Markdown task list into a plan',
-    load: async () => (await import('./commands/plan-files.ts')).planImport,
-  },
-  {
-    name: 'plan export',
-    summary: 'The plan as a Markdown task list, or its boxes in one',
-    load: async () => (await import('./commands/plan-files.ts')).planExport,
-  },
-  {
-    name: 'ledger verify',
-    summary: 'Check that no entry of the ledger was changed or lost',
-    load: async () => (await import('./commands/plan.ts')).ledgerVerify,
-  },
-  {
-    name: 'config',
-    summary: 'The settings that hold here, and where each comes from',
-    load: async () => (await import('./commands/config.ts')).config,
-  },
-  {
-    name: 'config init',
-    summary: 'Write a small untildone.json into this directory',
-    load: async () => (await import('./commands/config.ts')).configInit,
-  },
-  {
-    name: 'hook',
-    summary: 'Answers one hook call of a host; hosts call it',
-    load: async () => (await import('./commands/hook.ts')).hook,
-  },
-  {
-    name: 'mcp',
-    summary: 'The todo tools as an MCP server, for any host that speaks it',
-    load: async () => (await import('./commands/mcp.ts')).mcp,
-  },
-  {
-    name: 'gc',
-    summary: 'Archive sessions that nobody touched for a while',
-    load: async () => (await import('./commands/gc.ts')).gc,
-  },
-  {
-    name: 'check-runner',
-    hidden: true,
-    summary: 'Works through the checks of one folder',
-    load: async () => (await import('./commands/hook.ts')).checkRunner,
-  },
-];
+};

@@ -1,15 +1,15 @@
 // The commands that a host starts by itself, in one file that can be copied anywhere: the MCP server, the runner of
 // checks that it starts, and what the slash commands of a host's plugin show. Our own agent is not in it.
 import { UntildoneError } from '../core/error.ts';
-import { type Command, readArguments } from './command.ts';
+import type { Command } from './command.ts';
 import { checkRunner } from './commands/hook.ts';
 import { mcp } from './commands/mcp.ts';
 import { pause } from './commands/pause.ts';
 import { status } from './commands/status.ts';
 import { why } from './commands/why.ts';
 import { processIo } from './io.ts';
-import { shown } from './print.ts';
-import { reportFailure } from './report-failure.ts';
+import { reportFailure, shown } from './print.ts';
+import { readArguments } from './program.ts';
 
 const commands: Readonly<Record<string, Command>> = { mcp, 'check-runner': checkRunner, status, why, pause };
 

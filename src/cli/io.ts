@@ -1,8 +1,15 @@
 // What a command may touch of the process, as one value, so that tests run commands without a process.
 // A reader that went away (EPIPE) ends the output, never the work.
-
+import { fstatSync } from 'node:fs';
+import { UntildoneError } from '../core/error.ts';
 import type { Clock } from '../engine/host.ts';
 import { systemClock } from '../engine/system.ts';
+
+/** Written in by the build; a run from source has no published version. */
+declare const UNTILDONE_VERSION: string | undefined;
+
+export const programVersion: string =
+  typeof UNTILDONE_VERSION === 'string' ? UNTILDONE_VERSION : '0.0.0-source';
 
 export interface Output {
   write(text: string): unknown;
@@ -46,4 +53,49 @@ function outputOf(stream: NodeJS.WriteStream): Output {
     process.exit(1);
   });
   return { write: (text) => open && stream.write(text) };
+}
+
+/** A pipe that stays open and says nothing is no goal: whoever started us just left it there. */
+const patienceMs = 3000;
+/** More is no goal but a document, which the agent can read by itself. */
+const longestInput = 200_000;
+
+/** Whether something else than a terminal or nothing stands at standard input. */
+export function hasPipedInput(): boolean {
+  try {
+    const input = fstatSync(0);
+    return input.isFIFO() || input.isFile() || input.isSocket();
+  } catch {
+    // Safe: standard input is closed, and there is nothing to read.
+    return false;
+  }
+}
+
+/** All of standard input. `waits`: for as long as it takes; otherwise '' if nothing comes in a few seconds. */
+export async function readInput(waits: boolean): Promise<string> {
+  const { stdin } = process;
+  const parts: Buffer[] = [];
+  let size = 0;
+  await new Promise<void>((resolve, reject) => {
+    const giveUp = waits ? undefined : setTimeout(resolve, patienceMs);
+    stdin.on('data', (part: Buffer) => {
+      clearTimeout(giveUp);
+      parts.push(part);
+      size += part.length;
+      if (size > longestInput) resolve();
+    });
+    stdin.on('error', reject).on('end', resolve);
+  });
+  stdin.destroy();
+  return asText(Buffer.concat(parts), 'What came on standard input');
+}
+
+export function asText(bytes: Buffer, what: string): string {
+  if (bytes.includes(0)) throw new UntildoneError('usage', `${what} is no text.`);
+  if (bytes.length > longestInput)
+    throw new UntildoneError(
+      'usage',
+      `${what} is longer than ${longestInput / 1000} kB: put it into a file, and name the file in the goal.`,
+    );
+  return bytes.toString('utf8').trim();
 }

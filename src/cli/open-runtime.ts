@@ -20,8 +20,8 @@ import type { PlanFileSync, PlanFileSyncOptions } from '../plan-file/plan-file-s
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { stateDirectory, storePath } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
+import { programVersion } from './io.ts';
 import { complain, shown } from './print.ts';
-import { programVersion } from './program-version.ts';
 
 /**
  * The store of this user, made if it is not there. If an older version wrote it, the programs that hosts start are renewed

@@ -1,9 +1,10 @@
 // The only ways in which commands write: lines of safe text, or one JSON document on one line.
-// Whatever came from a todo, a host or a payload passes through `shown` before it meets a terminal.
-import { styleText } from 'node:util';
+// Whatever came from a todo, a host or a payload passes through `shown` before it meets a terminal. A failure is one sentence.
+import { stripVTControlCharacters, styleText } from 'node:util';
+import displayWidth from 'fast-string-width';
+import { type ErrorCode, UntildoneError } from '../core/error.ts';
 import { escapeJsonLine, oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import type { Io } from './io.ts';
-import { wrapLine } from './wrap-line.ts';
 
 /** Wide enough for an honest title on a wide terminal. */
 const longestText = 120;
@@ -74,4 +75,74 @@ export function tell(io: Io, asJson: boolean, json: unknown, lines: () => readon
   if (asJson) printJson(io, json);
   else printWrapped(io, lines());
   return 0;
+}
+
+const margin = /^ *[│|] /u;
+/** Less room than this to the right of a column is worse than none. */
+const leastRoom = 24;
+
+/**
+ * Breaks a line between words where the terminal is too narrow for it. What follows stands below its column or behind its
+ * margin. Words are never broken: an id or a path is there to be copied. `width` null: no terminal, and the line stays as it is.
+ */
+export function wrapLine(line: string, width: number | null): string[] {
+  if (width === null || widthOf(line) <= width) return [line];
+  const lead = leadOf(stripVTControlCharacters(line), width);
+  const lines: string[] = [];
+  let current = '';
+  let isFresh = true;
+  for (const [, gap = '', word = ''] of line.matchAll(/(\s*)(\S+)/gu)) {
+    const next = `${current}${gap}${word}`;
+    if (isFresh || widthOf(next) <= width) current = next;
+    else {
+      lines.push(current);
+      current = `${lead}${word}`;
+    }
+    // The margin and the first column are no line by themselves.
+    isFresh = widthOf(current) <= widthOf(lead);
+  }
+  return [...lines, current];
+}
+
+/** A question in lines, with a blank behind it for the answer. */
+export function wrapPrompt(prompt: string, width: number | null): string {
+  return `${wrapLine(prompt.trimEnd(), width === null ? null : width - 2).join('\n')} `;
+}
+
+/** Colours take no room. */
+function widthOf(text: string): number {
+  return displayWidth(stripVTControlCharacters(text));
+}
+
+function leadOf(plain: string, width: number): string {
+  const [bar] = margin.exec(plain) ?? [];
+  if (bar !== undefined) return bar;
+  const columns = [...plain.matchAll(/\S {2,}(?=\S)/gu)]
+    .map(({ index, 0: gap }) => displayWidth(plain.slice(0, index + gap.length)))
+    .filter((column) => column <= width - leastRoom);
+  const indent = plain.length - plain.trimStart().length;
+  return ' '.repeat(columns.at(-1) ?? (indent === 0 ? 0 : indent + 2));
+}
+
+const usageCodes: readonly ErrorCode[] = ['usage', 'invalid-config'];
+
+/** Says what went wrong; returns the exit code: 2 for wrong usage or configuration, else 1. */
+export function reportFailure(error: unknown, io: Io): number {
+  const wantsStack = (io.env['UNTILDONE_DEBUG'] ?? '') !== '';
+  const isOurs = error instanceof UntildoneError;
+  const hint = wantsStack ? '' : ' (set UNTILDONE_DEBUG=1 for the stack)';
+  complain(io, isOurs ? error.message : `Something unexpected happened: ${firstLine(error)}${hint}`);
+  if (wantsStack) io.stderr.write(`${stripTerminalControls(stackOf(error))}\n`);
+  return isOurs && usageCodes.includes(error.code) ? 2 : 1;
+}
+
+function firstLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split('\n')[0] ?? '';
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : `\ncaused by ${stackOf(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
 }

@@ -17,8 +17,7 @@ import { stateDirectory } from '../store/state-directory.ts';
 import { askAtTerminal, canAnswerHere, isNearAnswer, readApproval } from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
-import { complain, printWrapped, refuse, shown, terminalWidth } from './print.ts';
-import { wrapLine } from './wrap-line.ts';
+import { complain, printWrapped, refuse, shown, terminalWidth, wrapLine } from './print.ts';
 
 export type Project = PolicyResult['project'];
 

@@ -6,6 +6,7 @@ import {
   configKind,
   defaultSettings,
   type PartialSettings,
+  type Setting,
   type Settings,
   settingNames,
   settingTable,
@@ -226,6 +227,34 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
   rest.push(...left);
   if (problems().length > 0) return { ok: false, problems: problems(), rest };
   return { ok: true, config: config as PartialSettings, rest };
+}
+
+type Listed = Readonly<{ name: string; value?: string; summary: string }>;
+
+/** What `--help` lists where such settings act, in short; what only a file can say well is left out. */
+export function flagsFor(place: Setting['actsIn'][number]): readonly Listed[] {
+  return [...places].flatMap(([path, { kind }]) => {
+    const setting = kind as Setting;
+    const isLarge = /section|named/.test(kind.type === 'list' ? kind.of.type : kind.type);
+    if (isLarge || !setting.actsIn.includes(place)) return [];
+    const name = `${setting.default === true ? 'no-' : ''}${flagName(path).slice(2)}`;
+    const value = valueWord(kind);
+    return [{ name, ...(value !== null && { value }), summary: shortSummary(setting) }];
+  });
+}
+
+function valueWord(kind: Kind): string | null {
+  if (kind.type === 'nullable') return valueWord(kind.of);
+  if (kind.type === 'boolean') return null;
+  if (kind.type === 'choice') return kind.values.join('|');
+  return kind.type === 'integer' || kind.type === 'number' ? 'N' : kind.type === 'list' ? 'LIST' : 'TEXT';
+}
+
+/** Its first statement, and the default where that is a word. */
+function shortSummary({ summary, default: byDefault, type }: Setting): string {
+  const first = type === 'choice' ? summary.replace(/\.$/, '') : summary.split(/[;:.]/)[0];
+  const shown = typeof byDefault === 'boolean' ? (byDefault ? 'on' : 'off') : byDefault;
+  return ['number', 'string'].includes(typeof shown) ? `${first} (default: ${shown}).` : `${first}.`;
 }
 
 function added({ kind, field }: Place, setting: unknown, value: unknown): unknown {

@@ -14,11 +14,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
-import { readArguments } from '../../src/cli/command.ts';
 import { createDoctor } from '../../src/cli/commands/doctor.ts';
 import { createInit } from '../../src/cli/commands/init.ts';
 import type { Io } from '../../src/cli/io.ts';
-import { reportFailure } from '../../src/cli/report-failure.ts';
+import { reportFailure } from '../../src/cli/print.ts';
+import { readArguments } from '../../src/cli/program.ts';
 import { createSimulatedClock } from '../../src/simulated/simulated-clock.ts';
 
 export interface InstallBench {

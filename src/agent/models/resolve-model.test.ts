@@ -163,7 +163,12 @@ describe('C1: a model that cannot be taken is told in one sentence that says wha
     ],
     ['claude-x', {}, {}, 'The model "claude-x" lacks its provider: write anthropic/claude-x.'],
     ['gpt-5', {}, {}, 'The model "gpt-5" lacks its provider: write openai/gpt-5.'],
-    ['qwen3', {}, {}, 'The model "qwen3" lacks its provider: write ollama/qwen3.'],
+    [
+      'qwen3',
+      {},
+      {},
+      'The model "qwen3" lacks its provider: write provider/qwen3, such as ollama/qwen3 for a local one.',
+    ],
     [
       'ollama/../../x',
       {},
@@ -193,6 +198,12 @@ describe('C1: a model that cannot be taken is told in one sentence that says wha
       {},
       { models: { my: { baseUrl: 'file:///etc/passwd' } } },
       'models.my.baseUrl is no web address: write one that begins with http:// or https://.',
+    ],
+    [
+      'anthropic',
+      {},
+      {},
+      '"anthropic" is a provider: name one of its models too, such as anthropic/claude-sonnet-5-5.',
     ],
     ['__proto__/x', {}, {}, /^The provider "__proto__" is unknown/],
     ['constructor/x', {}, {}, /^The provider "constructor" is unknown/],

@@ -124,10 +124,16 @@ export function parseModelSpec(text: string): Found<Spec> {
   const isName = modelIdPattern.test(modelId);
   if (provider !== '' && isName) return { ok: true, provider, modelId };
   const shown = quoted(plain, 60);
-  const maker = makers.find(([pattern]) => pattern.test(plain))?.[1] ?? 'ollama';
+  if (Object.hasOwn(knownProviders, plain.toLowerCase())) {
+    const model = knownProviders[plain.toLowerCase()]?.defaultModel ?? 'qwen3';
+    return refuse(
+      `${shown} is a provider: name one of its models too, such as ${plain.toLowerCase()}/${model}.`,
+    );
+  }
+  const maker = makers.find(([pattern]) => pattern.test(plain))?.[1];
   return refuse(
     slash === -1 && isName
-      ? `The model ${shown} lacks its provider: write ${maker}/${plain}.`
+      ? `The model ${shown} lacks its provider: write ${maker === undefined ? `provider/${plain}, such as ollama/${plain} for a local one` : `${maker}/${plain}`}.`
       : `${shown} is no model: write provider/model, such as anthropic/claude-sonnet-5-5 or ollama/qwen3.`,
   );
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../test/support/command-bench.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import { systemClock } from '../../engine/system.ts';
-import { readArguments } from '../command.ts';
+import { readArguments } from '../program.ts';
 import { createDemo } from './demo.ts';
 
 let bench: CommandBench;

@@ -39,9 +39,9 @@ import { canAnswerHere } from '../ask-at-terminal.ts';
 import { type Command, jsonOption, plainOption } from '../command.ts';
 import { answerPermission } from '../human-event.ts';
 import type { Io } from '../io.ts';
+import { programVersion } from '../io.ts';
 import { openOrCreateStore } from '../open-runtime.ts';
 import { complain, createPaint, printWrapped } from '../print.ts';
-import { programVersion } from '../program-version.ts';
 
 // The story: an agent with bad habits, and its worker. What is answered to each of them comes from the real engine.
 

@@ -23,8 +23,8 @@ import { type Command, jsonOption } from '../command.ts';
 import { formatAge } from '../describe-time.ts';
 import { examineStore, type StoreReport } from '../examine-store.ts';
 import type { Io } from '../io.ts';
+import { programVersion } from '../io.ts';
 import { count, createPaint, printJson, printWrapped, shown } from '../print.ts';
-import { programVersion } from '../program-version.ts';
 
 /** @param shipped the folder with the programs of this package */
 export function createDoctor(shipped: () => string): Command {

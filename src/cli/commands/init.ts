@@ -27,8 +27,8 @@ import {
 import { canAnswerHere } from '../ask-at-terminal.ts';
 import type { Arguments, Command, Option } from '../command.ts';
 import type { Io } from '../io.ts';
+import { programVersion } from '../io.ts';
 import { complain, createPaint, printWrapped, refuse, shown } from '../print.ts';
-import { programVersion } from '../program-version.ts';
 import { askWhich, settleTrust, setUpChecks, shownLine } from '../project-trust.ts';
 
 const knownHosts = hosts.map(({ name }) => name).join(', ');
@@ -60,6 +60,7 @@ export function createInit(shipped: () => string): Command {
       'dry-run': { summary: 'Show the difference, and change nothing.' },
     },
     positionals: [0, 1],
+    words: hosts.map(({ name }) => name),
     async run(given, io) {
       const request = { ...installBasis(io, programVersion), scope: scopeOf(given) };
       const commands = checksOf(given);
@@ -122,12 +123,9 @@ async function installersOf(given: Arguments, io: Io): Promise<readonly HostInst
   }
   const host = all.find((one) => one.name === name);
   if (host !== undefined) return [host];
-  const closest =
-    closestName(
-      name,
-      hosts.map((one) => one.name),
-    ) ?? hosts.find((one) => one.name.startsWith(name))?.name;
-  const hint = closest == null ? '' : ` Did you mean "${closest}"?`;
+  const names = hosts.map((one) => one.name);
+  const closest = names.find((one) => one.startsWith(name)) ?? closestName(name, names);
+  const hint = closest === null ? '' : ` Did you mean "${closest}"?`;
   throw new UntildoneError(
     'usage',
     `There is no host "${shown(name, 40)}".${hint} Known hosts: ${knownHosts}.`,

@@ -6,9 +6,9 @@ import { serveMcp } from '../../mcp/serve-mcp.ts';
 import type { TodoTool } from '../../tools/todo-tools.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import type { Command } from '../command.ts';
+import { programVersion } from '../io.ts';
 import { openOrCreateStore, openParts } from '../open-runtime.ts';
 import { complain, shown } from '../print.ts';
-import { programVersion } from '../program-version.ts';
 
 export const mcp: Command = {
   usage: 'mcp [--tools LIST]',

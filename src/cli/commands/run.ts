@@ -1,7 +1,8 @@
 // `untildone run`: our own agent in the current directory, with any model. Everything that can be wrong with keys,
 // models and configuration is told before anything is started.
 import { realpathSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { ownAgentName } from '../../agent/loop/run.ts';
 import { type ResolvedModel, resolveModel } from '../../agent/models/resolve-model.ts';
 import { createCommandCheck } from '../../core/check-specs.ts';
@@ -27,21 +28,26 @@ import {
 import { runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
 import { findOwnSession, noSessionsYet } from '../find-session.ts';
-import type { Io } from '../io.ts';
+import { asText, hasPipedInput, type Io, readInput } from '../io.ts';
 import { openOrCreateStore, readPolicyFor, withStore } from '../open-runtime.ts';
 import { complain, refuse, shown } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
 import { nameSession, shortId } from '../session-name.ts';
 
+const goalOption = {
+  'goal-file': { value: 'FILE', summary: 'Read the goal from a file; `run -` reads it from standard input.' },
+} as const;
+
 export const run: Command = {
   usage:
-    'run [goal] [--plan FILE.md] [--check CMD]… [--model provider/model] [--resume [SESSION]] [--ask | --allow-list | --read-only | --auto] [--accept-claims] [--trust] [--plain] [--json]',
+    'run [goal | - | --goal-file FILE] [--plan FILE.md] [--check CMD]… [--model provider/model] [--resume [SESSION]] [--ask | --allow-list | --read-only | --auto] [--accept-claims] [--trust] [--plain] [--json]',
   about: [
     'Works in this directory until the work is done, or says honestly why not. The file tools stay inside the directory;\ncommands run if they are on your allow-list (--tools-shell-allow "npm test"), if you allow them when asked, or with\n--auto. docs/permissions.md has the rest.',
     'Type to speak to the agent while it works. Ctrl-C stops after the running step, a second one at once. `untildone\npause|resume|stop|say|approve` work from another terminal.',
     'Exit codes: 0 done, 3 claimed, 4 blocked, 5 stagnant, 6 exhausted, 7 paused, 130 aborted, 1 failed, 2 wrong usage.',
   ],
   options: {
+    ...goalOption,
     check: {
       value: 'CMD',
       summary: 'A shell line that must succeed before the work counts as done; may be given more than once.',
@@ -69,14 +75,14 @@ export const run: Command = {
     json: { summary: 'Print one JSON event a line (NDJSON); see docs/run-events.md.' },
   },
   positionals: [0, 1],
-  takesSettings: true,
+  takesSettings: 'run',
   async run(given, here) {
     const resumes = given.has('resume');
     const above = resumes ? await here.agentAbove() : null;
     // Taking a session up lifts its human's stop, and words to it are the human's: an agent must say neither.
     if (above !== null)
       return refuse(here, `Only a human may take a session up again, and this was said beneath ${above}.`);
-    const { word, goal } = readResume(given);
+    const { word, goal } = readResume(given, await readGoal(given, here));
     const resumed = resumes ? await findResumed(here, word) : null;
     const directory = resumed === null ? realpathSync(here.cwd) : await ownFolder(here, resumed);
     // Its configuration is that of its own folder too.
@@ -177,11 +183,31 @@ async function ownFolder(io: Io, session: State): Promise<string> {
 }
 
 /** `--resume "and update the docs"`: no id of a session has a space in it, so these are words for the last one. */
-function readResume(given: Arguments): { readonly word: string | null; readonly goal: string | null } {
-  const goal = unlessBlank(given.positional(0));
+function readResume(given: Arguments, said: string | null) {
+  const goal = unlessBlank(said);
   const word = unlessBlank(given.text('resume'));
   if (word === null) return { word: null, goal };
   return goal === null && /\s/u.test(word) ? { word: null, goal: word } : { word, goal };
+}
+
+/** `run "…"`, `run -`, `run --goal-file FILE`, or what is piped in where nothing else says what to do. */
+async function readGoal(given: Arguments, io: Io): Promise<string | null> {
+  const said = given.positional(0);
+  const file = given.text('goal-file');
+  if (file !== null && said !== null)
+    throw new UntildoneError('usage', 'Say the goal, or name its file with --goal-file, not both.');
+  if ((file ?? said) === '-') {
+    if (!hasPipedInput()) complain(io, 'Type the goal; Ctrl-D on an empty line ends it.');
+    return readInput(true);
+  }
+  if (file !== null) {
+    const bytes = await readFile(resolve(io.cwd, file)).catch((error: unknown) => {
+      throw new UntildoneError('usage', `${shown(file, 300)} cannot be read (${errorCode(error)}).`);
+    });
+    return asText(bytes, shown(file, 300));
+  }
+  const isOpen = said === null && !given.has('plan') && !given.has('resume');
+  return isOpen && hasPipedInput() ? readInput(false) : said;
 }
 
 /** Blanks are no words: `run "$GOAL"` with an empty variable must not start anything. */

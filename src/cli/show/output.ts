@@ -14,8 +14,7 @@ import {
   readPermission,
 } from '../ask-at-terminal.ts';
 import type { Io, Output } from '../io.ts';
-import { terminalWidth } from '../print.ts';
-import { wrapPrompt } from '../wrap-line.ts';
+import { terminalWidth, wrapPrompt } from '../print.ts';
 import { createJsonPrinter, type SessionEvent } from './events.ts';
 
 /** What a view may do to the run that it shows. */

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { permissionPrompt } from './ask-at-terminal.ts';
-import { wrapLine, wrapPrompt } from './wrap-line.ts';
+import { wrapLine, wrapPrompt } from './print.ts';
 
 describe('lines of commands on a narrow terminal', () => {
   it('C4: break between words, below their column', () => {

@@ -1,0 +1,81 @@
+// Completion by Tab: the script for a shell, and the words that such a script asks for at each press
+// (`untildone complete -- WORDS`). Only the command that is being typed is loaded.
+import { UntildoneError } from '../core/error.ts';
+import { type Command, type Option, settingOptions } from './command.ts';
+import type { CommandTable } from './command-table.ts';
+
+const shells = ['bash', 'zsh', 'fish', 'powershell'];
+
+/** The script asks a function of the package bash-completion for the words, which is not everywhere. */
+const withoutBashCompletion = `type _get_comp_words_by_ref >/dev/null 2>&1 || _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }`;
+
+export const completion: Command = {
+  usage: 'completion bash|zsh|fish|powershell',
+  about: [
+    'Prints a script that completes commands, options and settings when you press Tab. Put it where your shell reads it, and open a new shell:',
+    'bash: untildone completion bash >> ~/.bashrc',
+    'zsh: untildone completion zsh >> ~/.zshrc',
+    'fish: untildone completion fish > ~/.config/fish/completions/untildone.fish',
+    'PowerShell: untildone completion powershell >> $PROFILE',
+  ],
+  options: {},
+  positionals: [0, 1],
+  words: shells,
+  async run(given, io) {
+    const shell = given.positional(0) ?? '';
+    if (!shells.includes(shell))
+      throw new UntildoneError(
+        'usage',
+        'Say which shell: untildone completion bash, zsh, fish or powershell.',
+      );
+    const { script } = await import('@bomb.sh/tab');
+    if (shell === 'bash') io.stdout.write(`${withoutBashCompletion}\n`);
+    script(shell, 'untildone', 'untildone');
+    if (shell === 'bash') io.stdout.write('complete -o default -F __untildone_complete untildone\n');
+    return 0;
+  },
+};
+
+/** @param words what was typed behind the name of the program; the last one is not finished */
+export async function complete(words: readonly string[], table: CommandTable): Promise<number> {
+  const { default: tab } = await import('@bomb.sh/tab');
+  for (const [name, summary] of Object.entries(table.groups)) tab.command(name, summary);
+  tab.command('help', 'Explains a command').argument('command', (add) => {
+    for (const { name, summary, hidden } of table.rows) if (!hidden) add(name, summary);
+  });
+  for (const row of table.rows.filter(({ hidden }) => !hidden)) {
+    const completed = tab.command(row.name, row.summary);
+    const isTyped = row.name.split(' ').every((word, index) => words[index] === word);
+    if (!isTyped) continue;
+    const command = await row.load();
+    const options: Record<string, Option> = {
+      ...command.options,
+      ...settingOptions(command),
+      help: { summary: 'Show this.' },
+    };
+    const last = words.at(-2)?.replace(/^--/u, '') ?? '';
+    // The shell completes names of files better than we would.
+    if (/FILE/u.test(command.options[last]?.value ?? '') || takesFile(command, words)) {
+      process.stdout.write(':0\n');
+      return 0;
+    }
+    for (const [name, { value, summary }] of Object.entries(options)) {
+      if (value === undefined) completed.option(name, summary);
+      else completed.option(name, summary, (add) => addChoices(value, add));
+    }
+    completed.argument('word', (add) => {
+      for (const word of command.words ?? []) add(word, '');
+    });
+  }
+  tab.parse([...words]);
+  return 0;
+}
+
+function takesFile({ usage }: Command, words: readonly string[]): boolean {
+  return usage.startsWith('plan import FILE') && words.at(-1)?.startsWith('-') === false;
+}
+
+/** `once|session|always`. */
+function addChoices(value: string, add: (word: string, description: string) => void): void {
+  if (value.includes('|')) for (const word of value.split('|')) add(word, '');
+}
