@@ -52,7 +52,7 @@ const ended = new Promise<void>((resolve) => {
     onDecision: (_sessionId, { answer, reason, sentence }) =>
       console.log(`decided:  ${answer} (${reason}): ${sentence}`),
     // Half a second instead of two.
-    settings: { countdownSeconds: 0.5, minIntervalMs: 0 },
+    settings: { countdownSeconds: 0.5, minIntervalSeconds: 0 },
     store,
     onError: (error) => console.error(error),
   });

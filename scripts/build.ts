@@ -6,7 +6,7 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
-import { configSchema } from '../src/core/settings.ts';
+import { configSchema } from '../src/core/config.ts';
 import { bundle, groups } from './bundle.ts';
 import { entries } from './entries.ts';
 import { writePlugin } from './plugin.ts';

@@ -154,6 +154,11 @@ function settingRow([name, setting]: readonly [string, Setting]): string {
   return `| ${shown} | ${shownDefault(setting.default)} | ${setting.perAgent ? 'yes' : 'no'} | ${shownPlaces(setting)} | ${cell(setting.summary)} |`;
 }
 
+function oldRow([name, { old }]: readonly [string, Setting]): string[] {
+  if (old === undefined) return [];
+  return [`| \`${old.name}\` (milliseconds) | \`${name}\` | divide by ${old.per} |`];
+}
+
 function providerRow([name, known]: readonly [string, (typeof knownProviders)[string]]): string {
   const keys = known.keyVariables.map((variable) => `\`${variable}\``).join(', else ') || 'none is sent';
   const model = known.defaultModel === null ? '–' : `\`${known.defaultModel}\``;
@@ -203,7 +208,7 @@ Those with a link have fields of their own: [below](#sections). "Acts in" says w
 agent, the enforcer any program with [its event bus](enforcer.md), MCP the todo tools of [\`untildone mcp\`](mcp.md).
 
 - Claude Code and \`run\` get their answer in the moment in which they stop. Nothing counts down and nothing waits between two
-  continuations, so \`minIntervalMs\` and \`countdownSeconds\` do nothing there, nor in \`opencode run\`.
+  continuations, so \`minIntervalSeconds\` and \`countdownSeconds\` do nothing there, nor in \`opencode run\`.
 - Tokens are counted as the host reports them. OpenCode does it with each step. Claude Code has them in its transcript, which is
   read at a stop if \`maxTokens\` is set (its last 8 MB; not what subagents write into files of their own); it reports no cost. A
   program on the enforcer reports them by \`usage.reported\`.
@@ -214,6 +219,20 @@ agent, the enforcer any program with [its event bus](enforcer.md), MCP the todo 
 | setting | default | per agent | acts in | meaning |
 |---|---|---|---|---|
 ${settings.map(settingRow).join('\n')}
+
+Times have their unit at the end of their name, and may be fractions: \`"toastSeconds": 0.9\`.
+
+\`skipAgents\` are agents that plan or summarise and must not be sent on: those of OpenCode and Claude Code, and \`prometheus\` and
+\`momus\`, the planners of a widespread OpenCode plugin. A list of your own replaces it.
+
+### Old names
+
+Some settings had other names. They are still read, in files, the environment and flags, and \`untildone run\` and
+\`untildone config\` then say what to write instead.
+
+| old name | now | to convert |
+|---|---|---|
+${settings.flatMap(oldRow).join('\n')}
 
 ## Sections
 

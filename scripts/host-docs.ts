@@ -57,7 +57,7 @@ works, and \`untildone init NAME --uninstall\` leaves every file as it was. An a
 
 ${table.join('\n')}
 
-The adapters declare this, and one suite (\`test/conformance\`) holds them to it: it runs the same promises over every adapter
+The adapters declare this, and one suite (\`test/conformance\`) checks it: it runs the same promises over every adapter
 and over two scripted hosts. For programs with an event bus of their own there is the [idle enforcer](../enforcer.md).
 
 This page is written by \`npm run docs:hosts\`.

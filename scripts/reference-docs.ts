@@ -126,11 +126,11 @@ const outcomeWords = {
     'Give a check: `--check "npm test"`, or [`untildone.json`](../guides/claude-code.md).',
   ],
   blocked: [
-    'Everything that remains is blocked, with reasons; or a check cannot start.',
+    'Everything that is left is blocked, with reasons; or a check cannot start.',
     'Read the reasons (`untildone plan show`), fix what is missing, go on.',
   ],
   stagnant: [
-    'No progress after three reminders, or the agent goes round in circles.',
+    'No progress after three reminders, or the agent repeats itself.',
     'Say what it should try instead, or [allow it more](../guides/too-early-too-late.md).',
   ],
   exhausted: [
@@ -138,7 +138,7 @@ const outcomeWords = {
     '`untildone why` names the limit. Send a message to go on: that starts the limits from zero.',
   ],
   paused: [
-    'A human is needed: a question, a permission, a pause, or old todos that were not taken up.',
+    'A human is needed: a question, a permission, a pause, or old todos that this turn did not work on.',
     '`untildone approve`, `untildone resume`, or a message.',
   ],
   aborted: ['You stopped it.', 'A message, or `untildone run --resume`.'],
@@ -159,8 +159,8 @@ ${table(
   outcomes.map((outcome) => [`**${outcome}**`, `${exitCodes[outcome]}`, ...outcomeWords[outcome]]),
 )}
 
-Exit code 2 is no outcome: the command or the configuration was wrong, and nothing was started. With \`--accept-claims\`
-a run that ended \`claimed\` for want of a check exits with 0.
+Exit code 2 is not an outcome: the command or the configuration was wrong, and nothing was started. With \`--accept-claims\`
+a run that ended \`claimed\` only because a check was missing exits with 0.
 
 ## What \`done\` takes
 
@@ -189,9 +189,9 @@ const eventWords = {
   'words-joined': 'What you said while the agent worked has reached it.',
   'human-aborted': 'You stopped the agent (Esc, Ctrl-C, `untildone stop`).',
   'human-paused': 'You paused the session.',
-  'human-resumed': 'You lifted a pause or a stop.',
+  'human-resumed': 'You ended a pause or a stop.',
   'model-paused': 'The agent called `todo_pause`: it needs you.',
-  'activity-seen': 'Any sign of life that calls off a countdown.',
+  'activity-seen': 'Any sign of life that cancels a countdown.',
   'tool-started': 'A tool call begins.',
   'tool-ended': 'It ended, or failed.',
   'todos-created': 'Todos were added.',
@@ -214,7 +214,7 @@ const eventWords = {
     'Something begins that must end first: a permission, a question, a subagent, a compaction, a recovery.',
   'wait-ended': 'It ended.',
   'error-occurred': 'A call to the model failed.',
-  'host-cap-reached': 'The host takes no further continuation in this turn.',
+  'host-cap-reached': 'The host accepts no further continuation in this turn.',
   'loop-alarmed': 'The agent repeats the same calls.',
   'usage-reported': 'Tokens and cost of a call.',
   'timer-fired': 'A countdown or a wait is over.',

@@ -110,7 +110,7 @@ describe('the log of the store', () => {
 
 describe('a store that went back in time', () => {
   const storeFiles = ['untildone.db', 'untildone.db-wal', 'untildone.db-shm'];
-  const lost = 'the store was put back to an earlier moment, or lost';
+  const lost = 'the store was restored to an earlier state, or lost';
 
   const copy = (from: string, to: string) => {
     mkdirSync(to, { recursive: true });

@@ -268,16 +268,18 @@ describe('V10, P40: what a project’s file asks for', () => {
   it('V10: a cloned repository’s command is not run, and the human is told at the prompt and at the stop', async () => {
     write(hostile());
     const prompt = await call(promptPayload('Tidy up', { prompt_id: 'prompt-1' }));
-    expect(told(prompt)).toMatch(/untildone\.json .*checks\.x.*neither run nor obeyed.*untildone trust/);
+    expect(told(prompt)).toMatch(
+      /untildone\.json .*checks\.x.*is ignored until you accept it.*untildone trust/,
+    );
     const stop = await stopAfterEdit('w1');
-    expect(told(stop)).toContain('neither run nor obeyed');
+    expect(told(stop)).toContain('is ignored until you accept it');
     expect(existsSync(mark())).toBe(false);
   });
 
   it('V10: one that the agent writes is not run after the human’s next message either', async () => {
     await call(promptPayload('Tidy up', { prompt_id: 'prompt-1' }));
     write(hostile());
-    expect(told(await stopAfterEdit('w1'))).toContain('neither run nor obeyed');
+    expect(told(await stopAfterEdit('w1'))).toContain('is ignored until you accept it');
     expect(told(await call(promptPayload('Thanks, now fix a typo', second)))).toContain('untildone trust');
     await stopAfterEdit('w2', 'prompt-2');
     expect(existsSync(mark())).toBe(false);
@@ -406,7 +408,7 @@ describe('G4: a message of the human from beneath an agent', () => {
   ])('is refused and told: %s', async (_what, environment, script, isMarked) => {
     await stopped();
     const { out, code } = await saidBeneath(environment, script(), isMarked);
-    expect(JSON.parse(out).systemMessage).toContain("not taken as a human's");
+    expect(JSON.parse(out).systemMessage).toContain("does not count as a human's");
     expect(code).toBe(0);
     expect(log()).toContain('not-human');
     await call(stopPayload({ prompt_id: 'forged' }));

@@ -128,7 +128,7 @@ async function manySessions(store: Store, count: number): Promise<void> {
     host,
     instance: 'growth',
     policy: () => ({
-      settings: { ...settings, countdownSeconds: countdown, timerMaxAgeMs: 86_400_000 },
+      settings: { ...settings, countdownSeconds: countdown, timerMaxAgeMinutes: 1440 },
       goalChecks: [],
     }),
   });

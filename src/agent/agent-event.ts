@@ -57,7 +57,7 @@ const input = kinds.taken((value) => value);
 
 export const eventFields = {
   'run-started': {
-    goal: maybe('null: a session is taken up, or a plan was given.'),
+    goal: maybe('null: a session is resumed, or a plan was given.'),
     model: words('provider/model'),
     directory: words('Root of the workspace.'),
     resumed: flag,
@@ -66,7 +66,7 @@ export const eventFields = {
   'step-started': { step: whole },
   text: { text: words("A piece of the agent's released answer.") },
   'text-held-back': { text: words('Not an answer: the agent goes on.') },
-  'text-held': { text: words('Held while the decision is out; text or text-held-back follows.') },
+  'text-held': { text: words('Held back until the decision; text or text-held-back follows.') },
   'tool-started': { ...aboutCall, input: described(input, 'As the model sent it; null: nothing.') },
   'tool-ended': {
     ...aboutCall,
@@ -155,18 +155,18 @@ export const eventFields = {
   compacted: { messagesBefore: whole, messagesAfter: whole },
   'run-ended': {
     outcome: choice(...outcomes),
-    reason: words('Reason code of the rule that let go.'),
+    reason: words('Reason code of the rule that decided.'),
     sentence,
     exitCode: whole,
     todos,
     failedChecks: described(list(failedCheck), 'Checks on the whole work that failed last.'),
-    leftOver: described(list(text), 'Open todos of earlier turns, not taken up.'),
+    leftOver: described(list(text), 'Open todos of earlier turns that this one did not work on.'),
     continuations: list(object({ textKind, count: whole })),
     steps: whole,
     toolCalls: whole,
     usage,
     milliseconds,
-    resumeCommand: words('Takes the session up again; empty: nothing of it is kept.'),
+    resumeCommand: words('Resumes the session; empty: nothing of it is kept.'),
   },
 } as const;
 

@@ -144,7 +144,7 @@ async function takeBaseline(run: Run) {
   const timeUp = run.control.wait(run.clock.now() + seconds * 1000, () => null);
   const seen: (Pick<Looked, 'result'> & { check: string })[] = [];
   // Without a word a slow check looks like an agent that thinks.
-  const sentence = `Before the agent begins, each check is run once; at most ${seconds} s are waited for that.`;
+  const sentence = `Before the agent begins, each check is run once; at most ${seconds} s are spent on that.`;
   const tellSlow = run.clock.wake(run.clock.now() + slowBaselineMs, () =>
     run.tell({ type: 'notice', sentence }),
   );

@@ -32,7 +32,7 @@ describe.runIf(process.platform === 'linux')('V1: a hostile command', () => {
     await expect.poll(mark.alive, { timeout: 10_000 }).toBeGreaterThan(100);
     const result = await running;
     expect(result).toMatchObject({ result: 'failed', timedOut: true, exitCode: null });
-    expect(result.sentence).toContain('did not end within 2.5 s and was ended');
+    expect(result.sentence).toContain('did not end within 2.5 s and was stopped');
     expect(mark.alive()).toBe(0);
   });
 
@@ -42,7 +42,7 @@ describe.runIf(process.platform === 'linux')('V1: a hostile command', () => {
     const check = commandCheck({ shell: `${fugitive} sleep 300 & sleep 0.3; echo done` }, mark.passedOn);
     const result = await runCheck(check, contextFor(root, { environment: mark.environment }));
     expect(result).toMatchObject({ result: 'passed', tail: 'done' });
-    expect(result.sentence).toMatch(/It left 2 processes running, which were ended\.$/);
+    expect(result.sentence).toMatch(/It left 2 processes running, which were stopped\.$/);
     expect(mark.alive()).toBe(0);
   });
 

@@ -82,7 +82,7 @@ async function runCommandCheck(spec: CommandCheck, looking: Looking) {
   const { cause, leftRunning, notEnded } = ended;
   const exitCode = ended.startError === null ? ended.exitCode : notFound;
   const left = leftRunning === 1 ? '1 process' : `${leftRunning} processes`;
-  const rest = notEnded === 0 ? 'which were ended' : `of which ${notEnded} could not be ended`;
+  const rest = notEnded === 0 ? 'which were stopped' : `of which ${notEnded} could not be stopped`;
   const more = leftRunning === 0 ? '' : ` It left ${left} running, ${rest}.`;
   const sentence = `${shown} ${judged.sentence}.${more}`;
   return { ...judged, sentence, tail: output.end(), exitCode, timedOut: cause === 'time' };
@@ -92,7 +92,7 @@ type Ended = Awaited<ReturnType<typeof endInTime>> & { readonly after: string };
 
 async function judge(spec: CommandCheck, ended: Ended, output: BoundedOutput, looking: Looking) {
   const { exitCode, startError, cause, after } = ended;
-  if (cause === 'time') return failed(`did not end within ${spec.timeoutMs / 1000} s and was ended`);
+  if (cause === 'time') return failed(`did not end within ${spec.timeoutMs / 1000} s and was stopped`);
   if (cause === 'interruption') return failed(`was interrupted ${after}`);
   if (startError !== null) return failed(`could not be started: ${looking.quote(startError)}`);
   if (exitCode === null) return failed(`was ended by ${ended.signal ?? 'an unknown cause'} ${after}`);
@@ -156,7 +156,7 @@ async function runProtectedCheck(spec: ProtectedCheck, looking: Looking) {
   if (!changes.ok) return failed(changes.error);
   const paths = [...changes.changed, ...changes.deleted, ...changes.added];
   if (paths.length === 0) return passed('No protected path was changed.');
-  const sentence = 'Protected paths were changed; restore them as they were, and mend the cause elsewhere.';
+  const sentence = 'Protected paths were changed; restore them as they were, and fix the cause elsewhere.';
   const named = paths.slice(0, namedPaths).map((path) => oneLine(path, 200));
   const more = paths.length > namedPaths ? [`and ${paths.length - namedPaths} more`] : [];
   return failed(sentence, [...named, ...more].join('\n'));

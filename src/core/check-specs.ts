@@ -57,7 +57,7 @@ export function readCheckSettings(settings: CheckSettings) {
     const path = `todoChecks[${index}]`;
     if (title === undefined) report(path, 'must have a title');
     else if (expandBraces(title) === null)
-      report(`${path}.title`, 'stands for too many patterns: use fewer braces');
+      report(`${path}.title`, 'expands to too many patterns: use fewer braces');
     for (const name of checks) reportUnknown(name, `${path}.checks`);
   }
   reportPatterns(settings.protect, 'protect', report);

@@ -1,7 +1,24 @@
 // Settings from files, the environment and flags, and how they are merged (C1): maxTodos is UNTILDONE_MAX_TODOS and
 // --max-todos, context.limit is UNTILDONE_CONTEXT_LIMIT and --context-limit. With a single problem none applies.
-import { closestName, collectProblems, excerpt, joinPath, type Problem, quoted } from './problem.ts';
-import { isObject, type Kind, readInto } from './schema.ts';
+import {
+  closestName,
+  collectProblems,
+  excerpt,
+  joinPath,
+  type Problem,
+  quoted,
+  type Report,
+} from './problem.ts';
+import {
+  isObject,
+  type JsonSchema,
+  jsonSchema,
+  type Kind,
+  oldKind,
+  oldSchemas,
+  readInto,
+  renamedSentence,
+} from './schema.ts';
 import {
   configKind,
   defaultSettings,
@@ -12,9 +29,12 @@ import {
   settingTable,
 } from './settings.ts';
 
-export type ConfigResult =
+export type ConfigResult = (
   | Readonly<{ ok: true; config: PartialSettings }>
-  | Readonly<{ ok: false; problems: readonly Problem[] }>;
+  | Readonly<{ ok: false; problems: readonly Problem[] }>
+) &
+  /** What was read all the same, such as an old name. Absent: none. */
+  Readonly<{ warnings?: readonly Problem[] }>;
 
 export function validateConfig(value: unknown): ConfigResult {
   if (!isObject(value)) {
@@ -22,12 +42,37 @@ export function validateConfig(value: unknown): ConfigResult {
     return { ok: false, problems: [{ path: '', message }] };
   }
   const { report, problems } = collectProblems();
+  const odd = collectProblems();
   // For editors; it is no setting.
   const { $schema: schema, ...settings } = value;
   if (schema !== undefined && typeof schema !== 'string')
     report('$schema', `must be the address of the JSON Schema, got ${excerpt(schema)}`);
-  const config = readInto(configKind, settings, '', report);
-  return problems().length === 0 ? { ok: true, config } : { ok: false, problems: problems() };
+  const config = readInto(configKind, settings, '', report, odd.report);
+  const warned = warnedOf(odd.problems());
+  return problems().length === 0
+    ? { ok: true, config, ...warned }
+    : { ok: false, problems: problems(), ...warned };
+}
+
+const warnedOf = (warnings: readonly Problem[]) => (warnings.length === 0 ? {} : { warnings });
+
+export function configSchema(): JsonSchema {
+  const properties = Object.entries<Setting>(settingTable).map(([name, setting]) => [
+    name,
+    { ...jsonSchema(setting), default: setting.default },
+  ]);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'untildone configuration',
+    description: 'Settings of untildone for a project (untildone.json) or for a user.',
+    type: 'object',
+    properties: {
+      $schema: { description: 'Address of this schema, for editors.', type: 'string' },
+      ...Object.fromEntries(properties),
+      ...oldSchemas(settingTable),
+    },
+    additionalProperties: false,
+  };
 }
 
 /** Variables that are known to hold keys: whatever a human accepted in a hurry, no project's command is handed one. */
@@ -66,8 +111,9 @@ export function withoutGrants({ permissions, notify, tools, agents, checks, ...r
       })),
     }),
   };
-  const elsewhere = 'is ignored in the project’s untildone.json: say it in your user file or with a flag';
-  const key = 'is ignored: a project’s file cannot hand a key to a command; say the check in your user file';
+  const elsewhere = 'is ignored in the project’s untildone.json: set it in your user file or with a flag';
+  const key =
+    'is ignored: a project’s file cannot hand a key to a command; put the check into your user file';
   return {
     config,
     warnings: [
@@ -81,7 +127,13 @@ function mapValues<T, R>(record: Readonly<Record<string, T>>, change: (value: T,
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
 }
 
-type Place = Readonly<{ setting: string; field: string | null; kind: Kind }>;
+/** `renamed`: it is the setting's old name, in a smaller unit. */
+type Place = Readonly<{
+  setting: string;
+  field: string | null;
+  kind: Kind;
+  renamed?: Readonly<{ per: number; now: string }>;
+}>;
 const places = new Map<string, Place>();
 for (const setting of settingNames) {
   const kind: Kind = settingTable[setting];
@@ -107,8 +159,44 @@ function words(path: string): readonly string[] {
   return path.split(/\.|(?=[A-Z])/);
 }
 
-const placeByVariable = new Map([...places].map(([path, place]) => [environmentName(path), place]));
-const placeByFlag = new Map([...places].map(([path, place]) => [flagName(path), place]));
+const placeByVariable = placesBy(environmentName);
+const placeByFlag = placesBy(flagName);
+
+function placesBy(spelled: (path: string) => string): ReadonlyMap<string, Place> {
+  const now = [...places].map(([path, place]) => [spelled(path), place] as const);
+  const before = [...places].flatMap(([path, place]) => {
+    if (place.kind.old === undefined) return [];
+    const { kind, per } = oldKind(place.kind);
+    return [
+      [spelled(place.kind.old.name), { ...place, kind, renamed: { per, now: spelled(path) } }] as const,
+    ];
+  });
+  return new Map([...before, ...now]);
+}
+
+/** `said`: as it was spelled. */
+function readPlace({ kind, renamed }: Place, text: string, said: string, report: Report, notice: Report) {
+  const value = readInto(kind, valueFromText(kind, text), said, report, notice);
+  if (renamed === undefined) return value;
+  const today = Number(value) / renamed.per;
+  notice(said, renamedSentence(renamed.now, today));
+  return today;
+}
+
+/** As an earlier version froze them, with the names of today. */
+export function withNewNames(settings: Settings): Settings {
+  const agents = mapValues(settings.agents, renamedIn);
+  return { ...renamedIn(settings), agents };
+}
+
+function renamedIn<T extends object>(settings: T): T {
+  const values = new Map<string, unknown>(Object.entries(settings));
+  const renamed = Object.entries<Kind>(settingTable).flatMap(([name, { old }]) => {
+    const value = old === undefined ? undefined : values.get(old.name);
+    return old === undefined || typeof value !== 'number' ? [] : [[name, value / old.per]];
+  });
+  return renamed.length === 0 ? settings : { ...settings, ...Object.fromEntries(renamed) };
+}
 
 /** What cannot be read stays text, and the reader says what was expected. */
 function valueFromText(kind: Kind, text: string): unknown {
@@ -163,15 +251,13 @@ export function parseEnvironment(
 ): ConfigResult & { warnings: readonly Problem[] } {
   const wrong = collectProblems();
   const odd = collectProblems();
-  const sections: Settled = {};
-  const fields: [Place, unknown][] = [];
+  const config: Settled = {};
+  const found: [Place, unknown][] = [];
   for (const [variable, text] of Object.entries(environment)) {
     if (!variable.startsWith(prefix) || text === undefined || text.trim() === '') continue;
     const place = placeByVariable.get(variable);
     if (place !== undefined) {
-      const value = readInto(place.kind, valueFromText(place.kind, text), variable, wrong.report);
-      if (place.field === null) settle(sections, place, value);
-      else fields.push([place, value]);
+      found.push([place, readPlace(place, text, variable, wrong.report, odd.report)]);
     } else if (!otherVariables.includes(variable)) {
       const shown = /^\w{1,100}$/.test(variable) ? variable : quoted(variable, 100);
       odd.report(shown, () => unknownVariable(variable));
@@ -180,9 +266,11 @@ export function parseEnvironment(
   const problems = wrong.problems();
   const warnings = odd.problems();
   if (problems.length > 0) return { ok: false, problems, warnings };
-  // An environment has no order: a field counts more than its section as a whole.
-  for (const [place, value] of fields) settle(sections, place, value);
-  return { ok: true, config: sections as PartialSettings, warnings };
+  // An environment has no order: a field counts more than its section as a whole, a name of today more than an old one.
+  const weight = ({ field, renamed }: Place) => (renamed !== undefined ? 0 : field === null ? 1 : 2);
+  found.sort(([one], [other]) => weight(one) - weight(other));
+  for (const [place, value] of found) settle(config, place, value);
+  return { ok: true, config: config as PartialSettings, warnings };
 }
 
 type Settled = Record<string, unknown>;
@@ -206,6 +294,7 @@ export type FlagsResult = ConfigResult & { readonly rest: readonly string[] };
  */
 export function parseFlags(argv: readonly string[]): FlagsResult {
   const { report, problems } = collectProblems();
+  const odd = collectProblems();
   const config: Settled = {};
   const rest: string[] = [];
   const left = [...argv];
@@ -220,13 +309,14 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
     const text = flag.text ?? (left[0]?.startsWith('--') === false ? left.shift() : undefined);
     if (text === undefined || text.trim() === '') report(name, `needs a value: ${name}=VALUE`);
     else {
-      const value = readInto(place.kind, valueFromText(place.kind, text), name, report);
+      const value = readPlace(place, text, name, report, odd.report);
       settle(config, place, added(place, config[place.setting], value));
     }
   }
   rest.push(...left);
-  if (problems().length > 0) return { ok: false, problems: problems(), rest };
-  return { ok: true, config: config as PartialSettings, rest };
+  const warned = warnedOf(odd.problems());
+  if (problems().length > 0) return { ok: false, problems: problems(), rest, ...warned };
+  return { ok: true, config: config as PartialSettings, rest, ...warned };
 }
 
 type Listed = Readonly<{ name: string; value?: string; summary: string }>;

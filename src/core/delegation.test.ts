@@ -105,7 +105,7 @@ describe('a worker that does not finish', () => {
       expect(driver.todo(parser)).toMatchObject({
         status: 'blocked',
         attempts: 2,
-        reason: 'its worker failed 2 times, at last so: It gave up.',
+        reason: 'its worker failed 2 times, most recently: It gave up.',
       });
       expect(countPlan(driver.state.plan)).toMatchObject({ blocked: 1, pending: 1, inProgress: 0 });
       expect(textOf(driver.stops())).toContain('“write the docs”');

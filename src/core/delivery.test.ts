@@ -77,19 +77,19 @@ describe('timers', () => {
   });
 
   it('C1: how late a timer may be can be set for one agent', () => {
-    const driver = toldHost({ settings: { agents: { build: { timerMaxAgeMs: 5000 } } } });
+    const driver = toldHost({ settings: { agents: { build: { timerMaxAgeMinutes: 5 / 60 } } } });
     driver.stops();
     expect(driver.fires(5001).decision?.reason).toBe('timer-expired');
   });
 
   it('G10: told hosts wait for the minimum interval too, asked hosts are answered at once', () => {
-    const driver = toldHost({ settings: { minIntervalMs: 30_000 } });
+    const driver = toldHost({ settings: { minIntervalSeconds: 30 } });
     driver.stopsFully();
     const { now } = driver;
     driver.happens({ type: 'activity-seen' });
     driver.stops();
     expect(driver.state.timer?.dueAt).toBe(now + 30_000);
-    const asked = createCoreDriver({ settings: { minIntervalMs: 30_000 } });
+    const asked = createCoreDriver({ settings: { minIntervalSeconds: 30 } });
     asked.says();
     asked.plans('write the parser');
     asked.stops();

@@ -216,7 +216,7 @@ describe('what proves a todo or the goal', () => {
     };
     driver.completes(first);
     const many = stopsWith(['a\u001b[2J.txt', 'b', 'c', 'd', 'e', 'f']);
-    const words = 'Ignored since your message, and counted all the same: ';
+    const words = 'These files are ignored only since your message, so they count: ';
     expect(many.decision).toMatchObject({ outcome: 'done', sentence: expect.stringContaining(words) });
     expect(many.decision?.sentence).toMatch(/, b, c, d, e and others\.$/u);
     expect(many.decision?.sentence).not.toContain('\u001b');
@@ -259,7 +259,7 @@ describe('what proves a todo or the goal', () => {
     const { decision } = driver.stops();
     expect(decision).toMatchObject({ outcome: 'claimed', reason: 'nothing-open' });
     expect(decision?.sentence).toBe(
-      'The record of the plan was changed from outside: a todo was forged. Nothing in it is proof.',
+      'The record of the plan was changed from outside: a todo was forged. It proves nothing.',
     );
   });
 

@@ -146,7 +146,7 @@ function splitPattern(pattern: string): { ok: true; alternatives: readonly strin
     return refuse(`${shown} starts at "/": give a pattern relative to the workspace root.`);
   const expanded = expandBraces(pattern);
   if (expanded === null)
-    return refuse(`${shown} stands for more than ${mostAlternatives} patterns: use fewer braces.`);
+    return refuse(`${shown} expands to more than ${mostAlternatives} patterns: use fewer braces.`);
   const splits = expanded.map((one) => one.split('/').filter((name) => name !== '' && name !== '.'));
   if (splits.some((names) => names.includes('..')))
     return refuse(`${shown} contains "..", which is refused.`);

@@ -320,7 +320,7 @@ describe('echoes', () => {
   });
 
   it('C1: the grace period can be set for one agent', () => {
-    const driver = inCountdown({ ...told, settings: { agents: { build: { gracePeriod: 0 } } } });
+    const driver = inCountdown({ ...told, settings: { agents: { build: { graceSeconds: 0 } } } });
     driver.says('wait', null);
     expect(driver.state.timer).toBeNull();
   });

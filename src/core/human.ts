@@ -122,7 +122,7 @@ function isEcho(state: State, event: Spoken, policy: Policy): boolean {
   if (event.messageId !== null) return state.humanMessageIds.includes(event.messageId);
   const { parked, descriptor } = state;
   if (descriptor.mode !== 'told' || parked === null) return false;
-  return event.at - parked.at < policy.settings.gracePeriod;
+  return event.at - parked.at < policy.settings.graceSeconds * 1000;
 }
 
 /** A phrase has at most 400 code units; the rest is room for "!!!". */

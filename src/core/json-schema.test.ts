@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { validateConfig } from './config.ts';
+import { configSchema, validateConfig } from './config.ts';
 import type { JsonSchema, Kind } from './schema.ts';
-import { configSchema, defaultSettings, settingNames, settingTable } from './settings.ts';
+import { defaultSettings, settingNames, settingTable } from './settings.ts';
 
 const understood = new Set(
   `$schema title description default type properties additionalProperties propertyNames maxProperties
-   enum not anyOf items maxItems minimum maximum maxLength pattern`.split(/\s+/),
+   enum not anyOf items maxItems minimum maximum maxLength pattern deprecated`.split(/\s+/),
 );
 
 /** The part of draft 2020-12 that our schema uses; a keyword that it does not know fails the test. */
@@ -118,6 +118,17 @@ describe('C1: the JSON Schema and the validator', () => {
     for (const value of [defaultSettings[name], ...edgeValues(settingTable[name])]) {
       expect([value, accepts(schema, { [name]: value })]).toEqual([value, true]);
       expect([value, validateConfig({ [name]: value }).ok]).toEqual([value, true]);
+    }
+  });
+
+  it('first-use 30: both take old names, and an editor shows them as such', () => {
+    const properties = schema['properties'] as Record<string, JsonSchema>;
+    for (const name of ['minIntervalMs', 'toastDuration', 'gracePeriod', 'timerMaxAgeMs', 'sendBackoffMs']) {
+      expect(properties[name]).toMatchObject({ deprecated: true, type: 'integer', minimum: 0 });
+      for (const config of [{ [name]: 400 }, { agents: { build: { [name]: 400 } } }]) {
+        expect([config, accepts(schema, config)]).toEqual([config, true]);
+        expect([config, validateConfig(config).ok]).toEqual([config, true]);
+      }
     }
   });
 

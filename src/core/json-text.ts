@@ -94,7 +94,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 function reasonFor(expected: Expected, character: string, isClosing: boolean): string {
   if (character === '/' || character === '#') return 'a comment begins with //, or stands between /* and */';
-  if (character === "'") return 'texts stand in double quotes';
-  if (isClosing && expected.startsWith('next')) return 'a comma too many stands before this bracket';
+  if (character === "'") return 'texts must be in double quotes';
+  if (isClosing && expected.startsWith('next')) return 'there is a comma too many before this bracket';
   return reasons[expected.replace(/^.* /, '')] ?? '';
 }

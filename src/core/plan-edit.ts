@@ -80,7 +80,7 @@ function createTodos(draft: PlanDraft, items: readonly NewTodo[], settings: Sett
   const { plan } = draft.state;
   const { maxTodos } = settings;
   if (plan.length + items.length > maxTodos) {
-    const sentence = `The plan holds ${plan.length} todos and may hold at most ${maxTodos}; nothing was added.`;
+    const sentence = `The plan has ${plan.length} todos and may have at most ${maxTodos}; nothing was added.`;
     return draft.refuse('too-many-todos', sentence);
   }
   const repeated = firstRepeatedId(items.map(({ id }) => id));
@@ -240,6 +240,6 @@ function countFailure(draft: PlanDraft, todo: Todo, detail: { sentence: string }
   const failed = draft.put(todo, counted, 'worker-ended', detail);
   // C2: what is only observed is not blocked.
   if (workerFailures < mostFailures || mode !== 'enforce') return;
-  const reason = `its worker failed ${workerFailures} times, at last so: ${detail.sentence}`;
+  const reason = `its worker failed ${workerFailures} times, most recently: ${detail.sentence}`;
   draft.setStatus(failed, { status: 'blocked', reason }, { reason: 'its worker failed twice' });
 }

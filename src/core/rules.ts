@@ -76,7 +76,10 @@ export const stopRules = [
   rule('subagent', 'Is this a subagent, while subagents are left alone?', ({ state, settings }) => {
     const { kind } = state.descriptor;
     if (kind !== 'subagent' || settings.subagents !== 'off') return null;
-    return skip("A subagent is not held against its parent's plan.", { kind, subagents: settings.subagents });
+    return skip("A subagent is not kept working on its parent's plan.", {
+      kind,
+      subagents: settings.subagents,
+    });
   }),
   rule('skipped-agent', 'Is the agent on the skip list?', ({ state, settings }) => {
     const name = state.agent.name?.toLowerCase();
@@ -97,21 +100,21 @@ export const stopRules = [
     state.deleted ? skip('The session was deleted.', { deleted: true }) : null,
   ),
   // The human's will and the model's escape hatch (G4, M6).
-  rule('aborted', 'Did the human stop the agent?', ({ state: { latch } }) => {
+  rule('aborted', 'Did you stop the agent?', ({ state: { latch } }) => {
     if (latch === null) return null;
-    const sentence =
-      'The human stopped the agent; only a message from the human or `untildone resume` lifts that.';
+    const sentence = 'You stopped the agent. It goes on when you send a message or run `untildone resume`.';
     return letGo('aborted', sentence, { latched: true, how: latch.how });
   }),
-  rule('paused-by-human', 'Did the human pause the session or reject a request?', ({ state: { pause } }) => {
+  rule('paused-by-human', 'Did you pause the session or reject a request?', ({ state: { pause } }) => {
     if (pause?.by !== 'human' && pause?.by !== 'rejection') return null;
     const { by, reason } = pause;
     const did = by === 'human' ? 'paused this session' : 'rejected what the agent asked for';
-    return letGo('paused', `The human ${did}.`, { by, reason });
+    return letGo('paused', `You ${did}.`, { by, reason });
   }),
-  rule('timer-expired', 'Was a countdown found that is too old to act on?', ({ state: { pause } }) => {
+  rule('timer-expired', 'Is a countdown from an earlier run too old to act on?', ({ state: { pause } }) => {
     if (pause?.by !== 'system') return null;
-    const sentence = 'A countdown from an earlier run was too old to act on; send a message or resume.';
+    const sentence =
+      'A countdown from an earlier run was too old to act on. Send a message or run `untildone resume`.';
     return letGo('paused', sentence, { by: pause.by });
   }),
   rule('paused-by-model', 'Did the agent pause because it needs a human?', ({ state: { pause } }) => {
@@ -147,24 +150,24 @@ export const stopRules = [
     const what = asked === null ? '' : ` (${asked}; \`untildone approve\` answers it)`;
     return headless
       ? letGo('paused', `A permission request is unanswered and nobody is at a terminal${what}.`, inputs)
-      : wait(`A permission request waits for the human${what}.`, inputs);
+      : wait(`A permission request is waiting for your answer${what}.`, inputs);
   }),
-  rule('question-pending', 'Is a question to the human unanswered?', ({ state }) => {
+  rule('question-pending', 'Is a question to you unanswered?', ({ state }) => {
     const pending = state.waits.questions.length;
     if (pending === 0) return null;
     const { headless } = state.descriptor;
     return headless
       ? letGo('paused', 'A question is unanswered and nobody is at a terminal.', { pending, headless })
-      : wait('A question waits for the human.', { pending, headless });
+      : wait('A question is waiting for your answer.', { pending, headless });
   }),
   // Only subagents are waited for, and not for ever. A shell job may be a server: it holds nothing back (P18, P37).
-  rule('subagent-at-work', 'Does a subagent work in the background?', ({ state, settings, stop, at }) => {
+  rule('subagent-at-work', 'Is a subagent working in the background?', ({ state, settings, stop, at }) => {
     const subagents = state.jobs.filter(({ kind }) => kind === 'subagent').length;
     // An agent whose calls were cut is at work itself.
     if (subagents === 0 || stop.end === 'iteration-budget') return null;
     const until = (state.backgroundSince ?? at) + settings.backgroundWaitMinutes * 60_000;
     if (at >= until) return null;
-    const sentence = `${subagents === 1 ? 'A subagent works' : `${subagents} subagents work`} in the background.`;
+    const sentence = `${subagents === 1 ? 'A subagent is' : `${subagents} subagents are`} working in the background.`;
     return wait(sentence, { subagents, since: state.backgroundSince }, until);
   }),
   // Only a normal end, an empty answer or the output limit is continued; refusals are never pressed (G2, P15).
@@ -177,20 +180,24 @@ export const stopRules = [
     // These have a reset to wait for, or a more precise reason below.
     if (inputs.rateLimited || state.overflows >= 2 || sameErrors >= settings.circuitAfter) return null;
     const sentence =
-      'The step ended in an error; errors are retried by whoever runs the model, not by a continuation.';
+      'The step ended in an error. Errors are retried by the program that calls the model, not by telling the agent to go on.';
     return letGo('failed', sentence, inputs);
   }),
   rule('refused', 'Did the model refuse, or did a content filter cut in?', ({ stop: { end } }) => {
-    if (end === 'refusal') return letGo('failed', 'The model refused; it is not pressed.', { end });
+    if (end === 'refusal') return letGo('failed', 'The model refused; it is not asked again.', { end });
     return end === 'content-filter'
       ? letGo('failed', "The provider's content filter cut the answer off.", { end })
       : null;
   }),
   // The first alarm changes the prompt; the second ends the turn (P25). Where all todos are ended, the checks decide.
-  rule('looping', 'Did the agent go round in circles again after it was told?', ({ state, counts }) => {
+  rule('looping', 'Does the agent still repeat itself after it was told?', ({ state, counts }) => {
     const { loopAlarms: alarms, loopTold: told } = state;
     if (!told || alarms < 2 || (planSize(counts) > 0 && openCount(counts) === 0)) return null;
-    return letGo('stagnant', 'The agent repeats the same calls although it was told.', { alarms, told });
+    return letGo(
+      'stagnant',
+      'The agent keeps repeating the same calls although it was told to try another way.',
+      { alarms, told },
+    );
   }),
   // The plan: is there one, does this turn concern it, is anything left, is it verified (T2, T3, V1, V4)?
   rule('no-plan', 'Is there nothing to verify: no plan touched and no goal check due?', (context) => {
@@ -212,7 +219,7 @@ export const stopRules = [
   }),
   rule(
     'plan-not-resumed',
-    'Do todos of earlier turns stay open that this turn did not take up?',
+    'Are todos from earlier turns still open that this turn did not work on?',
     (context) => {
       const { state } = context;
       const { touchedPlan = false, goesOn = false } = state.turn ?? {};
@@ -223,8 +230,8 @@ export const stopRules = [
       const isAnother = open > 0 && !touchedPlan && !goesOn && !judgesGoal(state);
       if (!isAnother && (leftOver === 0 || !isSettled(context))) return null;
       const amount = isAnother ? open : leftOver;
-      const [stays, them] = amount === 1 ? ['stays', 'it'] : ['stay', 'them'];
-      const sentence = `${todos(amount)} of an earlier turn ${stays} open; this turn did not take ${them} up.`;
+      const [is, them] = amount === 1 ? ['is', 'it'] : ['are', 'them'];
+      const sentence = `${todos(amount)} from an earlier turn ${is} still open; this turn did not work on ${them}.`;
       return letGo('paused', sentence, { open, leftOver, touchedPlan, goesOn });
     },
   ),
@@ -232,14 +239,14 @@ export const stopRules = [
     const { blocked } = context.counts;
     const open = openCount(context.counts);
     if (open > 0 || blocked === 0 || dueChallenge(context) !== null) return null;
-    return letGo('blocked', `All that remains is blocked (${blocked}).`, { open, blocked });
+    return letGo('blocked', `Everything that is left is blocked (${todos(blocked)}).`, { open, blocked });
   }),
   // Nobody can prove it, and it is not the agent's progress that is missing (V1, P44).
   rule('check-cannot-start', 'Is nothing open, but a check cannot start?', (context) => {
     const named = isSettled(context) ? unstartable(context) : [];
     const [first] = named;
     if (first === undefined) return null;
-    const others = named.length === 1 ? '' : ` So it is with ${named.length - 1} more.`;
+    const others = named.length === 1 ? '' : ` The same goes for ${named.length - 1} more.`;
     const why = first.tail === null ? '' : `: ${visibleLine(oneLine(first.tail, 200))}`;
     const sentence = `The check ${displayName(first.check)} cannot start${why}`;
     return letGo('blocked', `${sentence.replace(/[.:]*$/u, '.')}${others}`, {
@@ -259,25 +266,29 @@ export const stopRules = [
     };
     return letGo('claimed', nothingChanged, inputs);
   }),
-  rule('nothing-open', 'Is nothing open, every due check passed and no challenge due?', (context) => {
-    const { state, counts, settings } = context;
-    const open = openCount(counts);
-    const challenge = dueChallenge(context);
-    const areRunning = checksRunning(context);
-    if (!settlesStop(context) || (state.checksOverdue && areRunning)) return null;
-    const failed = goalFailed(context);
-    const { unverified } = counts;
-    const inputs = { open, challenge, checksRunning: areRunning, unverified, goalFailed: failed };
-    if (settings.mode === 'enforce') {
-      // First, since each stop attempt starts its own run: one that was lost in a crash blocks nobody.
-      if (finalRunDue(context))
-        return { ...wait('The checks are run for the final stop.', inputs), runsChecks: true };
-      if (areRunning) return wait('Checks are running.', inputs);
-      if (failed) return null;
-    }
-    const rests = restsOn(context);
-    return letGo(rests === 'checks' ? 'done' : 'claimed', describeRest(context), { ...inputs, rests });
-  }),
+  rule(
+    'nothing-open',
+    'Is nothing open, has every check passed, and is nothing left to ask the agent about?',
+    (context) => {
+      const { state, counts, settings } = context;
+      const open = openCount(counts);
+      const challenge = dueChallenge(context);
+      const areRunning = checksRunning(context);
+      if (!settlesStop(context) || (state.checksOverdue && areRunning)) return null;
+      const failed = goalFailed(context);
+      const { unverified } = counts;
+      const inputs = { open, challenge, checksRunning: areRunning, unverified, goalFailed: failed };
+      if (settings.mode === 'enforce') {
+        // First, since each stop attempt starts its own run: one that was lost in a crash blocks nobody.
+        if (finalRunDue(context))
+          return { ...wait('The checks are being run before the agent may stop.', inputs), runsChecks: true };
+        if (areRunning) return wait('Checks are running.', inputs);
+        if (failed) return null;
+      }
+      const rests = restsOn(context);
+      return letGo(rests === 'checks' ? 'done' : 'claimed', describeRest(context), { ...inputs, rests });
+    },
+  ),
   // G11: one continuation for a text question, then the human's turn.
   rule(
     'repeated-question',
@@ -288,14 +299,14 @@ export const stopRules = [
       const inputs = { question: stop.question, inARow: state.questions };
       return state.descriptor.headless
         ? letGo('paused', 'The agent asked twice in a row and nobody is at a terminal.', inputs)
-        : wait('The agent asked twice in a row; the question is for the human.', inputs);
+        : wait('The agent asked twice in a row; the question is for you.', inputs);
     },
   ),
   // Limits: of the provider, the circuit, budgets, and the three counters (G6, G8, G9, P21–P23).
-  rule('rate-limited', 'Is the provider still limiting or overloaded?', ({ state, at }) => {
+  rule('rate-limited', 'Is the provider still limiting requests, or overloaded?', ({ state, at }) => {
     const until = state.rateLimitedUntil;
     if (until === null || at >= until) return null;
-    const sentence = 'The provider limits the rate or is overloaded; waiting for the reset.';
+    const sentence = 'The provider limits requests or is overloaded; waiting until that ends.';
     return wait(sentence, { until, at }, until);
   }),
   rule('circuit-open', 'Did the same error come back too often?', ({ state, settings }) => {
@@ -315,12 +326,12 @@ export const stopRules = [
     const { contextTokens: used, contextLimit: limit } = context.state.usage;
     const percent = Math.round(100 * ((used ?? 0) / (limit ?? 1)));
     const inputs = { used, limit, share: context.settings.contextShare };
-    return letGo('exhausted', `The context is ${percent} % full.`, inputs);
+    return letGo('exhausted', `The model's context is ${percent} % full.`, inputs);
   }),
   budget('token-budget', 'tokens'),
   budget('cost-budget', 'dollars'),
   budget('time-budget', 'minutes'),
-  counter('ceiling', 'continuations since the human spoke', ({ state, settings }) => ({
+  counter('ceiling', 'continuations since your last message', ({ state, settings }) => ({
     used: state.counters.total,
     limit: settings.ceiling,
   })),
@@ -346,25 +357,26 @@ export const stopRules = [
     };
   }),
   // For a continuation that cannot be carried out: the rules above were asked when it was decided.
-  rule('host-cap', 'Does the host take no further continuation, whatever we answer?', (context) => {
+  rule('host-cap', 'Does the host accept no further continuation, whatever we answer?', (context) => {
     if (context.undelivered?.why !== 'cap') return null;
     const { cap } = context.undelivered;
     const open = openCount(context.counts);
-    const sentence = `The host takes no more than ${cap} blocks in a row without a tool call; ${open} todos are open.`;
+    const sentence = `The host accepts at most ${cap} continuations in a row without a tool call; ${open} todos are open.`;
     return letGo('exhausted', sentence, { cap, open });
   }),
-  rule('delivery-failed', 'Did the host not take the continuation after all tries?', ({ undelivered }) => {
+  rule('delivery-failed', 'Did the host not accept the continuation after all tries?', ({ undelivered }) => {
     if (undelivered?.why !== 'failed') return null;
     const { attempts, error } = undelivered;
-    const sentence = `The host did not take the continuation after ${attempts} tries.`;
+    const sentence = `The host did not accept the continuation after ${attempts} tries.`;
     return letGo('failed', sentence, { attempts, error: error.slice(0, 200) });
   }),
   // Told hosts only: countdown and minimum interval share one due time (G10, E1).
-  rule('not-yet', 'Is it too early: does the countdown or the minimum interval still run?', (context) => {
+  rule('not-yet', 'Is it too early: is the countdown or the minimum interval still running?', (context) => {
     const { state, settings, stop, at } = context;
     const { mode, immediate } = state.descriptor;
     if (mode !== 'told' || immediate || settings.mode === 'observe') return null;
-    const afterLast = (state.lastContinuationAt ?? Number.NEGATIVE_INFINITY) + settings.minIntervalMs;
+    const interval = Math.round(settings.minIntervalSeconds * 1000);
+    const afterLast = (state.lastContinuationAt ?? Number.NEGATIVE_INFINITY) + interval;
     // After a wait the human gets the whole countdown again (G3, E3).
     const since = Math.max(stop.at, stop.waitedUntil ?? 0);
     const dueAt = Math.max(since + settings.countdownSeconds * 1000, afterLast);
@@ -381,10 +393,11 @@ function judgesGoal({ descriptor }: State): boolean {
 
 const nothingToVerify = 'There is no plan and no check in this turn: nothing to verify.';
 const checksNotDue =
-  'This turn changed neither the plan nor the workspace, so the checks on the goal are not due: nothing to verify.';
-const justAnswered = 'The agent answered; there is nothing to verify. With a check it could be done.';
+  'This turn changed neither the plan nor the workspace, so the goal checks do not have to run: there is nothing to verify.';
+const justAnswered =
+  'The agent answered, and there was nothing to verify. With a check, such as --check "npm test", it can be done.';
 const nothingChanged =
-  'Every check passed before the agent began, and nothing was seen to change since: they prove no work.';
+  'Every check passed before the agent began and nothing has changed since, so they prove no work.';
 
 function isErrorJudgedBelow({ state, stop, settings, at }: StopContext): boolean {
   if (stop.end !== 'error') return false;

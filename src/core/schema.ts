@@ -12,7 +12,11 @@ export type Kind<T = unknown> = Shape & {
   readonly expected?: string;
   /** In a JSON Schema it stands once, under this name. */
   readonly definition?: string;
+  readonly old?: OldName;
 };
+
+/** How a number in a section was called before, in a unit of which `per` make one of today's: still read, with a notice. */
+export type OldName = Readonly<{ name: string; per: number }>;
 
 export type Infer<K> = K extends { readonly holds?: () => infer T } ? T : never;
 export type Fields = Readonly<Record<string, Kind>>;
@@ -150,12 +154,18 @@ export function read<T>(kind: Kind<T>, value: unknown, mostProblems?: number): R
 }
 
 /** Once something was reported the result means nothing. */
-export function readInto<T>(kind: Kind<T>, value: unknown, path: string, report: Report): T {
-  return readKind(kind, value, { path, keys: [], report }) as T;
+export function readInto<T>(
+  kind: Kind<T>,
+  value: unknown,
+  path: string,
+  report: Report,
+  notice: Report = () => {},
+): T {
+  return readKind(kind, value, { path, keys: [], report, notice }) as T;
 }
 
 /** The path is put into words only when there is a problem. */
-type Place = Readonly<{ path: string; keys: (string | number)[]; report: Report }>;
+type Place = Readonly<{ path: string; keys: (string | number)[]; report: Report; notice: Report }>;
 
 function readKind(kind: Kind, value: unknown, place: Place): unknown {
   switch (kind.type) {
@@ -211,13 +221,16 @@ function readAt(kind: Kind, value: unknown, place: Place, key: string | number):
 }
 
 function report(place: Place, message: string | (() => string), key?: string): void {
+  place.report(pathIn(place, key), message);
+}
+
+function pathIn(place: Place, key?: string): () => string {
   const keys = key === undefined ? place.keys : [...place.keys, key];
-  const path = (): string =>
+  return () =>
     keys.reduce<string>(
       (at, part) => (typeof part === 'number' ? `${at}[${part}]` : joinPath(at, part)),
       place.path,
     );
-  place.report(path, message);
 }
 
 function readFields(
@@ -241,11 +254,36 @@ function readSection({ fields }: SectionShape, value: Record<string, unknown>, p
   for (const [key, inner] of Object.entries(value)) {
     const kind = Object.hasOwn(fields, key) ? fields[key] : undefined;
     const where = place.path === '' && place.keys.length === 0 ? '' : ' that can be given here';
-    if (kind === undefined)
+    const renamed = kind === undefined ? renamedField(fields, key) : null;
+    if (renamed !== null) {
+      const found = readAt(renamed.kind, inner, place, key);
+      const isGivenTwice = Object.hasOwn(value, renamed.name);
+      const today = typeof found === 'number' && !isGivenTwice ? found / renamed.per : null;
+      place.notice(pathIn(place, key), renamedSentence(renamed.name, today));
+      if (today !== null) entries.push([renamed.name, today]);
+    } else if (kind === undefined)
       report(place, () => didYouMean(`is not a setting${where}`, key, Object.keys(fields)), key);
     else entries.push([key, readAt(kind, inner, place, key)]);
   }
   return Object.fromEntries(entries);
+}
+
+/** Today's name of a field that `key` named before, and how its value is read in the old unit. */
+function renamedField(fields: Fields, key: string) {
+  const [name, kind] = Object.entries(fields).find(([, { old }]) => old?.name === key) ?? [];
+  return name === undefined || kind === undefined ? null : { name, ...oldKind(kind) };
+}
+
+/** Old units were small and whole. */
+export function oldKind({ old, ...kind }: Kind): { kind: Kind<number>; per: number } {
+  if (old === undefined || !('minimum' in kind)) throw new TypeError('Only a number is called otherwise.');
+  const { per } = old;
+  return { kind: integer(kind.minimum * per, kind.maximum * per), per };
+}
+
+/** `value`: in the unit of today; null: the new name is given too. */
+export function renamedSentence(name: string, value: number | null): string {
+  return `is now ${name}${value === null ? ', which is given too and counts' : `: write ${value} there`}`;
 }
 
 const nameKind = line(100);
@@ -380,7 +418,11 @@ function shapeSchema(kind: Kind): JsonSchema {
     case 'either':
       return { anyOf: kind.of.map(jsonSchema) };
     case 'section':
-      return { type: 'object', properties: propertiesOf(kind.fields), additionalProperties: false };
+      return {
+        type: 'object',
+        properties: { ...propertiesOf(kind.fields), ...oldSchemas(kind.fields) },
+        additionalProperties: false,
+      };
     case 'object':
       return objectSchema(kind.fields, {});
     case 'variant':
@@ -407,6 +449,16 @@ function upTo(keyword: string, maximum: number): JsonSchema {
 
 function propertiesOf(fields: Fields): JsonSchema {
   return Object.fromEntries(Object.entries(fields).map(([name, kind]) => [name, jsonSchema(kind)]));
+}
+
+export function oldSchemas(fields: Fields): JsonSchema {
+  const renamed = Object.entries(fields).flatMap(([name, kind]) => {
+    const { old } = kind;
+    if (old === undefined) return [];
+    const said = { deprecated: true, description: `The old name of ${name}.` };
+    return [[old.name, { ...said, ...jsonSchema(oldKind(kind).kind) }]];
+  });
+  return Object.fromEntries(renamed);
 }
 
 function objectSchema(fields: Fields, fixed: JsonSchema): JsonSchema {

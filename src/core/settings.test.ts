@@ -64,14 +64,14 @@ describe('C1: the table of settings', () => {
     // G10, E1: nothing counts down where a host waits for the answer.
     expect(acting((actsIn) => actsIn.includes('opencode') && !actsIn.includes('claude-code'))).toEqual([
       ...[
-        'minIntervalMs',
+        'minIntervalSeconds',
         'singleInProgress',
         'countdownSeconds',
-        'toastDuration',
-        'timerMaxAgeMs',
+        'toastSeconds',
+        'timerMaxAgeMinutes',
         'maxCost',
       ],
-      ...['sendAttempts', 'sendBackoffMs', 'subagents', 'agentTypes', 'allowChecks'],
+      ...['sendAttempts', 'sendBackoffSeconds', 'subagents', 'agentTypes', 'allowChecks'],
     ]);
   });
 
@@ -84,21 +84,21 @@ describe('C1: the table of settings', () => {
       maxStagnant: 3,
       maxContinuations: 10,
       ceiling: 500,
-      minIntervalMs: 1000,
+      minIntervalSeconds: 1,
       maxTodos: 20_000,
       maxTitleBytes: 4096,
       singleInProgress: true,
       countdownSeconds: 2,
-      toastDuration: 900,
-      gracePeriod: 500,
-      timerMaxAgeMs: 600_000,
+      toastSeconds: 0.9,
+      graceSeconds: 0.5,
+      timerMaxAgeMinutes: 10,
       contextShare: 0.9,
       maxTokens: null,
       maxCost: null,
       maxMinutes: null,
       circuitAfter: 3,
       sendAttempts: 3,
-      sendBackoffMs: 500,
+      sendBackoffSeconds: 0.5,
       baselineSeconds: 60,
       backgroundWaitMinutes: 30,
       skipAgents: ['plan', 'planner', 'compaction', 'prometheus', 'momus'],
@@ -169,7 +169,7 @@ describe('C1: the table of settings', () => {
 
   it('gives every setting a name for the environment and a flag', () => {
     expect(environmentName('maxContinuations')).toBe('UNTILDONE_MAX_CONTINUATIONS');
-    expect(environmentName('minIntervalMs')).toBe('UNTILDONE_MIN_INTERVAL_MS');
+    expect(environmentName('minIntervalSeconds')).toBe('UNTILDONE_MIN_INTERVAL_SECONDS');
     expect(flagName('goOnPhrases')).toBe('--go-on-phrases');
     expect(environmentName('context.maxMessages')).toBe('UNTILDONE_CONTEXT_MAX_MESSAGES');
     expect(flagName('tools.shellTimeoutSeconds')).toBe('--tools-shell-timeout-seconds');

@@ -1,4 +1,6 @@
-// Every setting, once (C1): types, reader, JSON Schema, environment names, flags and docs come from here.
+// Every setting, once (C1): types, reader, JSON Schema, environment names, flags and docs come from here. A time has its
+// unit at the end of its name: Seconds, or Minutes for what usually takes minutes. Fractions are fine.
+import { goOnPhrases, stopWords } from './phrases.ts';
 import {
   choice,
   described,
@@ -7,14 +9,13 @@ import {
   flag,
   type Infer,
   integer,
-  type JsonSchema,
-  jsonSchema,
   type Kind,
   line,
   list,
   named,
   nullable,
   number,
+  type OldName,
   type Part,
   section,
 } from './schema.ts';
@@ -51,6 +52,11 @@ function shared<T>(
   return { ...perAgent<T>(kind, byDefault, summary, actsIn), perAgent: false };
 }
 
+/** Old names are read for good: nobody's file stops working. In the schema too, so that editors say what is new. */
+function renamed<S extends Setting>(old: OldName, setting: S): S {
+  return { ...setting, old };
+}
+
 /** Of a group: these are all for our own agent. */
 function part<T>(kind: Kind<T>, byDefault: NoInfer<T>, summary: string): Setting<T, T, false> {
   return shared<T>(kind, byDefault, summary, ownAgent);
@@ -71,9 +77,10 @@ function group<const F extends Readonly<Record<string, Setting>>>(
 /** What a human can be told of while they look elsewhere. */
 export const noticeEvents = ['paused', 'permission', 'outcome'] as const;
 
-const hour = 3_600_000;
-const week = 10_080;
-const year = 525_600;
+const hour = 3600;
+const day = 1440;
+const week = 7 * day;
+const year = 365 * day;
 const names = list(line(100), 1000);
 const phrases = list(line(200), 1000);
 const tokens = integer(1000, 100_000_000);
@@ -110,14 +117,14 @@ const modelPrice = section({
 const worker = section({
   enabled: described(flag, 'Whether todos may be handed to it; not given: yes.'),
   purpose: described(line(300), 'What it is for, in a few words: the agent chooses by them.'),
-  prompt: described(line(4000), 'What it is told beside the rules that all workers have.'),
+  prompt: described(line(4000), 'What it is told in addition to the rules for all workers.'),
   model: described(nullable(line(200)), 'Its model as provider/model; null or not given: that of the run.'),
   tools: described(
     list(line(100), 50),
     'Names of the workspace tools that it gets; not given: those that only read.',
   ),
   maxSteps: described(integer(1, 1000), 'Steps after which it must report.'),
-  timeoutSeconds: described(integer(1, 86_400), 'Seconds after which it is ended.'),
+  timeoutSeconds: described(integer(1, 86_400), 'Seconds after which it is stopped.'),
   maxTokens: described(
     nullable(integer(1000, 1_000_000_000)),
     'Tokens that it may spend on one todo; null: what the run may spend.',
@@ -133,13 +140,13 @@ const check = {
     ),
     directory: described(line(1000), 'Folder of the workspace in which the command runs.'),
     expectExit: described(integer(0, 255), 'Exit status of a pass; not given: 0.'),
-    expectOutput: described(pattern, 'Regular expression that the output of the command must match besides.'),
+    expectOutput: described(pattern, 'Regular expression that the output of the command must match too.'),
     environment: described(
       list(line(200), 100),
-      'Environment variables that the command gets besides the harmless ones.',
+      'Further environment variables that the command gets; harmless ones it always gets.',
     ),
     file: described(line(1000), 'Path of a file or folder, relative to the workspace.'),
-    exists: described(flag, 'The file must be there; so it is if nothing else is said.'),
+    exists: described(flag, 'The file must exist; this is the default.'),
     absent: described(flag, 'There must be no such file or folder.'),
     matches: described(pattern, 'Regular expression that the text of the file must match.'),
     http: described(line(2000), 'Address that is asked with GET; redirects are not followed.'),
@@ -147,7 +154,10 @@ const check = {
     body: described(pattern, 'Regular expression that the body of the answer must match.'),
     anyHost: described(flag, 'Allows addresses of other machines than this one.'),
     human: described(line(1000), 'Question that a human answers with untildone approve.'),
-    timeoutSeconds: described(number(0.1, 86_400), 'Seconds after which the check is ended and has failed.'),
+    timeoutSeconds: described(
+      number(0.1, 86_400),
+      'Seconds after which the check is stopped and counts as failed.',
+    ),
     files: described(
       list(line(1000), 200),
       'Patterns of the files whose change makes a result stale; none: the whole workspace.',
@@ -161,49 +171,13 @@ const todoCheck = section({
   checks: described(list(line(100), 100), 'Names of the checks that prove such a todo.'),
 });
 
-/** Missing one lets an agent run against its human's word: worse than an odd word too many. */
-const stopWords = phrasesIn(`
-  stop, stop it, stop now, please stop, stop please, halt, abort, cancel, quit, enough, that's enough
-  stopp, stoppen, bitte stopp, anhalten, aufhören, hör auf, abbrechen
-  arrête, arrêtez, arrêter
-  para, detente, basta, pare, parar
-  fermati, ferma
-  стоп, остановись
-  dur
-  停, 停止, 停下
-  止めて, やめて, ストップ
-  그만, 멈춰
-  रुको
-  توقف
-`);
-
-const goOnPhrases = phrasesIn(`
-  continue, continue please, please continue, go on, go ahead, proceed, please proceed
-  keep going, carry on, resume, finish it, finish the rest, do the rest
-  weiter, mach weiter, bitte weiter, weitermachen, fortfahren
-  continuer, vas-y, poursuis
-  continúa, continua, continue por favor, continúa por favor, sigue, adelante
-  vai avanti, prossegue
-  продолжай, дальше
-  devam, devam et
-  继续, 接着做
-  続けて, 続行
-  계속, 계속해
-  जारी रखो
-  استمر
-`);
-
-function phrasesIn(lines: string): readonly string[] {
-  return lines.trim().split(/\s*[,\n]\s*/);
-}
-
 const ownSettings = {
   mode: perAgent(
     choice('off', 'observe', 'enforce'),
     'enforce',
     'off: the host behaves as without untildone; observe: decisions are recorded and change nothing; enforce: they are carried out.',
   ),
-  enabled: perAgent(flag, true, 'Whether stop attempts are answered at all.'),
+  enabled: perAgent(flag, true, 'Whether untildone acts when an agent stops.'),
   scope: shared(
     choice('session', 'turn'),
     'session',
@@ -217,16 +191,14 @@ const ownSettings = {
   maxContinuations: perAgent(
     integer(1, 10_000),
     10,
-    'Continuations since a todo first became final or a check first passed before the turn ends as exhausted.',
+    'Continuations without a newly finished todo or a newly passed check before the turn ends as exhausted.',
   ),
   ceiling: perAgent(integer(1, 100_000), 500, 'Continuations after one human message, whatever happens.'),
-  minIntervalMs: perAgent(
-    integer(0, hour),
-    1000,
-    'Milliseconds that pass at least between two continuations.',
-    toldHosts,
+  minIntervalSeconds: renamed(
+    { name: 'minIntervalMs', per: 1000 },
+    perAgent(number(0, hour), 1, 'Seconds that pass at least between two continuations.', toldHosts),
   ),
-  maxTodos: shared(integer(1, 1_000_000), 20_000, 'Todos that a plan may hold; a longer list is refused.'),
+  maxTodos: shared(integer(1, 1_000_000), 20_000, 'Todos that a plan may have; a longer list is refused.'),
   maxTitleBytes: shared(
     integer(16, 65_536),
     4096,
@@ -244,23 +216,27 @@ const ownSettings = {
     'Seconds that an idle session waits before a continuation is sent.',
     toldHosts,
   ),
-  toastDuration: perAgent(
-    integer(0, 60_000),
-    900,
-    'Milliseconds that each toast of the countdown is shown.',
-    toldHosts,
+  toastSeconds: renamed(
+    { name: 'toastDuration', per: 1000 },
+    perAgent(number(0, 60), 0.9, 'Seconds that each toast of the countdown is shown.', toldHosts),
   ),
-  gracePeriod: perAgent(
-    integer(0, 60_000),
-    500,
-    'Milliseconds after the start of a countdown in which a message without an id does not cancel it.',
-    ['enforcer'],
+  graceSeconds: renamed(
+    { name: 'gracePeriod', per: 1000 },
+    perAgent(
+      number(0, 60),
+      0.5,
+      'Seconds after the start of a countdown in which a message without an id does not cancel it.',
+      ['enforcer'],
+    ),
   ),
-  timerMaxAgeMs: perAgent(
-    integer(0, 24 * hour),
-    600_000,
-    'Milliseconds that a timer may be late after a restart; an older one pauses the session instead.',
-    toldHosts,
+  timerMaxAgeMinutes: renamed(
+    { name: 'timerMaxAgeMs', per: 60_000 },
+    perAgent(
+      number(0, day),
+      10,
+      'Minutes that a countdown may be late after a restart; a later one pauses the session instead.',
+      toldHosts,
+    ),
   ),
   contextShare: perAgent(
     number(0.1, 1),
@@ -290,16 +266,19 @@ const ownSettings = {
     'Times that the same error may come before continuations end as failed.',
   ),
   sendAttempts: perAgent(integer(1, 10), 3, 'Times that sending one continuation is tried.', toldHosts),
-  sendBackoffMs: perAgent(
-    integer(0, 600_000),
-    500,
-    'Milliseconds before a failed send is tried again; each further one waits longer.',
-    toldHosts,
+  sendBackoffSeconds: renamed(
+    { name: 'sendBackoffMs', per: 1000 },
+    perAgent(
+      number(0, 600),
+      0.5,
+      'Seconds before a failed send is tried again; each further try waits twice as long.',
+      toldHosts,
+    ),
   ),
   baselineSeconds: shared(
     number(0, 86_400),
     60,
-    'Seconds that a run waits for the checks to be tried before the first call to the model; then no further one is begun.',
+    'Seconds that a run waits for the checks to be tried before the first call to the model; after that no further check is started.',
     ownAgent,
   ),
   backgroundWaitMinutes: perAgent(
@@ -316,19 +295,23 @@ const ownSettings = {
   subagents: perAgent(
     choice('off', 'on'),
     'off',
-    'Whether a subagent is held to a plan of its own.',
+    'Whether a subagent is kept working on a plan of its own.',
     toldHosts,
   ),
-  stopWords: shared(phrases, stopWords, 'Messages that stop the automation when they are all a human says.'),
+  stopWords: shared(
+    phrases,
+    stopWords,
+    'Messages that stop the automation, if they are all that a human says.',
+  ),
   goOnPhrases: shared(
     phrases,
     goOnPhrases,
-    'Messages that take up the open todos of earlier turns when they are all a human says.',
+    'Messages that resume the open todos of earlier turns, if they are all that a human says.',
   ),
   agentTypes: shared(
     names,
     [],
-    'Types of workers that a todo may be for, in hosts that have some; our own agent knows those of workers.',
+    'Types of workers that a todo may be for, in hosts that have workers; our own agent takes them from workers.',
     ['opencode', 'mcp'],
   ),
   liveView: shared(
@@ -346,7 +329,7 @@ const ownSettings = {
   models: shared(
     named(modelProvider, 200),
     {},
-    'Providers by the name that stands before the slash of a model; a known name changes that provider.',
+    'Providers, by the name before the slash of a model; a known name changes that provider.',
     ownAgent,
   ),
   prices: shared(
@@ -376,7 +359,7 @@ const ownSettings = {
   }),
   tools: group('What the workspace tools of our own agent may do.', {
     shellAllow: part(list(line(500), 1000), [], 'Patterns of commands that the agent may run by itself.'),
-    shellTimeoutSeconds: part(integer(1, 86_400), 120, 'Seconds after which a command is ended.'),
+    shellTimeoutSeconds: part(integer(1, 86_400), 120, 'Seconds after which a command is stopped.'),
   }),
   permissions: {
     ...group('What our own agent may do. Never taken from a project.', {
@@ -423,7 +406,7 @@ const ownSettings = {
   workers: shared(
     named(worker, 50),
     {},
-    'Workers by their type: those that come along (explorer, coder, tester) changed, and your own.',
+    'Workers by type: your own, and changes to the built-in ones (explorer, coder, tester).',
     ownAgent,
   ),
   checks: shared(
@@ -489,24 +472,6 @@ function frozen(value: unknown): unknown {
     Object.freeze(value);
   }
   return value;
-}
-
-export function configSchema(): JsonSchema {
-  const properties = Object.entries<Setting>(settingTable).map(([name, setting]) => [
-    name,
-    { ...jsonSchema(setting), default: setting.default },
-  ]);
-  return {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'untildone configuration',
-    description: 'Settings of untildone for a project (untildone.json) or for a user.',
-    type: 'object',
-    properties: {
-      $schema: { description: 'Address of this schema, for editors.', type: 'string' },
-      ...Object.fromEntries(properties),
-    },
-    additionalProperties: false,
-  };
 }
 
 /** Letter case does not count: hosts spell the same agent "Build" and "build". */

@@ -151,8 +151,8 @@ export function describeRest(context: StopContext): string {
   const isCheckMissing =
     rests === 'word' && context.goalChecks.length === 0 && !context.state.descriptor.judgesGoal;
   const how = isCheckMissing ? ' For `done` give this project a check: untildone config init.' : '';
-  if (unseen === 0 && rests === 'word') return `Nothing is open, but no check speaks for the work.${how}`;
-  if (unseen === 0) return 'Nothing is open, but a check has not been answered.';
+  if (unseen === 0 && rests === 'word') return `Nothing is open, but no check covers the work.${how}`;
+  if (unseen === 0) return 'Nothing is open, but a check is still waiting for its answer.';
   return `Nothing is open; ${todos(unseen)} ${unseen === 1 ? 'rests' : 'rest'} on the agent's word alone.${how}`;
 }
 

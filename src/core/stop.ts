@@ -152,7 +152,7 @@ function withHidden({ hidden = [] }: State, given: ReturnType<typeof honest>) {
 export function hiddenSentence(hidden: readonly string[]): string {
   const named = hidden.slice(0, namedOpen).map((path) => oneLine(visibleLine(path), 80));
   const more = hidden.length > namedOpen ? ' and others' : '';
-  return `Ignored since your message, and counted all the same: ${named.join(', ')}${more}.`;
+  return `These files are ignored only since your message, so they count: ${named.join(', ')}${more}.`;
 }
 
 const ended = (sentence: string) => (/[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`);
@@ -161,7 +161,7 @@ const ended = (sentence: string) => (/[.!?…]$/u.test(sentence) ? sentence : `$
 function honest({ recordBroken }: State, { outcome, sentence, inputs }: RuleAnswer) {
   if (recordBroken === null || (outcome !== 'done' && outcome !== 'claimed'))
     return { outcome, sentence, inputs };
-  const told = `The record of the plan was changed from outside: ${recordBroken}. Nothing in it is proof.`;
+  const told = `The record of the plan was changed from outside: ${recordBroken}. It proves nothing.`;
   const rests: Rest = 'record';
   return { outcome: 'claimed' as const, sentence: told, inputs: { ...inputs, rests } };
 }
@@ -355,7 +355,7 @@ function countContinuation(counters: Counters, kind: TextKind, { end }: ParkedSt
 
 /** Yesterday's countdown must not spend today's tokens (V5). */
 function isTooOld(since: number, at: number, { settings }: Policy): boolean {
-  return at - since > settings.timerMaxAgeMs;
+  return at - since > settings.timerMaxAgeMinutes * 60_000;
 }
 
 /** The stop is decided again, so that the record and the human are told. */
@@ -384,7 +384,7 @@ function sendAgain(
   policy: Policy,
 ): State | Step {
   const { epoch, at } = event;
-  const { sendAttempts, sendBackoffMs } = policy.settings;
+  const { sendAttempts, sendBackoffSeconds } = policy.settings;
   const isLost = event.news === 'lost';
   const isOver = isLost ? !isOnItsWay(injection) : injection.state === 'observed';
   // An asked host is answered at most once: there is nothing to send again.
@@ -403,7 +403,7 @@ function sendAgain(
   }
   const again: State = { ...state, injection: { ...injection, state: 'intended', attempts } };
   if (isLost) return step(again, [{ type: 'inject', epoch, text: null }]);
-  const dueAt = at + sendBackoffMs * 2 ** (attempts - 1);
+  const dueAt = at + Math.round(sendBackoffSeconds * 1000) * 2 ** (attempts - 1);
   return { ...again, timer: { purpose: 'resend', dueAt, epoch } };
 }
 

@@ -161,7 +161,7 @@ describe('single texts', () => {
     const context = stopContext(patch);
     const text = worded('failed-check', 1, context, []);
     expect(text).toContain(
-      'The check “unit” of the whole work failed. Mend the cause.\nIt printed:\n| two failed',
+      'The check “unit” of the whole work failed. Fix the cause.\nIt printed:\n| two failed',
     );
     expect(text).not.toContain('next todo');
   });

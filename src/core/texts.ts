@@ -28,25 +28,29 @@ function text<const Kind extends string>(kind: Kind, sentence: string, words: Wo
   return { kind, sentence, ...words };
 }
 
-const standard = text('standard', 'Todos are open and no rule lets the agent stop: it goes on.', {
+const standard = text('standard', 'Todos are still open: the agent is told to go on.', {
   applies: () => true,
   lines: (context) => (context.level === 1 ? staleListLine(context) : unchangedLine(context)),
 });
 
 export const texts = [
-  text('output-limit', 'The output limit cut the answer off: the agent takes up the same todo.', {
+  text('output-limit', 'The output limit cut the answer off: the agent goes on with the same todo.', {
     applies: ({ stop }) => stop.end === 'length',
     lines: () =>
       'Your answer was cut off by the output limit. Take up the same todo where you stopped, in smaller steps.',
   }),
-  text('iteration-budget', 'Many tool calls were made in a row: the agent takes stock and goes on.', {
-    applies: ({ stop }) => stop.end === 'iteration-budget',
-    lines: ({ counts }) =>
-      planSize(counts) === 0
-        ? 'You have made many tool calls without a plan. Write down what is finished and what remains as todos, then go on; if nothing remains, answer.'
-        : 'You have made many tool calls in a row. Take stock: bring the todo list up to date, then go on.',
-  }),
-  text('loop', 'The agent repeats itself: it is told to try another way.', {
+  text(
+    'iteration-budget',
+    'The agent made many tool calls in a row: it is told to update its list and go on.',
+    {
+      applies: ({ stop }) => stop.end === 'iteration-budget',
+      lines: ({ counts }) =>
+        planSize(counts) === 0
+          ? 'You have made many tool calls without a plan. Write down what is finished and what remains as todos, then go on; if nothing remains, answer.'
+          : 'You have made many tool calls in a row. Take stock: bring the todo list up to date, then go on.',
+    },
+  ),
+  text('loop', 'The agent is repeating itself: it is told to try another way.', {
     applies: ({ state }) => state.loopAlarms > 0 && !state.loopTold,
     lines: () =>
       'You have been repeating the same calls without a new result. Stop doing that: say in one sentence what is missing, then try a different way.',
@@ -86,13 +90,17 @@ export const texts = [
         ? 'The checks of your work are still running. Stop again in a moment; nothing else is needed.'
         : `The checks of your work are still running. Call ${descriptor.tools.verify} to wait for their results.`,
   }),
-  text('text-question', 'The answer ends in a question: the agent decides by itself or pauses.', {
-    applies: ({ stop }) => stop.question,
-    lines: ({ state: { descriptor } }) =>
-      descriptor.tools.pause === null
-        ? 'Your answer ends in a question, but nobody is waiting to answer it. Decide by yourself, note the assumption, and go on.'
-        : `Your answer ends in a question. If you need a human, call ${descriptor.tools.pause}; otherwise decide by yourself, note the assumption, and go on.`,
-  }),
+  text(
+    'text-question',
+    'The answer ends in a question: the agent is told to decide by itself, or to pause.',
+    {
+      applies: ({ stop }) => stop.question,
+      lines: ({ state: { descriptor } }) =>
+        descriptor.tools.pause === null
+          ? 'Your answer ends in a question, but nobody is waiting to answer it. Decide by yourself, note the assumption, and go on.'
+          : `Your answer ends in a question. If you need a human, call ${descriptor.tools.pause}; otherwise decide by yourself, note the assumption, and go on.`,
+    },
+  ),
   text('empty-answer', 'The answer was empty: the agent is asked again.', {
     applies: ({ stop, state }) => stop.end === 'empty' && state.emptyAnswers === 1,
     lines: () => 'Your last answer was empty.',
@@ -182,7 +190,7 @@ function failureLines({ state, goalChecks }: StopContext): string[] {
   const tail = todo === undefined ? (state.goal[failed[0] ?? '']?.tail ?? null) : todo.failureTail;
   return [
     todo === undefined
-      ? `The check ${failed.map((check) => quoteForModel(check, 80)).join(', ')} of the whole work failed. Mend the cause.`
+      ? `The check ${failed.map((check) => quoteForModel(check, 80)).join(', ')} of the whole work failed. Fix the cause.`
       : `The check of ${quoteForModel(todo.title)} failed, so it is open again.`,
     tail === null ? '' : `It printed:\n${quoteTail(tail)}`,
   ];

@@ -295,9 +295,9 @@ function noteLoss(batch: Event[], { id, sessionId, at, type }: Event): void {
 }
 
 export const lossSentence = (loss: string) =>
-  `The record of this session is not whole: ${loss}. Todos may be missing.`;
+  `The record of this session is not complete: ${loss}. Todos may be missing.`;
 
-const storeWentBack = 'the store was put back to an earlier moment, or lost, and with it what happened since';
+const storeWentBack = 'the store was restored to an earlier state, or lost, and with it what happened since';
 
 /** Without a checker nothing can be proved. */
 function createRefuser({ clock, identifiers }: EngineOptions): Checker {

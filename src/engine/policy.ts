@@ -8,6 +8,7 @@ import {
   mergeSettings,
   parseEnvironment,
   validateConfig,
+  withNewNames,
   withoutGrants,
 } from '../core/config.ts';
 import { parseJsonText } from '../core/json-text.ts';
@@ -56,7 +57,13 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction) {
 const policyKey = (text: string, hash: HashFunction): string => hash(text).slice(0, 32);
 
 function readSnapshot(key: string, text: string | null, hash: HashFunction = sha256): Policy | null {
-  return text !== null && policyKey(text, hash) === key ? (JSON.parse(text) as Policy) : null;
+  return text !== null && policyKey(text, hash) === key ? policyFromText(text) : null;
+}
+
+/** As it was stored, perhaps by an earlier version. */
+export function policyFromText(text: string): Policy {
+  const policy = JSON.parse(text) as Policy;
+  return { ...policy, settings: withNewNames(policy.settings) };
 }
 
 /** What the human's last message froze for a session; null: nothing, or it was edited in the store. */
@@ -112,7 +119,8 @@ export function readPolicy(sources: PolicySources): PolicyResult {
   const flag = { ...(sources.flags ?? nothingSaid), file: null };
 
   const files = [user, project].flatMap(({ file }) => (file === null ? [] : [file]));
-  const seen = { warnings: [...environment.warnings, ...project.warnings], files, project };
+  const warnings = [user, project, environment, flag].flatMap((source) => source.warnings ?? []);
+  const seen = { warnings, files, project };
   if (!user.ok || !project.ok || !environment.ok || !flag.ok)
     return { ok: false, problems: [user, project, environment, flag].flatMap(problemsOf), ...seen };
   const layers = { user: user.config, project: project.config };
@@ -151,7 +159,7 @@ function placed(problem: Problem, origins: Origins, files: readonly ConfigFile[]
 }
 
 type FileResult = ConfigResult & { readonly file: ConfigFile | null };
-const nothingSaid = { ok: true, config: {}, file: null } as const;
+const nothingSaid: FileResult & { ok: true } = { ok: true, config: {}, file: null };
 
 function problemsOf(result: FileResult): PolicyProblem[] {
   if (result.ok) return [];
@@ -195,8 +203,8 @@ function judgeProject(
   found: FileResult,
   accepted: PartialSettings | 'all',
 ): ProjectPart {
-  const { config: asked, warnings } = withoutGrants(found.ok ? found.config : {});
-  const all = { key, folder, asked, warnings };
+  const { config: asked, warnings: grants } = withoutGrants(found.ok ? found.config : {});
+  const all = { key, folder, asked, warnings: [...(found.warnings ?? []), ...grants] };
   if (accepted === 'all') return { ...found, ...all, ...(found.ok ? { config: asked } : {}), pending: null };
   const path = found.file?.path ?? join(folder, configFileName);
   // A broken file is told like any other difference: it must not switch us off.
@@ -215,7 +223,10 @@ function readConfigFile(directory: string | null, origin: ConfigFile['origin'], 
   if (!content.ok) return content.isMissing ? nothingSaid : refuse(content.sentence, file);
   if (!isUtf8(content.bytes)) return refuse('must be text in UTF-8', file);
   const json = parseJsonText(new TextDecoder().decode(content.bytes));
-  return json.ok ? { ...validateConfig(json.value), file } : refuse(json.error, file);
+  if (!json.ok) return refuse(json.error, file);
+  const { warnings = [], ...result } = validateConfig(json.value);
+  const inFile = ({ path, message }: Problem) => ({ path, message: `${message} (${printable(file.path)})` });
+  return { ...result, warnings: warnings.map(inFile), file };
 }
 
 /** Null: it cannot be read. Ticking a box does not change what a plan file asks for. */
@@ -238,7 +249,7 @@ function distrust(stats: FileStats, directory: string, owners: Owners): string |
   if (!owners.includes(stats.uid))
     return 'belongs to another user, so it is not read: make it your own (chown)';
   if ((stats.mode & 0o002) === 0 || findRepository(directory) !== null) return null;
-  return 'may be written by anyone on this machine, so it is not read: take that right away (chmod o-w)';
+  return 'may be written by anyone on this machine, so it is not read: remove that right (chmod o-w)';
 }
 
 /** Null: files have no owners here. */

@@ -7,6 +7,7 @@ import type { Event } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import { defaultSettings, type Settings } from '../core/settings.ts';
 import type { Session, SessionTimer } from '../core/state.ts';
+import { policyFromText } from './policy.ts';
 import { createRuntime } from './runtime.ts';
 import { recordedEvents } from './session-record.ts';
 import type { Store } from './store.ts';
@@ -123,7 +124,7 @@ function createRun(store: Store, sessionId: string, other: Settings | null, firs
   let fired = 0;
   // The goal's checks are no setting: their recorded results only make sense with them.
   const held = (text: string): Policy => {
-    const policy = JSON.parse(text) as Policy;
+    const policy = policyFromText(text);
     return other === null ? policy : { settings: other, goalChecks: policy.goalChecks };
   };
   let policy: Policy = first === null ? { settings: other ?? defaultSettings, goalChecks: [] } : held(first);

@@ -33,7 +33,7 @@ export async function ownSession(
     const holder = await look();
     if (holder === owner) return;
     const taker = holder === null ? 'another process, which has ended' : processOf(holder);
-    const sentence = `This session was taken up by ${taker}, so this run ends here and leaves it alone.`;
+    const sentence = `This session was taken over by ${taker}, so this run ends here and leaves it alone.`;
     throw new UntildoneError('session-taken', sentence);
   };
   let cancel = () => {};

@@ -43,7 +43,7 @@ function enter(mode: 'asked' | 'told', goalChecks: readonly string[] = []) {
 }
 
 const words = { messageId: 'w', turnId: 'w', agent: null, fingerprint: null, policyHash: null };
-const loss = 'the store was put back to an earlier moment, or lost';
+const loss = 'the store was restored to an earlier state, or lost';
 
 describe.each(['asked', 'told'] as const)('a store that went back (%s)', (mode) => {
   beforeEach(async () => {

@@ -79,7 +79,7 @@ const fingerprintTimeoutMs = 5000;
 const sleptWaitMs = 2000;
 
 const lastBlockMessage =
-  'the agent is continued once more; unless it calls a tool, the host then ends the turn by itself, and its report of success says nothing about the todos.';
+  'the agent is told to go on once more. Unless it calls a tool, the host then ends the turn by itself; that it reports success says nothing about the todos.';
 
 const nothing: HookAnswer = {};
 const interrupted = { type: 'human-aborted', how: 'interrupted' } as const;
@@ -171,7 +171,7 @@ export function createAnswers(context: Context) {
     const speaks = speaker.type === 'human' && !isOurs;
     const agent = speaks ? agentAbove() : null;
     if (agent !== null) {
-      const sentence = `this message is not taken as a human's: it reached the hook from beneath ${agent}.`;
+      const sentence = `this message does not count as a human's: it came from ${agent}.`;
       const refused = Object.assign(new Error(sentence), { code: 'not-human' });
       appendFailure(hook.environment, refused, {
         ...{ at: call.at, host: descriptor.host, hook: call.hook, sessionId },

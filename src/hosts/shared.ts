@@ -39,7 +39,7 @@ export function openPlanText(state: State | null): string | null {
 
 export function describeFailure({ title, failureTail }: Todo): string {
   const printed = failureTail === null ? '' : `\nIt printed:\n${quoteTail(failureTail)}`;
-  return `The check of ${quoteForModel(title)} failed, so it is not completed and stays open. Mend the cause, then complete it again.${printed}`;
+  return `The check of ${quoteForModel(title)} failed, so it is not completed and stays open. Fix the cause, then complete it again.${printed}`;
 }
 
 const mostLogBytes = 1_048_576;

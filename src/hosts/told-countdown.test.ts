@@ -44,7 +44,7 @@ describe('a countdown', () => {
   it(
     'E5: how long each toast is shown can be set',
     inMemory(async (stage) => {
-      const process = await counting(stage, { settings: { toastDuration: 400, countdownSeconds: 1 } });
+      const process = await counting(stage, { settings: { toastSeconds: 0.4, countdownSeconds: 1 } });
       expect(process.toasts).toMatchObject([
         { durationMs: 400, message: 'Resuming in 1 s, 2 todos remaining' },
       ]);
@@ -79,7 +79,7 @@ describe('a countdown', () => {
   it(
     'G10: that a long minimum interval makes is told once, and counted only at its end',
     inMemory(async (stage) => {
-      const process = await counting(stage, { settings: { minIntervalMs: 60_000 } });
+      const process = await counting(stage, { settings: { minIntervalSeconds: 60 } });
       await stage.clock.advance(2000);
       expect(process.toasts).toHaveLength(2);
       await works(process);

@@ -124,7 +124,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
     it(
       'V5: an idle that was on its way during the clean end starts nothing either',
       over(async (stage) => {
-        const first = await stage.startWorking({ settings: { countdownSeconds: 0, minIntervalMs: 0 } });
+        const first = await stage.startWorking({ settings: { countdownSeconds: 0, minIntervalSeconds: 0 } });
         const ending = first.runtime.dispose();
         await Promise.all([first.idles(), ending]);
         await stage.clock.advance(100);
@@ -166,7 +166,7 @@ for (const kind of ['memory', 'sqlite'] as const) {
       'G10: an idle 100 ms after an injection is continued later, never dropped',
       over(async (stage) => {
         const process = await stage.startWorking({
-          settings: { countdownSeconds: 0, minIntervalMs: 5000, maxStagnant: 100, maxContinuations: 100 },
+          settings: { countdownSeconds: 0, minIntervalSeconds: 5, maxStagnant: 100, maxContinuations: 100 },
         });
         await process.idles();
         for (let turn = 1; turn <= 6; turn++) {

@@ -38,7 +38,7 @@ describe('a continuation that the host took', () => {
       expect(new Set(process.injected.map(({ key }) => key)).size).toBe(1);
       expect(process.injected).toHaveLength(3);
       expect((await stage.session()).settled).toMatchObject({ outcome: 'failed', reason: 'delivery-failed' });
-      expect(process.notices.at(-1)).toContain('did not take the continuation');
+      expect(process.notices.at(-1)).toContain('did not accept the continuation');
     }),
   );
 

@@ -402,10 +402,11 @@ function createToasts({ clock, policy, host, onError }: ToldRuntimeOptions) {
     if (countdown === undefined || seconds <= 0) return;
     const { session } = countdown;
     const { settings } = policy(session);
-    const { countdownSeconds, toastDuration } = settingsForAgent(settings, session.agent.name);
+    const { countdownSeconds, toastSeconds } = settingsForAgent(settings, session.agent.name);
     const open = session.plan.filter(isOpen).length;
     const message = `Resuming in ${seconds} s, ${open} ${open === 1 ? 'todo' : 'todos'} remaining`;
-    const toast = { title: 'Todos remain', message, level: 'warning', durationMs: toastDuration } as const;
+    const durationMs = Math.round(toastSeconds * 1000);
+    const toast = { title: 'Todos remain', message, level: 'warning', durationMs } as const;
     // Safe: the countdown is in the store.
     host.notify(session, toast).catch(onError);
     // A long wait is told once, and counts down at its end.

@@ -61,7 +61,7 @@ export function readItemText(paragraph: string, line: number, hasTitle = true) {
       const name = said[1]?.toLowerCase() as Attribute['name'];
       attributes.push({ name, value: unescapeComment((said[2] ?? '').trim()), line: at });
     } else if (attributes.length === 0) title.push(visible);
-    const sentence = 'this looks like a check but stands inside backticks that began on a line above';
+    const sentence = 'this looks like a check but is inside backticks that began on a line above';
     if (hidden === 'code' && /^\s*check:/i.test(text)) warnings.push(inLine(at, sentence));
     start = end + 1;
   });
@@ -83,7 +83,7 @@ export function findLostChecks(paragraph: string, line: number, hasTodo: boolean
       return [];
     const sentence =
       word === 'check'
-        ? 'this check stands where no todo is, so it is not run; write it below a todo, or under "checks" in the front matter'
+        ? 'this check belongs to no todo, so it is not run; write it below a todo, or under "checks" in the front matter'
         : `"${word}:" is not understood; for a check write "check:"`;
     return [inLine(line + index, sentence)];
   });

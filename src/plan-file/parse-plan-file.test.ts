@@ -179,7 +179,7 @@ describe('what stands below a todo', () => {
       'line 9',
       'line 11',
     ]);
-    expect(warnings[0]).toContain('stands where no todo is');
+    expect(warnings[0]).toContain('belongs to no todo');
   });
 
   it('V1: names the line of a misspelt check, and leaves other words alone', () => {
@@ -233,8 +233,8 @@ describe('front matter', () => {
   });
 
   it.each([
-    [['---', 'checks: !!js/function x', '---'], 'no YAML'],
-    [['---', 'checks: [a', '---'], 'no YAML'],
+    [['---', 'checks: !!js/function x', '---'], 'not YAML'],
+    [['---', 'checks: [a', '---'], 'not YAML'],
     [['---', 'checks:', '  - {run: npm test}', '---'], 'a check must be a text, got an object'],
     [['---', 'checks:', '  - ""', '---'], 'this check is empty'],
     [['---', `title: ${'x'.repeat(40_000)}`, '---'], 'more than 32768 characters'],

@@ -214,7 +214,7 @@ describe('what an agent gains by editing the file', () => {
     write('- [ ] One', '  check: unit', '  check: rm -rf .');
     const bench = open({ isAllowed: (check) => check === 'unit' });
     expect((await synced(bench)).notices).toEqual([
-      expect.stringContaining('line 1: a check that no human allowed'),
+      expect.stringContaining('line 1: a check that you did not allow'),
     ]);
     expect((await bench.todos())[0]?.checks).toEqual(['unit']);
   });

@@ -247,8 +247,8 @@ function linkItems(items: readonly PlanItem[], known: KnownFile | null, plan: re
 }
 
 const keptChecks =
-  'the checks of a todo that is in the plan already are not changed by the file, unless `--plan` or `plan import` names it anew';
-const unknownCheck = 'a check that no human allowed was left out; it counts from the human’s next import';
+  'the checks of a todo that is in the plan already are not changed by the file, unless `--plan` or `plan import` names it again';
+const unknownCheck = 'a check that you did not allow was left out; it counts after your next import';
 
 /** A tick is a claim, a tick taken out reopens, a line that is gone drops its todo. */
 function compareItems(

@@ -134,7 +134,7 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
       // Safe: the human is told.
       const { reason, mark, message } = error as Partial<YAMLException>;
       const why = excerpt(reason ?? message ?? String(error));
-      problems.push(inLine((mark?.line ?? 0) + 2, `the front matter is no YAML: ${why}`));
+      problems.push(inLine((mark?.line ?? 0) + 2, `the front matter is not YAML: ${why}`));
     }
     const { title, checks } = isObject(value) ? value : {};
     if (typeof title === 'string' && title.trim() !== '') found.title = title.trim();
@@ -207,7 +207,7 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
     const said: Partial<Record<Attribute['name'], string>> = {};
     for (const { name, value, line: at } of [...attributes, ...below]) {
       if (name === 'check') addCheck(value, checks, at);
-      else if (value === '') warnings.push(inLine(at, `nothing is said behind "${name}:"`));
+      else if (value === '') warnings.push(inLine(at, `nothing follows "${name}:"`));
       else said[name] ??= value;
     }
     const { blocked = null, context = item.context, 'done when': completionCriteria = null } = said;

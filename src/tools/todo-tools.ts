@@ -462,6 +462,6 @@ function fitting(todos: readonly Todo[], view: (todo: Todo) => object) {
   const shown = todos.filter((todo) => chosen.has(todo)).map(view);
   const leftOut = todos.length - shown.length;
   if (leftOut === 0) return { shown, more: {}, notices: [] };
-  const notice = `${leftOut} more todos are not shown here; they are part of the plan all the same.`;
+  const notice = `${leftOut} more todos are not shown here; they are still part of the plan.`;
   return { shown, more: { leftOut }, notices: [notice] };
 }

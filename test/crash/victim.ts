@@ -78,7 +78,7 @@ const host: ToldHost = {
   readPlan: async () => null,
   notify: async () => {},
 };
-const settings = { ...defaultSettings, countdownSeconds: 0.01, minIntervalMs: 0 };
+const settings = { ...defaultSettings, countdownSeconds: 0.01, minIntervalSeconds: 0 };
 const runtime = createRuntime({
   store,
   clock,

@@ -51,6 +51,22 @@ const alsoPlayed = [
   'docs/reference/rules.md',
 ];
 
+/** Pages whose commands are not played here, and why. */
+const notPlayed: Readonly<Record<string, string>> = {
+  'docs/checks.md': 'it looks at sessions of its own story; the guide about checks plays the commands',
+  'docs/cli.md': 'it looks at sessions of a recorded run; the tests of the commands make them',
+  'docs/enforcer.md': 'a fragment without its program; examples/04-idle-enforcer.ts is a whole one, and runs',
+  'docs/explanation/compared.md': 'a loop around another program, which would call a model that costs money',
+  'docs/hosts/claude-code.md': 'it installs the real program; test/hosts starts it',
+  'docs/hosts/opencode.md': 'it installs the real program; test/hosts starts it',
+  'docs/library.md': 'its program has a test of its own below',
+  'docs/live-view.md': 'attach needs a run and a terminal; test/view has both',
+  'docs/plan-files.md': 'the guide about plan files plays the same commands',
+  'docs/run-events.md': 'it hands the events to jq, which is not ours; events.test.ts tests them',
+  'docs/scripted-model.md': 'its programs have a test of their own below',
+  'docs/trust.md': 'trust asks at a terminal; its own tests have one',
+};
+
 const greeting = 'export const greet = (name) => `Hello, ' + '$' + '{name}!`;\n';
 /** What every guide finds: a project whose test fails until somebody does the work. */
 const project: Readonly<Record<string, string>> = {
@@ -269,6 +285,15 @@ describe('all pages', () => {
         }),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('first-use 29: every page with something to type is played, or says here why not', () => {
+    const typed = pages.filter((page) =>
+      blocksOf(read(page)).some(({ language }) => ['sh', 'js', 'ts'].includes(language)),
+    );
+    const known = [...guides, ...alsoPlayed, ...Object.keys(notPlayed)];
+    expect(typed.filter((page) => !known.includes(page))).toEqual([]);
+    expect(Object.keys(notPlayed).filter((page) => !typed.includes(page))).toEqual([]);
   });
 
   it('first-use 19: every command and every option that a page tells people to type exists', async () => {

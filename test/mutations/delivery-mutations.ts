@@ -30,7 +30,7 @@ export const deliveryMutations = mutationsOf({
       why: "yesterday's countdown spends today's tokens",
     },
     'timer-always-old': {
-      find: 'return at - since > settings.timerMaxAgeMs;',
+      find: 'return at - since > settings.timerMaxAgeMinutes * 60_000;',
       replace: 'return at - since > 0;',
       why: 'a late timer is lost',
     },
@@ -70,7 +70,7 @@ export const deliveryMutations = mutationsOf({
       why: 'a dead host is called for ever',
     },
     'send-no-backoff': {
-      find: 'sendBackoffMs * 2 ** (attempts - 1)',
+      find: 'Math.round(sendBackoffSeconds * 1000) * 2 ** (attempts - 1)',
       replace: '0',
       why: 'a failing host is hammered',
     },

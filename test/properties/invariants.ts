@@ -104,7 +104,7 @@ function checkContinuation(moment: Moment, continuation: InjectCommand | AnswerC
   if (told && !before.descriptor.immediate) {
     const due = Math.max(
       reference.stopAt + settings.countdownSeconds * 1000,
-      (reference.lastContinuationAt ?? 0) + settings.minIntervalMs,
+      (reference.lastContinuationAt ?? 0) + settings.minIntervalSeconds * 1000,
     );
     must(event.at >= due, 'a told host is given its countdown', { at: event.at, due });
   }

@@ -171,7 +171,7 @@ export const limitCases: readonly RuleCase[] = [
       wait('the countdown runs', told, 2000),
       wait(
         'the minimum interval lasts longer than the countdown',
-        all(told, withSession({ lastContinuationAt: driverStart }), withSettings({ minIntervalMs: 4000 })),
+        all(told, withSession({ lastContinuationAt: driverStart }), withSettings({ minIntervalSeconds: 4 })),
         4000,
       ),
     ],

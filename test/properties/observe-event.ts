@@ -26,7 +26,7 @@ function isGenuine(
 ): boolean {
   if (event.messageId !== null) return !reference.messageIds.has(event.messageId);
   const waiting = state.descriptor.mode === 'told' && reference.parkedAt !== null;
-  return !(waiting && event.at - (reference.parkedAt ?? 0) < policy.settings.gracePeriod);
+  return !(waiting && event.at - (reference.parkedAt ?? 0) < policy.settings.graceSeconds * 1000);
 }
 
 /** Folds an event and what became of it into the account. */

@@ -39,7 +39,7 @@ export function setupOf(number: number, mode: HostMode, settings: Partial<Settin
         ceiling: 1 + digit(24),
         scope: digit(3) === 2 ? 'turn' : 'session',
         countdownSeconds: digit(3),
-        minIntervalMs: digit(2) * 4000,
+        minIntervalSeconds: digit(2) * 4,
         circuitAfter: 2 + digit(3),
         sendAttempts: 1 + digit(3),
         maxTokens: digit(4) === 3 ? 800 : null,

@@ -236,7 +236,7 @@ export async function runHostAttempts(stage: Stage): Promise<Row[]> {
       encoding: 'utf8',
     });
     const gain = describeGain(await stage.victim(victim));
-    const isRefused = ran.stdout.includes("not taken as a human's");
+    const isRefused = ran.stdout.includes("does not count as a human's");
     rows.push({
       way: 'commands',
       attempt: hostAttempt(from),
@@ -257,7 +257,7 @@ function happenedOf(attempt: string, said: string): string {
   if (attempt.includes('init'))
     return 'Done: that host gets hooks and the todo tools, and our agent gets nothing.';
   if (attempt.includes('hook')) return 'Ignored: our own agent has no hooks.';
-  if (said.includes("not taken as a human's")) return saidByHook(said);
+  if (said.includes("does not count as a human's")) return saidByHook(said);
   if (attempt.includes('import')) return 'The todo was taken, its check was not.';
   return `Refused: ${said}`;
 }

@@ -46,7 +46,7 @@ describe('V2: a file that the agent ignored', () => {
     expect(run.ended.outcome).not.toBe('done');
     expect(run.todos[0]).toMatchObject({ verification: 'failed' });
     expect(run.ended.sentence).toContain(
-      'Ignored since your message, and counted all the same: made/alpha.txt',
+      'These files are ignored only since your message, so they count: made/alpha.txt',
     );
   });
 
@@ -60,7 +60,7 @@ describe('V2: a file that the agent ignored', () => {
     const first = await stage.run();
     expect(told(first)).toEqual({ outcome: 'done', code: 0, texts: [] });
     expect(first.evidence.map(({ check }) => check).sort()).toEqual(['$ test -e made/alpha.txt', 'alpha']);
-    const sentence = 'Ignored since your message, and counted all the same: dist/out.js.';
+    const sentence = 'These files are ignored only since your message, so they count: dist/out.js.';
     expect(first.ended.sentence).toContain(sentence);
     expect((await stage.command('why')).out.replaceAll(/\s+/gu, ' ')).toContain(sentence);
     const second = await stage.run('Once more.');

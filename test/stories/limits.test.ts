@@ -197,7 +197,7 @@ describe('the pace', () => {
   it('G10: our own loop is asked and answered at once, whatever the minimum interval says', async () => {
     const played = await play({
       protocol,
-      settings: { minIntervalMs: 3_600_000, countdownSeconds: 3600 },
+      settings: { minIntervalSeconds: 3600, countdownSeconds: 3600 },
       steps: [plan('Write alpha'), say('Done.'), say('Done!'), ...alpha],
     });
     expect(continuations(played)).toEqual(['standard', 'standard']);

@@ -112,7 +112,7 @@ describe('V5: an owner whose session was taken', () => {
       writeFileSync(join(line.project, 'go'), '');
       expect(await first.ended, first.err()).toBe(1);
       expect(first.err()).toContain(
-        `taken up by ${isGivenBack ? 'another process, which has ended' : 'process 12 on elsewhere'}`,
+        `taken over by ${isGivenBack ? 'another process, which has ended' : 'process 12 on elsewhere'}`,
       );
       expect(line.model.requests).toHaveLength(2);
       expect(readFileSync(join(line.project, 'log.txt'), 'utf8')).toBe('one\n');

@@ -140,7 +140,7 @@ describe('an agent that edits the file instead of working', () => {
     });
     const told = await stage.run(runPlan);
     expect(existsSync(join(stage.root, 'planted.txt'))).toBe(false);
-    expect(notices(told)).toContain('a check that no human allowed was left out');
+    expect(notices(told)).toContain('a check that you did not allow was left out');
     expect(told.todos.at(-1)).toMatchObject({ title: 'Something easy', checks: [] });
   });
 

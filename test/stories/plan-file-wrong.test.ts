@@ -12,7 +12,7 @@ describe('a file that is no plan', () => {
     [
       'has broken front matter',
       '---\nchecks: [\n---\n- [ ] One\n',
-      /is wrong: line \d+: the front matter is no YAML/,
+      /is wrong: line \d+: the front matter is not YAML/,
     ],
     ['has a broken check', '- [ ] One\n  - check:\n', /is wrong: line 2: this check is empty\./],
     [

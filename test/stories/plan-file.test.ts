@@ -191,7 +191,7 @@ describe('going on', () => {
       { title: 'Write gamma', checks: [] },
     ]);
     expect(second.todos[0]?.verification).not.toBe('passed');
-    expect(notices(second)).toContain('a check that no human allowed was left out');
+    expect(notices(second)).toContain('a check that you did not allow was left out');
   });
 
   it('V2: a new message wants the file: without it the checks of the human would be lost', async () => {

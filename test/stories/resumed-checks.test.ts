@@ -135,7 +135,7 @@ describe('P40: a check that appears in the plan file later', () => {
     stage.write('PLAN.md', '- [ ] Write alpha\n');
     const kept = await stage.run(['--resume']);
     expect(kept.todos).toMatchObject([{ checks: ['$ grep -q good alpha.txt'] }]);
-    expect(notices(kept)).toContain('unless `--plan` or `plan import` names it anew');
+    expect(notices(kept)).toContain('unless `--plan` or `plan import` names it again');
     const named = await stage.run(['--resume', ...runPlan]);
     expect(named.todos).toMatchObject([{ title: 'Write alpha', checks: [] }]);
     expect(notices(named)).toContain('line 1: no longer checked by $ grep -q good alpha.txt');

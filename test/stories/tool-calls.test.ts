@@ -90,7 +90,7 @@ describe('a call that cannot be read', () => {
       });
       const [result] = lastResults(played.requests[1]!);
       expect(result?.text).toContain(
-        'The input of write_file is no valid JSON, or it was cut off: send one JSON object with path, content.',
+        'The input of write_file is not valid JSON, or it was cut off: send one JSON object with path, content.',
       );
       expect(JSON.stringify(played.requests[1]!.body)).not.toMatch(/AI_|JSONParse|Error message|half/);
       expect(eventsOf(played, 'tool-ended')).toMatchObject([{ tool: 'write_file', ok: false }]);

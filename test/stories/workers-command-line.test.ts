@@ -80,6 +80,6 @@ describe('workers on the command line', () => {
     writeFileSync(file, JSON.stringify({ workers: { explorer: { tools: ['shell'] } } }));
     const { code, err } = await line.run(...run, '--trust');
     expect(code).toBe(3);
-    expect(err).toContain('workers.explorer.tools in the project’s untildone.json gives it no tools');
+    expect(err).toContain('workers.explorer.tools in the project’s untildone.json cannot give it tools');
   });
 });

@@ -115,7 +115,7 @@ describe('an interrupt while a worker is at work', () => {
       },
       [
         firstOf(
-          when((situation) => !briefOf(situation).includes('begun before'), runCommand('sleep 30')),
+          when((situation) => !briefOf(situation).includes('started before'), runCommand('sleep 30')),
           writeFile('alpha.txt', 'a'),
         ),
         report(),

@@ -77,5 +77,5 @@ it('S4 S6: twelve todos over three workers, one of which fails twice: eleven don
   expect(printed).toContain('worker coder: Write part 02');
   expect(printed).toMatch(/worker tester: refused after .* It refused/);
   expect(printed).toContain(hopeless);
-  expect(printed).toMatch(/All that remains is blocked[\s\S]*its worker failed 2 times/);
+  expect(printed).toMatch(/Everything that is left is blocked[\s\S]*its worker failed 2 times/);
 }, 30_000);

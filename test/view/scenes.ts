@@ -93,7 +93,7 @@ const reminder = (level: number, number: number): Bare<AgentEvent> => ({
   type: 'continuation',
   textKind: 'standard',
   level,
-  sentence: 'Todos are open and no rule lets the agent stop: it goes on.',
+  sentence: 'Todos are still open: the agent is told to go on.',
   text: '[TODO CONTINUATION] 1/4 completed, 3 remaining.',
   number,
 });
@@ -366,12 +366,12 @@ export const scenes: readonly Scene[] = [
     name: 'waiting',
     title: 'A wait counts down; any key pauses.',
     kind: 'run',
-    shows: [/… \d+ s press any key to pause/u, 'The provider limits the rate'],
+    shows: [/… \d+ s press any key to pause/u, 'The provider limits requests'],
     events: (now) =>
       begun(now, {
         type: 'waiting',
         reason: 'rate-limited',
-        sentence: 'The provider limits the rate or is overloaded; waiting for the reset.',
+        sentence: 'The provider limits requests or is overloaded; waiting until that ends.',
         until: now + 58_000,
       }),
   },
@@ -493,7 +493,7 @@ export const scenes: readonly Scene[] = [
         type: 'run-ended',
         outcome: 'blocked',
         reason: 'all-blocked',
-        sentence: 'All that remains is blocked (1).',
+        sentence: 'Everything that is left is blocked (1 todo).',
         exitCode: 4,
         todos: plan.map((each) =>
           each.id === 'd' ? each : { ...each, status: 'completed', verification: 'passed' },

@@ -65,7 +65,7 @@ describe('the plan file of a run', () => {
     await ask();
     await followed.close();
     expect(told).toEqual([
-      'Plan file: line 3: this check is empty. Until that is mended the plan stays as it was.',
+      'Plan file: line 3: this check is empty. Until that is fixed, the plan stays as it was.',
     ]);
   });
 

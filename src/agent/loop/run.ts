@@ -173,7 +173,7 @@ function createControl(
           return state;
         }
         const sentence =
-          'Paused by a human. `untildone resume` in another terminal goes on; Ctrl-C ends the run.';
+          'Paused by you. Run `untildone resume` in another terminal to go on; Ctrl-C ends the run.';
         if (!isTold) tell({ type: 'waiting', reason: 'paused-by-human', sentence, until: null });
         await once(looks, 'look');
       }
@@ -260,7 +260,7 @@ export function followPlanFile(run: RunParts) {
     if (file === undefined || (!writes && direction === 'push')) return null;
     const synced = await file[writes ? direction : 'pull']();
     if (synced.ok) synced.notices.forEach(tell);
-    else tell(`${synced.problems.join('; ')}. Until that is mended the plan stays as it was.`);
+    else tell(`${synced.problems.join('; ')}. Until that is fixed, the plan stays as it was.`);
     return synced;
   };
   return {

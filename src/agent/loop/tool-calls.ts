@@ -121,7 +121,7 @@ export function unreadableCall(tools: readonly AgentTool[], name: string): strin
     return `There is no tool ${quoteForModel(name, 60)}; there are ${tools.map((known) => known.name).join(', ')}.`;
   const { required = [] } = tool.inputSchema as { required?: readonly string[] };
   const wanted = required.length === 0 ? 'one JSON object' : `one JSON object with ${required.join(', ')}`;
-  return `The input of ${name} is no valid JSON, or it was cut off: send ${wanted}.`;
+  return `The input of ${name} is not valid JSON, or it was cut off: send ${wanted}.`;
 }
 
 /** The ids of calls of a run and of its workers may be equal. */

@@ -139,7 +139,7 @@ const isCertificate = (code: string | null) => code !== null && /CERT|SIGNATURE/
 type Sentence = (facts: ErrorFacts & ModelFacts) => string;
 
 const sentences = {
-  aborted: () => 'The call to the model was ended.',
+  aborted: () => 'The call to the model was stopped.',
   'rate-limit': ({ label }) =>
     `${label} limits how often it may be called; the agent goes on when the limit resets.`,
   overload: ({ label }) => `${label} is overloaded; the agent goes on when it answers again.`,
@@ -164,7 +164,8 @@ const sentences = {
       ? `The certificate of ${address} is not trusted: name your own authority in NODE_EXTRA_CA_CERTS.`
       : `${address} cannot be reached: ${unreachable[code] ?? 'check the network and the address'}.`;
   },
-  refusal: ({ label, message }) => `${label} refuses this request by its content rules${said(message)}.`,
+  refusal: ({ label, message }) =>
+    `${label} refuses this request because of its content rules${said(message)}.`,
   server: ({ label, status, message }) =>
     status === null
       ? `The answer of ${label} cannot be read: it broke off or is malformed.`
@@ -184,7 +185,7 @@ const unreachable: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its name cannot be found; check the network and the address',
   EAI_AGAIN: 'its name cannot be looked up; check the network',
   ENETUNREACH: 'there is no network',
-  EHOSTUNREACH: 'there is no way to it; check the network',
+  EHOSTUNREACH: 'there is no route to it; check the network',
   ECONNRESET: brokeOff,
   EPIPE: brokeOff,
   UND_ERR_SOCKET: brokeOff,

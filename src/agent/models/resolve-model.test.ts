@@ -173,19 +173,19 @@ describe('C1: a model that cannot be taken is told in one sentence that says wha
       'ollama/../../x',
       {},
       {},
-      '"ollama/../../x" is no model: write provider/model, such as anthropic/claude-sonnet-5-5 or ollama/qwen3.',
+      '"ollama/../../x" is not a model: write provider/model, such as anthropic/claude-sonnet-5-5 or ollama/qwen3.',
     ],
     [
       '/x',
       {},
       {},
-      '"/x" is no model: write provider/model, such as anthropic/claude-sonnet-5-5 or ollama/qwen3.',
+      '"/x" is not a model: write provider/model, such as anthropic/claude-sonnet-5-5 or ollama/qwen3.',
     ],
     [
       'a\u001b[2J/b c',
       {},
       {},
-      '"a\\u001b[2J/b c" is no model: write provider/model, such as anthropic/claude-sonnet-5-5 or ollama/qwen3.',
+      '"a\\u001b[2J/b c" is not a model: write provider/model, such as anthropic/claude-sonnet-5-5 or ollama/qwen3.',
     ],
     [
       'my/x',
@@ -197,7 +197,7 @@ describe('C1: a model that cannot be taken is told in one sentence that says wha
       'my/x',
       {},
       { models: { my: { baseUrl: 'file:///etc/passwd' } } },
-      'models.my.baseUrl is no web address: write one that begins with http:// or https://.',
+      'models.my.baseUrl is not a web address: write one that begins with http:// or https://.',
     ],
     [
       'anthropic',

@@ -134,7 +134,7 @@ export function parseModelSpec(text: string): Found<Spec> {
   return refuse(
     slash === -1 && isName
       ? `The model ${shown} lacks its provider: write ${maker === undefined ? `provider/${plain}, such as ollama/${plain} for a local one` : `${maker}/${plain}`}.`
-      : `${shown} is no model: write provider/model, such as anthropic/claude-sonnet-5-5 or ollama/qwen3.`,
+      : `${shown} is not a model: write provider/model, such as anthropic/claude-sonnet-5-5 or ollama/qwen3.`,
   );
 }
 
@@ -161,10 +161,10 @@ function findAddress({ path, known, own, environment, origins }: Wanted): Found<
 export function checkBaseUrl(text: string, place: string): Found<{ url: string; isLoopback: boolean }> {
   const url = URL.parse(text.trim());
   if (url === null || !/^https?:$/.test(url.protocol))
-    return refuse(`${place} is no web address: write one that begins with http:// or https://.`);
+    return refuse(`${place} is not a web address: write one that begins with http:// or https://.`);
   const instead = 'put the key into an environment variable instead.';
   if (url.username !== '' || url.password !== '')
-    return refuse(`${place} holds a user name or a password: ${instead}`);
+    return refuse(`${place} contains a user name or a password: ${instead}`);
   if (url.search !== '' || url.hash !== '')
     return refuse(`${place} must end with the path: leave out everything after ? or #.`);
   const isLoopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(url.hostname);
@@ -199,7 +199,7 @@ function findKey({ provider, path, known, own, environment, origins }: Wanted): 
   // It cannot be a header, and the error of fetch would quote it.
   if (/^[\x21-\x7e]+$/.test(apiKey)) return { ok: true, apiKey, keyVariable };
   return refuse(
-    `The key in ${shown(keyVariable)} holds spaces or other characters that no key has: copy it again.`,
+    `The key in ${shown(keyVariable)} contains spaces or other characters that no key has: copy it again.`,
   );
 }
 

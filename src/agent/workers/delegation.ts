@@ -18,7 +18,7 @@ import type { AgentTool, ToolCallResult } from '../loop/tool-calls.ts';
 import { failedCall, reasonOf, settleInterrupted } from '../loop/tool-calls.ts';
 import { delegateToolName, type Worker, type WorkerType, workerTools } from './worker-types.ts';
 
-const beside = 'What the worker must know beside the todo: paths, findings, constraints.';
+const beside = 'What the worker must know besides the todo: paths, findings, constraints.';
 const fields = {
   todoId: described(words, 'The id of a todo that has an agentType.'),
   instructions: described(optional(text()), beside),
@@ -99,7 +99,7 @@ export function describeSession({ directory, sessionId }: Run, tools?: SessionDe
 }
 
 type Ending = Pick<NonNullable<Delegation['ended']>, 'result' | 'sentence'>;
-const reported: Ending = { result: 'done', sentence: 'It reported.' };
+const reported: Ending = { result: 'done', sentence: 'It sent its report.' };
 const failed = (sentence: string): Ending => ({ result: 'failed', sentence });
 const interrupted = (sentence: string): Ending => ({ result: 'interrupted', sentence });
 const byHuman = interrupted('It was interrupted by the human.');
@@ -311,7 +311,7 @@ export function workerPrompt({ name, prompt, isProjectPrompt }: WorkerType, root
   return [
     [
       `You are a worker of the type ${name}. Another agent hands you one piece of work; do it in the workspace, with tools, and report.`,
-      'Do that piece and nothing beside it. Look before you change, and check what you changed by running or reading it.',
+      'Do that piece and nothing else. Look before you change, and check what you changed by running or reading it.',
       neverAnOrder,
       'Nobody can answer questions: decide by yourself and note the assumption. If you cannot do the work, say so and why.',
       'End with a short report: what you did or found, with the paths that matter, what you checked and how, and what is left open. Do not claim what you have not seen.',
@@ -329,7 +329,7 @@ export function workerBrief(todo: Todo, instructions: string): string {
     ...line('It is done when', todo.completionCriteria),
     ...line('Context', todo.context),
     ...(instructions.trim() === '' ? [] : [`Instructions:\n${instructions.slice(0, longestInstructions)}`]),
-    ...(todo.startedAt === null ? [] : ['It was begun before: look first at what is there already.']),
+    ...(todo.startedAt === null ? [] : ['It was started before: look first at what is there already.']),
   ].join('\n');
 }
 

@@ -56,7 +56,7 @@ const builtIn: Readonly<Record<string, Omit<WorkerType, 'name'>>> = {
   },
   tester: {
     ...common,
-    purpose: 'reads files and runs commands to see whether something works; mends nothing itself',
+    purpose: 'reads files and runs commands to see whether something works; fixes nothing itself',
     tools: [...reading, 'shell', 'start_job', 'read_job', 'stop_job', 'list_jobs'],
   },
 };
@@ -85,7 +85,7 @@ export function workerTypes(settings: Pick<Settings, 'workers'>, origins: Origin
     const start = { ...(base ?? common), ...said };
     const isBounded = base !== undefined && origins[`${path}.tools`] === 'project';
     const tools = isBounded ? start.tools.filter((tool) => base.tools.includes(tool)) : start.tools;
-    const idle = 'in the project’s untildone.json gives it no tools that it has not by itself.';
+    const idle = 'in the project’s untildone.json cannot give it tools that it does not have already.';
     if (tools.length < start.tools.length) warnings.push(`${path}.tools ${idle}`);
     const isProjectPrompt = origins[`${path}.prompt`] === 'project';
     workers.push({ ...start, name, purpose, isProjectPrompt, tools, modelName: model ?? start.modelName });

@@ -58,9 +58,9 @@ describe('read_file', () => {
     const { put, call } = createTemporaryWorkspace();
     for (const name of ['index.ts', 'Parser.ts', 'lexer.ts']) put(`src/${name}`, 'x');
     const error = errorOf(await call('read_file', { path: 'src/parser.js' }));
-    expect(error).toMatch(/^src\/parser\.js does not exist\. The folder src holds: Parser\.ts, /u);
+    expect(error).toMatch(/^src\/parser\.js does not exist\. The folder src contains: Parser\.ts, /u);
     expect(errorOf(await call('read_file', { path: 'source/deep/parser.ts' }))).toContain(
-      'The folder . holds: src',
+      'The folder . contains: src',
     );
     expect(errorOf(await call('read_file', { path: 'src/index.ts/x' }))).toContain(
       'src/index.ts is not a folder',

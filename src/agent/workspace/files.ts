@@ -79,10 +79,10 @@ async function readWindow(
 export const writeFile = defineTool({
   name: 'write_file',
   description:
-    'Writes a whole text file of the workspace: creates it, with the folders it needs, or replaces what it holds. To ' +
+    'Writes a whole text file of the workspace: creates it, with the folders it needs, or replaces all of it. To ' +
     'change a part of a file use edit_file.',
   access: 'write',
-  input: { path, content: described(text(), 'All that the file shall hold.') },
+  input: { path, content: described(text(), 'The whole text of the file.') },
   run: ({ path: given, content }, { root, limits, changed }) =>
     inWritablePlace(root, given, async (place) => {
       const isNew = place.missing.length > 0;
@@ -101,7 +101,7 @@ export const writeFile = defineTool({
 export const editFile = defineTool({
   name: 'edit_file',
   description:
-    'Replaces a piece of text in a file of the workspace. oldText must be exactly what the file holds, white space ' +
+    'Replaces a piece of text in a file of the workspace. oldText must be exactly what is in the file, white space ' +
     'included and without line numbers, and must occur once: include enough lines around it. With all: true every ' +
     'occurrence is replaced.',
   access: 'write',
@@ -182,7 +182,7 @@ function explainAbsent(whole: string, shown: string, wanted: string): string {
   const similar =
     at === -1
       ? 'Read the file again: it may have changed.'
-      : `The same words stand at line ${at + 1} with other white space: copy them exactly.`;
+      : `The same words are at line ${at + 1} with other white space: copy them exactly.`;
   return `oldText does not occur in ${shown} (0 times); nothing was changed. ${similar}`;
 }
 
@@ -295,5 +295,5 @@ export async function explainMissing({ root, existing, missing, shown }: files.P
   ranked.sort((left, right) => right.likeness - left.likeness);
   const closest = ranked.slice(0, suggestedNames).map(({ name }) => displayName(name));
   const rest = names.length > suggestedNames ? ', …' : '';
-  return `${shown} does not exist. The folder ${folder} holds: ${closest.join(', ')}${rest}.`;
+  return `${shown} does not exist. The folder ${folder} contains: ${closest.join(', ')}${rest}.`;
 }

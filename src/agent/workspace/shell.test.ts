@@ -109,7 +109,7 @@ describe('shell', () => {
       expect(existsSync(join(workspace.root, 'escaped'))).toBe(true);
       expect(survivors(workspace)).toEqual([]);
       const output = outputOf(await workspace.call('shell', { command: breakOut }));
-      expect(output).toMatch(/left 1 process running, which were ended: use start_job/u);
+      expect(output).toMatch(/left 1 process running, which were stopped: use start_job/u);
       expect(survivors(workspace)).toEqual([]);
     },
   );
@@ -130,7 +130,7 @@ describe('shell', () => {
     const workspace = createTemporaryWorkspace({}, controller.signal);
     const running = workspace.call('shell', { command: 'echo begun; sleep 100' });
     setTimeout(() => controller.abort(), 400);
-    expect(errorOf(await running)).toMatch(/interrupted and ended.*begun/su);
+    expect(errorOf(await running)).toMatch(/interrupted and stopped.*begun/su);
     expect(survivors(workspace)).toEqual([]);
     expect(errorOf(await workspace.call('shell', { command: 'touch never' }))).toContain('not started');
     expect(existsSync(join(workspace.root, 'never'))).toBe(false);

@@ -14,7 +14,7 @@ export const shell = defineTool({
   description:
     'Runs a command with /bin/sh in the workspace root and answers its exit code and output (standard output and errors ' +
     'together; of long output the beginning and the end). There is no input and no terminal: use flags that answer ' +
-    'questions. Everything the command leaves running is ended with it; for servers and watchers use start_job.',
+    'questions. Everything the command leaves running is stopped with it; for servers and watchers use start_job.',
   access: 'execute',
   input: { command, timeoutSeconds: optional(described(integer(1, 1800), 'When to end it; default 120.')) },
   async run({ command: line, timeoutSeconds }, context) {
@@ -26,14 +26,14 @@ export const shell = defineTool({
     const ended = await endInTime(running, milliseconds, signal);
     if (ended.startError !== null) return refuse(`The command could not be started: ${ended.startError}.`);
     const printed = output.take().trimEnd() || '(no output)';
-    const rest = ended.notEnded === 0 ? '' : ` ${ended.notEnded} processes could not be ended.`;
+    const rest = ended.notEnded === 0 ? '' : ` ${ended.notEnded} processes could not be stopped.`;
     const late =
-      `The command did not end within ${milliseconds / 1000} s and was ended. ` +
+      `The command did not end within ${milliseconds / 1000} s and was stopped. ` +
       'Give it more time with timeoutSeconds, or run it with start_job.';
-    const stopped = ended.cause === 'time' ? late : 'The command was interrupted and ended.';
+    const stopped = ended.cause === 'time' ? late : 'The command was interrupted and stopped.';
     if (ended.cause !== null) return refuse(`${stopped}${rest} Output so far:\n${printed}`);
     const left = ended.leftRunning === 1 ? '1 process' : `${ended.leftRunning} processes`;
-    const hint = ` It left ${left} running, which were ended: use start_job for those.${rest}`;
+    const hint = ` It left ${left} running, which were stopped: use start_job for those.${rest}`;
     return `${describeEnd(ended)}${ended.leftRunning === 0 ? '' : hint}\n${printed}`;
   },
 });
@@ -44,7 +44,7 @@ export function isFailedCommand(tool: string, output: string): boolean {
 }
 
 function describeEnd(ended: CommandEnd): string {
-  if (ended.exitCode === null && ended.signal === null) return 'It could not be ended.';
+  if (ended.exitCode === null && ended.signal === null) return 'It could not be stopped.';
   return ended.signal === null ? `Exit code ${ended.exitCode}.` : `Ended by signal ${ended.signal}.`;
 }
 
@@ -106,7 +106,7 @@ function describeJob({ id, description, end, isStopped }: Job): string {
   if (end === null) return `${name}: running.`;
   if (end.startError !== null) return `${name}: could not be started: ${end.startError}.`;
   if (isStopped) return `${name}: stopped. ${describeEnd(end)}`;
-  const left = end.leftRunning > 0 ? ` ${end.leftRunning} processes it left were ended.` : '';
+  const left = end.leftRunning > 0 ? ` ${end.leftRunning} processes it left were stopped.` : '';
   return `${name}: ${describeEnd(end)}${left}`;
 }
 

@@ -29,7 +29,7 @@ describe('config', () => {
     expect(out).toMatch(/^ {2}maxStagnant +5 {2}\(project file\)$/m);
     expect(out).toMatch(/^ {2}ceiling +40 {2}\(environment\)$/m);
     expect(out).toMatch(/^ {2}maxContinuations +20 {2}\(flag\)$/m);
-    expect(out).toMatch(/^ {2}minIntervalMs +1000 {2}\(default\)$/m);
+    expect(out).toMatch(/^ {2}minIntervalSeconds +1 {2}\(default\)$/m);
     expect(out).toMatch(/^ {2}agents\["my agent"\]\.mode +"off" {2}\(project file\)$/m);
     expect(err).toBe(
       'untildone: warning: UNTILDONE_CIELING: is not a setting and is ignored; did you mean UNTILDONE_CEILING?\n',

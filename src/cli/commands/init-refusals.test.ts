@@ -15,8 +15,8 @@ afterEach(() => bench.close());
 describe('init that cannot', () => {
   it.each([
     ['broken JSON', hostState, '{ "a": 1, }}', 'is not valid JSON: line 1, column 12'],
-    ['a list', settings, '[]', 'holds something else than a JSON object'],
-    ['hooks of another shape', settings, '{"hooks": []}', 'has something else than an object at "hooks"'],
+    ['a list', settings, '[]', 'has something other than a JSON object in it'],
+    ['hooks of another shape', settings, '{"hooks": []}', 'has something other than an object at "hooks"'],
     ['a doubled key', settings, '{"env":{},"env":{}}', 'has the key "env" twice'],
     ['bytes that are no text', settings, '\u0000bytes', 'is not'],
   ])(
@@ -66,7 +66,7 @@ describe('init that cannot', () => {
     rmSync(join(bench.root, settings), { recursive: true });
     rmSync(join(bench.project, '.claude'), { recursive: true });
     bench.write('project/.claude', 'a file');
-    await expectRefusal('lies in something that is not a folder');
+    await expectRefusal('is inside something that is not a folder');
   });
 
   it('C1: a state directory that cannot be made is told before any file of a host is touched', async () => {

@@ -81,7 +81,7 @@ describe('plan import', () => {
   it('V3: beneath an agent it takes no checks from the file, and says so', async () => {
     writeFileSync(path, document.join('\n'));
     const { out } = await bench.runWith({ agentAbove: async () => 'Codex' }, 'plan', 'import', 'PLAN.md');
-    expect(out).toContain('note: line 5: a check that no human allowed was left out');
+    expect(out).toContain('note: line 5: a check that you did not allow was left out');
     expect((await bench.run('plan', 'export', 'plan-')).out).not.toContain('check:');
   });
 

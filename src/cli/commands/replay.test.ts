@@ -67,7 +67,7 @@ describe('V6: replay', () => {
     expect(out.split('\n')).toEqual([
       'Session alpha-0001 “Build the parser”: 16 events, 6 decisions. Under the other settings 1 answer would differ:',
       '  event 14, 2027-01-15 08:00:15, stop-attempted',
-      '      was       sent back to work: todos open. Todos are open and no rule lets the agent stop: it goes on (reminder 3 of 3).',
+      '      was       sent back to work: todos open. Todos are still open: the agent is told to go on (reminder 3 of 3).',
       '      would be  may stop: stagnant. No progress after 2 continuations.',
       'Only the first difference is certain: after it the agent would have done other things.',
       '',

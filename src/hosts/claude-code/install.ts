@@ -25,7 +25,7 @@ export const claudeCodeInstaller: installer.HostInstaller = {
   oldestVersion: null,
   knownVersions: ['2.1.325'],
   howToGet: 'npm install --global @anthropic-ai/claude-code',
-  afterInstall: 'Sessions of Claude Code that are open already keep their old settings: start new ones.',
+  afterInstall: 'Claude Code sessions that are already running keep their old settings: restart them.',
   howToRemovePlugin: `claude plugin uninstall ${pluginName}`,
   survey,
 };
@@ -119,7 +119,7 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
     ];
     if (scope === 'project' && excludeFile !== null)
       targets.push({ path: excludeFile, edits: [{ kind: 'line', text: `/${localSettings}` }] });
-    const tracked = `${settings.project} is tracked by git: in a folder that nobody trusted yet, Claude Code takes no grants from it, and it holds paths of this machine. Run: ${untrack}`;
+    const tracked = `${settings.project} is tracked by git: Claude Code ignores its permissions in a folder that nobody trusted yet, and it contains paths of this machine. Run: ${untrack}`;
     return { targets, notes: isTrackedHere ? [tracked] : [], summary: `${claudeCodeHooks.length} hooks` };
   }
 
@@ -158,7 +158,7 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
       [
         ignored && broken('trust', ignored, `make ${wrong.path} plain JSON`),
         off && broken('trust', `Hooks are switched off in ${off}.`, `take "disableAllHooks" out of ${off}`),
-        isManaged && broken('trust', managed, 'ask whoever administers this machine'),
+        isManaged && broken('trust', managed, 'ask the administrator of this machine'),
         ok('trust', 'Settings can be read, and hooks are allowed.'),
       ],
       [
@@ -174,7 +174,7 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
       [
         !isTrusted && isLocal && isLocalTracked && note('grants', tracked, untrack),
         !isTrusted && !isLocal && note('grants', committed, `untildone init ${hostName}`),
-        ok('grants', 'todo_pause and todo_verify need no question.'),
+        ok('grants', 'todo_pause and todo_verify are allowed without asking.'),
       ],
     ];
   }

@@ -56,7 +56,7 @@ export function translate(value: unknown, { at, environment, toolPrefix }: HookM
   if (hook === null) return refuse('The payload names no hook event.');
   if (mainId === null) return refuse('The payload names no session.');
   const readAsks = hookRows.get(hook);
-  if (readAsks === undefined) return refuse(`There is no hook ${hook} with us.`);
+  if (readAsks === undefined) return refuse(`untildone has no hook ${hook}.`);
   const [agentId, agentType] = [textOf(fields['agent_id']), textOf(fields['agent_type'])];
   // Its todos land in its parent's list: its session has no plan, but its stop is on the record (C4).
   const isSubagent = hook === 'SubagentStop';

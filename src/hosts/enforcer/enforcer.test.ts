@@ -231,7 +231,7 @@ describe('an idle session with open todos', () => {
     await stage.idles();
     await stage.clock.advance(minute);
     expect(stage.injected).toEqual([]);
-    expect(stage.toasts.at(-1)?.message).toContain('stay open');
+    expect(stage.toasts.at(-1)?.message).toContain('are still open');
   });
 });
 
@@ -359,6 +359,13 @@ describe('sessions and agents that are left alone', () => {
       1,
     );
     expect((await idleFor(await stopped({ settings: { skipAgents: ['Build'] } }))).injected).toEqual([]);
+  });
+
+  it('C1, first-use 30: an old name of a setting counts, and the program is told the new one', async () => {
+    const old: object = { toastDuration: 400 };
+    const { errors, toasts } = await idleFor(await stopped({ settings: old }));
+    expect(toasts[0]?.durationMs).toBe(400);
+    expect(String(errors)).toContain('settings: toastDuration: is now toastSeconds: write 0.4 there');
   });
 
   it('C2: everything, when it is switched off', async () => {

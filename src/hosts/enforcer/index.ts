@@ -65,6 +65,9 @@ export function createEnforcer(options: EnforcerOptions) {
     throw new UntildoneError('invalid-config', `name: must be a text of 1 to ${longestName} characters`);
   const flags = validateConfig(options.settings ?? {});
   if (!flags.ok) throw new UntildoneError('invalid-config', flags.problems.map(problemSentence).join('; '));
+  // Read all the same: an old name of a setting.
+  for (const warning of flags.warnings ?? [])
+    onError(new UntildoneError('invalid-config', `settings: ${problemSentence(warning)}`));
   const told: Told<OwnMemory> = createTold({
     ...{ name, prefix: `${name}:`, instance: name, clock, environment, checker, onError },
     ...{ identifiers: createIdentifiers(clock), store: options.store, watch },

@@ -42,7 +42,7 @@ export function readSettingsFile(shown: string) {
     real = fs.realpathSync(found);
   } catch (error) {
     const code = errorCode(error);
-    const known = { ENOTDIR: 'lies in something that is not a folder', ENOENT: 'is a link to nothing' };
+    const known = { ENOTDIR: 'is inside something that is not a folder', ENOENT: 'is a link to nothing' };
     throw new Refusal(known[code as keyof typeof known] ?? `cannot be read (${code})`, { cause: error });
   }
   const missingFolders = missing.map((_name, index) => join(real, ...missing.slice(0, index + 1)));
@@ -60,7 +60,7 @@ export function assertWritable({ path, text, missingFolders }: ReturnType<typeof
   try {
     fs.accessSync(dirname(missingFolders[0] ?? path), fs.constants.W_OK);
   } catch (error) {
-    throw new Refusal(`lies in a folder that cannot be written (${errorCode(error)})`, { cause: error });
+    throw new Refusal(`is in a folder that cannot be written (${errorCode(error)})`, { cause: error });
   }
 }
 

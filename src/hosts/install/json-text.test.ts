@@ -98,10 +98,10 @@ describe('adding to a JSON text', () => {
   });
 
   it.each([
-    ['{"env": []}', 'has something else than an object at "env"'],
-    ['{"permissions": {"allow": "all"}}', 'has something else than a list at "permissions.allow"'],
+    ['{"env": []}', 'has something other than an object at "env"'],
+    ['{"permissions": {"allow": "all"}}', 'has something other than a list at "permissions.allow"'],
     ['{"env": {}, "env": {}}', 'has the key "env" twice in one object'],
-    ['[1]', 'holds something else than a JSON object'],
+    ['[1]', 'has something other than a JSON object in it'],
     ['{"a": 1\n "b": 2}', 'is not valid JSON: line 2, column 2: comma expected'],
     ['{"a": ', 'is not valid JSON: line 1, column 7: value expected'],
   ])('C1: %j is refused with a sentence', (text, sentence) => {

@@ -52,7 +52,7 @@ function parse(text: string): Node {
     const place = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
     throw new Refusal(`is not valid JSON: ${place}: ${words.join(' ').toLowerCase()}`);
   }
-  if (root?.type !== 'object') throw new Refusal('holds something else than a JSON object');
+  if (root?.type !== 'object') throw new Refusal('has something other than a JSON object in it');
   return root;
 }
 
@@ -70,7 +70,7 @@ export function applyJson(text: string, edit: JsonEdit, host: string): string {
     return append(start, node, path[depth] ?? '', nested);
   }
   if (kind === 'member') return edit.named ? replaceValue(text, node, value) : text;
-  if (node.type !== 'array') throw new Refusal(`has something else than a list at "${path.join('.')}"`);
+  if (node.type !== 'array') throw new Refusal(`has something other than a list at "${path.join('.')}"`);
   const [first, ...others] = oursIn(node, edit, host);
   if (first === undefined) {
     // Without a version, or with options, the name is a person's own wish.
@@ -87,7 +87,7 @@ function descend(text: string, path: KeyPath) {
   let node = parse(text);
   for (const [depth, key] of path.entries()) {
     if (node.type !== 'object')
-      throw new Refusal(`has something else than an object at "${path.slice(0, depth).join('.')}"`);
+      throw new Refusal(`has something other than an object at "${path.slice(0, depth).join('.')}"`);
     const named = node.children?.filter(({ children }) => children?.[0]?.value === key) ?? [];
     // Programs read the last of two equal keys, the parser the first.
     if (named.length > 1) throw new Refusal(`has the key "${key}" twice in one object`);

@@ -217,8 +217,8 @@ function definePluginTool({ told, voice, clock, configuration }: Plugin, tool: T
 const commands = {
   'untildone-status': 'Shows the plan, what untildone does or waits for, and its last decision',
   'untildone-why': 'Explains the last decision of untildone in this session',
-  'untildone-pause': 'No continuations in this session until untildone-resume',
-  'untildone-resume': 'Lifts a pause or a stop in this session',
+  'untildone-pause': 'Tells the agent nothing in this session until untildone-resume',
+  'untildone-resume': 'Ends a pause or a stop in this session',
 };
 const nothingYet = 'untildone has seen nothing of this session yet.';
 
@@ -237,7 +237,7 @@ async function answerCommand(plugin: Plugin, id: string, name: keyof typeof comm
         return decision === undefined ? nothingYet : describeDecision(decision);
       case 'untildone-pause':
         await tell({ type: 'human-paused', reason: oneLine(words, 300) || null });
-        return 'Paused: untildone sends nothing in this session until /untildone-resume.';
+        return 'Paused: untildone tells the agent nothing in this session until /untildone-resume.';
       case 'untildone-resume': {
         if (!session?.latch && !session?.pause)
           return 'This session is neither paused nor stopped; nothing was changed.';
@@ -276,14 +276,14 @@ function describeStanding(session: State, last: Decision | undefined, now: numbe
 }
 
 function describeState({ latch, pause, parked, timer, settled, turn }: State, now: number): string {
-  if (latch !== null) return 'stopped by you; a message or /untildone-resume lifts that';
-  if (pause?.by === 'human') return 'paused by you; /untildone-resume lifts that';
+  if (latch !== null) return 'stopped by you; send a message or /untildone-resume to go on';
+  if (pause?.by === 'human') return 'paused by you; /untildone-resume goes on';
   if (pause !== null) return `paused${pause.reason === null ? '' : `: ${oneLine(pause.reason, 200)}`}`;
   if (timer !== null && parked !== null)
     return `goes on in ${Math.max(0, Math.ceil((timer.dueAt - now) / 1000))} s`;
-  if (parked !== null) return `waits (${parked.cause})`;
+  if (parked !== null) return `waiting (${parked.cause})`;
   if (settled !== null) return `the last turn ended as ${settled.outcome}`;
-  return turn === null || turn.ended ? 'idle' : 'watches the agent at work';
+  return turn === null || turn.ended ? 'idle' : 'watching the agent work';
 }
 
 const answers = {

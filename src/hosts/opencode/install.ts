@@ -23,7 +23,7 @@ export const opencodeInstaller: installer.HostInstaller = {
   oldestVersion: '1.3.4',
   knownVersions: ['1.18.33'],
   howToGet: 'npm install --global opencode-ai@latest',
-  afterInstall: 'OpenCode loads plugins when it starts: restart it where it is running already.',
+  afterInstall: 'OpenCode loads plugins when it starts: restart it if it is running.',
   howToRemovePlugin: 'take "untildone" out of "plugin" in that file',
   survey,
 };

@@ -194,7 +194,7 @@ const meanings: readonly (readonly [ErrorCode, ...(number | string)[]])[] = [
 ];
 
 const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
-  'store-busy': 'is locked by another process that does not let go; end that process and try again.',
+  'store-busy': 'is locked by another process; end that process and try again.',
   'store-corrupt':
     'is damaged; move it (with its -wal and -shm files) out of the way, or put a backup in its place.',
   'store-full':

@@ -117,7 +117,7 @@ describe('an agent that speaks for its human', () => {
     const results = JSON.stringify(
       played.requests.at(-1)?.messages.flatMap(({ toolResults }) => toolResults),
     );
-    expect(results.split("not taken as a human's")).toHaveLength(3);
+    expect(results.split("does not count as a human's")).toHaveLength(3);
     const heard = played.session.events.flatMap((event) =>
       event.type === 'human-spoke' ? [event.text] : [],
     );

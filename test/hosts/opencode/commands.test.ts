@@ -14,7 +14,7 @@ afterAll(() => stage.close());
 
 /** Idle, with enough of the countdown left to type in. */
 async function countingDown(): Promise<Conversation> {
-  const conversation = await stage.open({ config: { countdownSeconds: 6, minIntervalMs: 0 } });
+  const conversation = await stage.open({ config: { countdownSeconds: 6, minIntervalSeconds: 0 } });
   await conversation.say('[script:stubborn] Do it.');
   await stage.record.decided(conversation.id, 'not-yet');
   return conversation;

@@ -249,7 +249,7 @@ describe('time', () => {
   });
 
   it('G10: fast turns, idle again right after an injection, are continued later and never stall', async () => {
-    const ended = await playToEnd('stubborn', { config: { countdownSeconds: 0, minIntervalMs: 1000 } });
+    const ended = await playToEnd('stubborn', { config: { countdownSeconds: 0, minIntervalSeconds: 1 } });
     expect(ended.continuations).toHaveLength(3);
     const sent = ended.outbox.map(({ createdAt }) => createdAt);
     const apart = sent.slice(1).map((at, index) => at - sent[index]!);

@@ -56,7 +56,9 @@ interface Probe {
 export async function runHostKills({ kills, seed }: HostKillsOptions): Promise<HostKillsReport> {
   const random = seededRandom(seed);
   const around = await createSurroundings([story]);
-  const directory = around.folder({ config: { countdownSeconds: countdownMs / 1000, minIntervalMs: 0 } });
+  const directory = around.folder({
+    config: { countdownSeconds: countdownMs / 1000, minIntervalSeconds: 0 },
+  });
   const phases = { countdown: 0, intended: 0, sent: 0, observed: 0 };
   const broken: string[] = [];
   let probes: readonly Probe[] = [];

@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 /** Long enough to act in. */
-const patient = { countdownSeconds: 1.5, minIntervalMs: 0 };
+const patient = { countdownSeconds: 1.5, minIntervalSeconds: 0 };
 /** So long after its countdown a continuation that was not called off would have reached the model. */
 const quietMs = 2500;
 

@@ -65,7 +65,7 @@ async function abortOnce(directory: string, moment: string, delay: number): Prom
 
 describe('P19: an abort in a race with idle', () => {
   it(`${tries} times at random delays: nothing is sent after the plugin was told of it`, async () => {
-    const directory = stage.folder({ config: { countdownSeconds: 0.15, minIntervalMs: 0 } });
+    const directory = stage.folder({ config: { countdownSeconds: 0.15, minIntervalSeconds: 0 } });
     const done: Try[] = [];
     while (done.length < tries) {
       const batch = Array.from({ length: atOnce }, (_, index) =>

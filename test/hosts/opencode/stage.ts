@@ -35,7 +35,7 @@ export interface Stage extends Surroundings {
 }
 
 /** Where the countdown is not the point. */
-export const hasty = { countdownSeconds: 0.1, minIntervalMs: 0 };
+export const hasty = { countdownSeconds: 0.1, minIntervalSeconds: 0 };
 
 /** All but the host itself, which a test starts as it likes. */
 export async function createSurroundings(scripts: readonly Script[]): Promise<Surroundings> {

@@ -80,7 +80,7 @@ function toastsIn(directory: string): readonly string[] {
 /** Waits until the human was told so often that the file asks for more than they accepted. */
 function toldOfFile(directory: string, count: number): Promise<void> {
   const isThat = (toast: string) =>
-    toast.includes('neither run nor obeyed') && toast.includes('untildone trust');
+    toast.includes('is ignored until you accept it') && toast.includes('untildone trust');
   return waitUntil(`${count} toasts`, () => toastsIn(directory).filter(isThat).length >= count);
 }
 
@@ -105,7 +105,9 @@ describe('V10, P40: a project’s untildone.json that nobody accepted', () => {
     const prompt = '[script:quitter] Do it.';
     const run = await runOpencode(stage.project, stage.model, { directory, prompt });
     expect(stage.continuations(run.id)).toHaveLength(1);
-    expect(run.printed.split('neither run nor obeyed'), 'at the prompt and at the stop').toHaveLength(3);
+    expect(run.printed.split('is ignored until you accept it'), 'at the prompt and at the stop').toHaveLength(
+      3,
+    );
     expect(existsSync(join(directory, 'ran-by-us'))).toBe(false);
   });
 
@@ -150,7 +152,10 @@ describe('P37: a server that the agent leaves running', () => {
 describe('P42: a clock that is set back by seconds', () => {
   it('in the turn and in the countdown: no todo, no completion and no continuation is lost, and "stop" holds', async () => {
     const plugins = [fileURLToPath(new URL('clock-plugin.ts', import.meta.url)), ourPlugin];
-    const conversation = await stage.open({ plugins, config: { countdownSeconds: 1, minIntervalMs: 0 } });
+    const conversation = await stage.open({
+      plugins,
+      config: { countdownSeconds: 1, minIntervalSeconds: 0 },
+    });
     await conversation.say('[script:clock] Do it.');
     await conversation.waitForTurns(1);
     writeFileSync(join(conversation.directory, '.clock'), '-4000');
