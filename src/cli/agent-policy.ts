@@ -150,7 +150,7 @@ function ownFolders({ env }: Io): readonly string[] {
 }
 
 /** `permissions.allow` names a tool that does not exist or that everybody may use; null: it does not. */
-export function unknownAllowedTool({ permissions }: Pick<Settings, 'permissions'>): Problem | null {
+function unknownAllowedTool({ permissions }: Pick<Settings, 'permissions'>): Problem | null {
   const known = workspaceTools.filter(({ access }) => access !== 'read').map(({ name }) => name);
   const name = Object.keys(permissions.allow).find((one) => !known.includes(one));
   if (name === undefined) return null;

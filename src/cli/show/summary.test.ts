@@ -60,6 +60,14 @@ describe('the summary of a run', () => {
     ]);
   });
 
+  it('V1, V8: where every check passed before and nothing changed, no mere check is advised', () => {
+    const lines = summary({ outcome: 'claimed', exitCode: 3, reason: 'no-change' });
+    expect(lines.join('\n')).not.toContain('npm test');
+    expect(lines.at(-1)).toBe(
+      'next: untildone run --resume s --check "a check that fails before the work"   # only such a check would show it',
+    );
+  });
+
   it('first-use 23: an error that was told a moment ago is not told again', () => {
     const error = 'The key was refused.';
     const sentence = `The step ended in an error. ${error}`;
@@ -194,7 +202,6 @@ describe('what a human needs at the end', () => {
     ['exhausted', 'max-continuations', '"go on"   # your words give it a new budget'],
     ['blocked', 'all-blocked', '"how to get past it"   # it needs your words'],
     ['blocked', 'check-cannot-start', '--check "npm test"   # with a command that can start'],
-    ['claimed', 'no-change', '--check "npm test"   # with a command that only the work can make pass'],
     ['paused', 'repeated-question', '"your answer"   # it waits for your words'],
     ['paused', 'paused-by-model', '"your answer"   # it waits for your words'],
     ['paused', 'plan-not-resumed', '"finish what is left over"   # your words take it up'],

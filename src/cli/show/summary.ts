@@ -161,11 +161,6 @@ const wanted: Readonly<Record<string, readonly [words: string, note: string]>> =
   'paused-by-model': ['your answer', 'it waits for your words'],
 };
 
-const proofs: Readonly<Record<string, string>> = {
-  'check-cannot-start': 'with a command that can start',
-  'no-change': 'with a command that only the work can make pass',
-};
-
 function nextLines(page: Page, { outcome, reason, sessionId, resumeCommand }: RunEnded): string[] {
   if (resumeCommand === '') return [];
   const id = shortId(sessionId);
@@ -173,8 +168,14 @@ function nextLines(page: Page, { outcome, reason, sessionId, resumeCommand }: Ru
   const [command, note = ''] = ((): readonly string[] => {
     if (outcome === 'done') return [`untildone why ${id}`];
     if (reason === 'permission-pending') return [`untildone approve ${id} && ${resume}`];
+    // Every check passed before the work as well: one more such check would prove as little.
+    if (reason === 'no-change')
+      return [`${resume} --check "a check that fails before the work"`, 'only such a check would show it'];
     if (outcome === 'claimed' || reason === 'check-cannot-start')
-      return [`${resume} --check "npm test"`, proofs[reason] ?? 'with the command that proves it'];
+      return [
+        `${resume} --check "npm test"`,
+        reason === 'check-cannot-start' ? 'with a command that can start' : 'with the command that proves it',
+      ];
     const [said, why] = wanted[reason] ?? wanted[outcome] ?? [];
     return said === undefined ? [resume] : [`${resume} "${said}"`, why ?? ''];
   })();

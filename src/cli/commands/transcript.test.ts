@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  addStagnantSession,
+  type CommandBench,
+  createCommandBench,
+} from '../../../test/support/command-bench.ts';
+
+process.env['TZ'] = 'UTC';
+
+let bench: CommandBench;
+
+beforeEach(() => {
+  bench = createCommandBench();
+});
+
+afterEach(() => bench.close());
+
+describe('transcript', () => {
+  it('C3: of a session of a host it says who has the messages', async () => {
+    await addStagnantSession(bench);
+    expect((await bench.run('transcript')).out).toContain(
+      'The conversation is not kept here: scripted has it, in its own session.',
+    );
+  });
+});
+
+describe('transcript of our own agent', () => {
+  it('5: a command that failed is marked as failed, with its exit code', async () => {
+    const host = await bench.host({ sessionId: 'own-0001', descriptor: { host: 'untildone' } });
+    await host.open();
+    const result = {
+      type: 'tool-result',
+      toolName: 'shell',
+      output: { type: 'text', value: 'Exit code 1.\nno' },
+    };
+    const body = JSON.stringify({ cut: false, message: { role: 'tool', content: [result] } });
+    const at = bench.clock.now();
+    const messages = [{ sessionId: 'own-0001', turnId: null, at, kind: 'tools', body } as const];
+    await (await bench.store()).record({ messages });
+    expect((await bench.run('transcript')).out).toContain(
+      'tools\n  shell ✗ exit 1\n  │ Exit code 1.\n  │ no\n',
+    );
+    const json = JSON.parse((await bench.run('transcript', '--json')).out);
+    expect(json.messages[0].results[0].ok).toBe(false);
+  });
+});
