@@ -196,7 +196,7 @@ describe('C1: a broken configuration is a value with a clear sentence', () => {
     const result = read({ environment: { UNTILDONE_MODE: 'on' }, flags: parseFlags(['--scope=plan']) });
     expect(result).not.toHaveProperty('policy');
     expect(told(result)).toEqual([
-      `${userFile} is not valid JSON: line 3, column 1: a comma too many stands before this bracket`,
+      `${userFile} is not valid JSON: line 3, column 1: there is a comma too many before this bracket`,
       `${projectFile}: agents.build.ceiling: must be a whole number from 1 to 100000, got "x"`,
       'UNTILDONE_MODE: must be one of off, observe, enforce, got "on"',
       '--scope: must be one of session, turn, got "plan"',

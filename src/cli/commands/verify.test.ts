@@ -185,7 +185,7 @@ describe('verify: a session', () => {
     const texts = { [join(bench.project, '.gitignore')]: '' };
     await addSession({ ...policy, ignoreRules: { excludesFile: '/dev/null', texts } });
     writeFileSync(join(bench.project, 'secret.txt'), 'x');
-    const said = 'Ignored since your message, and counted all the same: secret.txt.';
+    const said = 'These files are ignored only since your message, so they count: secret.txt.';
     expect((await bench.run('verify')).out).not.toContain(said);
     writeFileSync(join(bench.project, '.gitignore'), 'secret.txt\n');
     expect((await bench.run('verify')).out).toContain(said);

@@ -34,7 +34,7 @@ describe('why', () => {
     const refused = linesOf((await bench.run('why', '--decision', '4')).out);
     expect(refused).toHaveLength(6);
     expect(refused[0]).toMatch(
-      /^alpha-0001 “Build the parser”, \d+ s ago, decision 4 of 6: sent back to work\. Todos are open /u,
+      /^alpha-0001 “Build the parser”, \d+ s ago, decision 4 of 6: sent back to work\. Todos are still open: the agent is told to go on /u,
     );
     expect(refused[1]).toBe('  rule     none of 39 lets the agent stop, so it goes on');
     expect(refused[2]).toContain('open 1, total 3, continuations 2, stagnant 2, next Document it');

@@ -65,7 +65,7 @@ describe('what stays in the scrollback', () => {
 
   it('C3: a paused run names one way to go on: the key in the living part', () => {
     const sentence =
-      'Paused by a human. `untildone resume` in another terminal goes on; Ctrl-C ends the run.';
+      'Paused by you. Run `untildone resume` in another terminal to go on; Ctrl-C ends the run.';
     const lines = taken(event(1, { type: 'waiting', reason: 'paused-by-human', sentence, until: null }));
     expect(lines.finished()).toEqual(['… waiting: Paused by you.']);
   });
