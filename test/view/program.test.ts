@@ -62,7 +62,7 @@ describe('untildone run in a terminal', () => {
     expect(refused.text).not.toContain('before the work:');
     const accepted = await ask(['y']);
     expect(accepted.code).toBe(0);
-    expect(accepted.text).toContain('before the work: check written fails');
+    expect(accepted.text).toContain('before the work: check "written" fails');
   });
 
   it('C3: draws the view while it works and leaves its lines and the summary', async () => {
