@@ -1,7 +1,7 @@
 // The human's hand on a running agent, with real processes and signals: Ctrl-C once and twice, pause, resume and stop
 // from another terminal, and going on afterwards (C3, G4); questions that are answered there, and words (S7, T3).
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -269,11 +269,18 @@ describe('a run that asks, on a terminal', () => {
 describe('words from another terminal', () => {
   it('T3, C3: `say` reaches a run that is at work, which goes on with them', async () => {
     const line = await openCommandLine({
-      steps: [plan('Write it'), runCommand('sleep 1.5'), complete('Write it'), say('Written.')],
+      steps: [
+        plan('Write it'),
+        runCommand('until test -e said; do sleep 0.1; done'),
+        complete('Write it'),
+        say('Written.'),
+      ],
     });
     const running = line.start('run', 'Do it.', '--auto', '--json', '--model', 'openai/story');
-    await running.sees((event) => event.type === 'tool-started' && event.tool === 'shell');
+    await running.sees(startsShell);
     const said = await line.runOnTerminal('say', 'Use tabs.');
+    // However long it took to start on a busy machine: the step was running all the while.
+    writeFileSync(join(line.project, 'said'), '');
     expect(said.out).toContain('The agent reads it after its running step.');
     expect(await running.ended).toBe(3);
     const messages = running.events().flatMap((event) => (event.type === 'human-message' ? [event] : []));
