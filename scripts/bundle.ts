@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { bundledPackages } from './bundled-packages.ts';
-import { type Entry, entries, quickCommands } from './entries.ts';
+import { type Entry, entries, quickCommands, quickFiles } from './entries.ts';
 import { lateFiles } from './late-files.ts';
 import { lazyBuiltins, lazyBuiltinsOf } from './lazy-builtins.ts';
 
@@ -45,7 +45,7 @@ const onlyQuickCommands: Plugin = {
   setup: ({ onResolve }) =>
     onResolve({ filter: /^\.\/(?:commands\/[\w-]+|completion)\.ts$/ }, ({ path, kind, importer }) => {
       const isTable = kind === 'dynamic-import' && /[\\/]cli[\\/](?:main|command-table)\.ts$/.test(importer);
-      const isQuick = quickCommands.some((name) => path === `./commands/${name}.ts`);
+      const isQuick = quickFiles.some((name) => path === `./commands/${name}.ts`);
       return isTable && !isQuick ? { path: './main.js', external: true } : null;
     }),
 };

@@ -17,6 +17,8 @@ export interface Entry {
 
 /** Asked for often, by people and by the lines at the bottom of their terminals. */
 export const quickCommands = ['status', 'why', 'pause', 'resume', 'stop', 'permissions', 'hook'];
+/** Their files in src/cli/commands. */
+export const quickFiles = ['status', 'why', 'hold', 'permissions', 'hook'];
 
 export const entries: readonly Entry[] = [
   { source: 'src/index.ts', output: 'index', group: 'library' },

@@ -88,7 +88,7 @@ describe('the command line', () => {
     [['status', 'a', 'b'], '"b" is one argument too many. Usage: untildone status [session]'],
     [['status', '--limit', '0'], '--limit must be a whole number of at least 1.'],
     [['status', '--limit', '-1'], '--limit must be a whole number of at least 1.'],
-    [['why', '--decision', 'last'], '--decision must be the number of a decision, from 1 on.'],
+    [['why', '--decision', 'last'], '--decision must be a whole number of at least 1.'],
     [['gc', '--older-than', 'soon'], '--older-than must be a number with m, h, d or w, such as 30d.'],
     [['replay', '--policy', 'x.json'], 'SESSION is missing. Usage: untildone replay SESSION'],
     [['replay', 'alpha'], 'Say which settings to try: --policy FILE.'],
@@ -125,10 +125,9 @@ describe('the command line', () => {
       ...jsonOption,
     } as const;
     const command = {
-      usage: 'try [goal]',
+      takes: '[goal]',
       about: [],
       options,
-      positionals: [0, 1],
       run: async () => 0,
     } as const;
     const read = (...argv: string[]) => readArguments(command, argv);

@@ -179,16 +179,20 @@ function decisionEvent(
 }
 
 function usageEvent(rows: readonly UsageRow[], { id, updatedAt, usage }: Session): RecordedEvent {
-  const counted = rows.filter(({ at }) => at >= usage.since);
-  const sum = (of: (row: UsageRow) => number): number => counted.reduce((total, row) => total + of(row), 0);
-  const priced = counted.length > 0 && counted.every(({ cost }) => cost !== null);
-  const total = {
+  const total = totalUsage(rows.filter(({ at }) => at >= usage.since));
+  return { type: 'usage', at: updatedAt, sessionId: id, step: total, total };
+}
+
+/** A sum with a part whose price is unknown has no price. */
+export function totalUsage(rows: readonly UsageRow[]) {
+  const sum = (of: (row: UsageRow) => number): number => rows.reduce((total, row) => total + of(row), 0);
+  const priced = rows.length > 0 && rows.every(({ cost }) => cost !== null);
+  return {
     inputTokens: sum(({ inputTokens }) => inputTokens),
     cachedTokens: 0,
     outputTokens: sum(({ outputTokens }) => outputTokens),
     cost: priced ? sum(({ cost }) => cost ?? 0) : null,
   };
-  return { type: 'usage', at: updatedAt, sessionId: id, step: total, total };
 }
 
 function evidenceEvent({ sessionId, at, check, todoId, ...seen }: EvidenceRow): RecordedEvent {

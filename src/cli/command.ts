@@ -1,6 +1,7 @@
 // The shape of a command: data only. program.ts makes what commander parses and explains from it, completion.ts what a
 // shell completes.
 import { type FlagsResult, flagsFor } from '../core/config.ts';
+import { UntildoneError } from '../core/error.ts';
 import type { Setting } from '../core/settings.ts';
 import type { Io } from './io.ts';
 
@@ -13,14 +14,11 @@ export interface Option {
 }
 
 export interface Command {
-  readonly usage: string;
+  /** Its arguments, as commander writes them: `[session]`, `<FILE>`; choices have a bar between them. Absent: none. */
+  readonly takes?: string;
   /** Paragraphs for `--help`, which breaks their lines itself. */
   readonly about: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
-  /** How many positional arguments it takes at least and at most. */
-  readonly positionals: readonly [least: number, most: number];
-  /** What the first positional argument may be, for completion. */
-  readonly words?: readonly string[];
   /** Takes `--max-continuations=20` and the like; a place: its help lists the settings that act there. */
   readonly takesSettings?: true | Place;
   /** Returns the exit code. */
@@ -41,6 +39,14 @@ export interface Arguments {
 export const jsonOption = { json: { summary: 'Print one JSON document instead of text.' } } as const;
 
 export const plainOption = { plain: { summary: 'Print lines instead of drawing the live view.' } } as const;
+
+/** A whole number of at least 1; null: the option was not given. */
+export function numberOf(given: Arguments, option: string): number | null {
+  const text = given.text(option);
+  if (text === null) return null;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UntildoneError('usage', `--${option} must be a whole number of at least 1.`);
+}
 
 /** The settings that its help lists. */
 export function settingOptions({ takesSettings, options }: Command): Readonly<Record<string, Option>> {

@@ -10,7 +10,7 @@ const shells = ['bash', 'zsh', 'fish', 'powershell'];
 const withoutBashCompletion = `type _get_comp_words_by_ref >/dev/null 2>&1 || _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }`;
 
 export const completion: Command = {
-  usage: 'completion bash|zsh|fish|powershell',
+  takes: `[${shells.join('|')}]`,
   about: [
     'Prints a script that completes commands, options and settings when you press Tab. Put it where your shell reads it, and open a new shell:',
     'bash: untildone completion bash >> ~/.bashrc',
@@ -19,15 +19,10 @@ export const completion: Command = {
     'PowerShell: untildone completion powershell >> $PROFILE',
   ],
   options: {},
-  positionals: [0, 1],
-  words: shells,
   async run(given, io) {
     const shell = given.positional(0) ?? '';
-    if (!shells.includes(shell))
-      throw new UntildoneError(
-        'usage',
-        'Say which shell: untildone completion bash, zsh, fish or powershell.',
-      );
+    const which = 'Say which shell: untildone completion bash, zsh, fish or powershell.';
+    if (!shells.includes(shell)) throw new UntildoneError('usage', which);
     const { script } = await import('@bomb.sh/tab');
     if (shell === 'bash') io.stdout.write(`${withoutBashCompletion}\n`);
     script(shell, 'untildone', 'untildone');
@@ -55,7 +50,8 @@ export async function complete(words: readonly string[], table: CommandTable): P
     };
     const last = words.at(-2)?.replace(/^--/u, '') ?? '';
     // The shell completes names of files better than we would.
-    if (/FILE/u.test(command.options[last]?.value ?? '') || takesFile(command, words)) {
+    const takesFile = command.takes === '<FILE>' && words.at(-1)?.startsWith('-') === false;
+    if (takesFile || /FILE/u.test(command.options[last]?.value ?? '')) {
       process.stdout.write(':0\n');
       return 0;
     }
@@ -63,19 +59,13 @@ export async function complete(words: readonly string[], table: CommandTable): P
       if (value === undefined) completed.option(name, summary);
       else completed.option(name, summary, (add) => addChoices(value, add));
     }
-    completed.argument('word', (add) => {
-      for (const word of command.words ?? []) add(word, '');
-    });
+    completed.argument('word', (add) => addChoices(command.takes ?? '', add));
   }
   tab.parse([...words]);
   return 0;
 }
 
-function takesFile({ usage }: Command, words: readonly string[]): boolean {
-  return usage.startsWith('plan import FILE') && words.at(-1)?.startsWith('-') === false;
-}
-
-/** `once|session|always`. */
+/** `once|session|always`, `[list|revoke]`. */
 function addChoices(value: string, add: (word: string, description: string) => void): void {
-  if (value.includes('|')) for (const word of value.split('|')) add(word, '');
+  if (value.includes('|')) for (const word of value.replace(/[[\]]/gu, '').split('|')) add(word, '');
 }

@@ -1,33 +1,18 @@
 // A session in words: what it is doing, how far its plan is, how much of its limits is used (C3, C4).
 // Pure. The same values feed the text and the JSON of `status`; text made from them still has to be made safe.
 
-import { planView } from '../agent/agent-event.ts';
 import type { Decision } from '../core/decision.ts';
 import type { Reason } from '../core/rules.ts';
 import { visibleLine } from '../core/safe-text.ts';
 import type { Settings } from '../core/settings.ts';
 import { countPlan, type Session, type State } from '../core/state.ts';
+import type { Todo } from '../core/todo.ts';
 import type { WorkerView } from '../engine/worker-sessions.ts';
 import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
 import { count, shown } from './print.ts';
 import { shortId } from './session-name.ts';
-import { continuationName, standingNames, standingOf, standings } from './show/words.ts';
-
-export type StateName =
-  | 'deleted'
-  | 'latched'
-  | 'paused'
-  | 'counting-down'
-  | 'waiting'
-  | 'settled'
-  | 'idle'
-  | 'running';
-
-export interface SessionState {
-  readonly name: StateName;
-  readonly words: string;
-}
+import { continuationName, type Standing, standingNames, standingOf, standings } from './show/words.ts';
 
 /** What a parked stop attempt waits for, by the rule that made it wait. */
 const causes = {
@@ -49,52 +34,41 @@ const pauses: Readonly<Record<NonNullable<Session['pause']>['by'], string>> = {
   system: 'paused by untildone',
 };
 
-export function describeState(session: Session, now: number): SessionState {
-  const { latch, pause, timer, parked, settled, turn } = session;
-  if (session.deleted) return { name: 'deleted', words: 'deleted' };
+export type StateName = ReturnType<typeof describeState>['name'];
+
+const state = <const Name extends string>(name: Name, words: string) => ({ name, words });
+
+export function describeState(session: Session, now: number) {
+  const { deleted, descriptor, latch, pause, timer, parked, settled, turn, lastStop } = session;
+  if (deleted) return state('deleted', 'deleted');
   // One that was asked for beneath an agent says so itself.
   const by = latch?.how.includes('beneath') ? 'stopped' : 'stopped by you';
-  if (latch !== null) return { name: 'latched', words: `${by} (${latch.how})` };
-  if (pause !== null) {
-    return {
-      name: 'paused',
-      words: pause.reason === null ? pauses[pause.by] : `${pauses[pause.by]}: ${pause.reason}`,
-    };
-  }
+  if (latch !== null) return state('latched', `${by} (${latch.how})`);
+  const why = pause === null || pause.reason === null ? '' : `: ${pause.reason}`;
+  if (pause !== null) return state('paused', `${pauses[pause.by]}${why}`);
   const due = timer === null ? '' : `, ${timer.dueAt > now ? formatAge(timer.dueAt, now) : 'overdue'}`;
-  if (timer?.purpose === 'resend')
-    return { name: 'waiting', words: `waiting to send the continuation again${due}` };
-  if (parked?.cause === 'not-yet')
-    return { name: 'counting-down', words: `counting down: the agent goes on${due}` };
-  if (parked !== null)
-    return {
-      name: 'waiting',
-      words: `waiting for ${causes[parked.cause as keyof typeof causes] ?? parked.cause}${due}`,
-    };
+  if (timer?.purpose === 'resend') return state('waiting', `waiting to send the continuation again${due}`);
+  if (parked?.cause === 'not-yet') return state('counting-down', `counting down: the agent goes on${due}`);
+  if (parked !== null) {
+    const cause = causes[parked.cause as keyof typeof causes] ?? parked.cause;
+    return state('waiting', `waiting for ${cause}${due}`);
+  }
   const pending = pendingWait(session);
-  if (pending !== null) return { name: 'waiting', words: `waiting for ${pending}` };
-  if (settled !== null) return { name: 'settled', words: `ended: ${settled.outcome}` };
-  if (isWorker(session)) return workerState(session);
-  if (isImported(session)) return { name: 'idle', words: 'imported; nobody works on it' };
-  if (turn === null || turn.ended)
-    return { name: 'idle', words: turn === null ? 'idle: nothing was asked of it yet' : 'idle' };
-  return { name: 'running', words: `running: turn ${turn.number}` };
+  if (pending !== null) return state('waiting', `waiting for ${pending}`);
+  if (settled !== null) return state('settled', `ended: ${settled.outcome}`);
+  // A worker of our own agent hears no human, so it has no turn; its one stop is its end.
+  if (descriptor.host === 'untildone' && descriptor.parentId !== null && turn === null)
+    return lastStop === null
+      ? state('running', 'running: a worker')
+      : state('idle', 'idle: the worker has ended');
+  if (isImported(session)) return state('idle', 'imported; nobody works on it');
+  if (turn === null) return state('idle', 'idle: nothing was asked of it yet');
+  return turn.ended ? state('idle', 'idle') : state('running', `running: turn ${turn.number}`);
 }
 
 /** The plan of a file, which `plan import` keeps: no agent is behind it, and none ever will be. */
 export function isImported({ descriptor }: Pick<Session, 'descriptor'>): boolean {
   return descriptor.host === 'plan-file';
-}
-
-/** A worker of our own agent hears no human, so it has no turn; its one stop is its end. */
-function isWorker({ descriptor, turn }: Session): boolean {
-  return descriptor.host === 'untildone' && descriptor.parentId !== null && turn === null;
-}
-
-function workerState({ lastStop }: Session): SessionState {
-  return lastStop === null
-    ? { name: 'running', words: 'running: a worker' }
-    : { name: 'idle', words: 'idle: the worker has ended' };
 }
 
 /** A wait that an asked host let through is not parked; its cause is there all the same. */
@@ -110,8 +84,8 @@ function pendingWait({ waits }: Session): string | null {
 export function describeWaits(session: Session, now: number): string[] {
   const { waits, jobs, rateLimitedUntil, injection, delegation } = session;
   const asked = session.permissions?.requests.filter(({ answer }) => answer === null) ?? [];
-  const pending = (count: number, noun: string): string[] =>
-    count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'} without an answer`];
+  const pending = (amount: number, noun: string): string[] =>
+    amount === 0 ? [] : [`${count(amount, noun)} without an answer`];
   const unsent = injection?.state === 'intended' || injection?.state === 'sent';
   return [
     ...(waits.recovering ? ['recovering from an error'] : []),
@@ -166,26 +140,27 @@ export function describeWorker({ id, agentType, title, result }: WorkerView): st
   return `${shortId(id)} ${shown(agentType, 40)}: ${result ?? 'not ended'}${todo}`;
 }
 
-/** The checks on the goal passed, so that they cover todos that have no check of their own. */
-export function isGoalChecked({ settled }: Pick<Session, 'settled'>): boolean {
-  return settled?.outcome === 'done' && settled.reason === 'nothing-open';
+/** How far a todo of this session is proved: passed checks on the goal cover those that have no check of their own. */
+export function standingIn({ settled }: Pick<Session, 'settled'>) {
+  const goalPassed = settled?.outcome === 'done' && settled.reason === 'nothing-open';
+  return (todo: Todo): Standing => standingOf(todo, goalPassed);
 }
 
 /** `3 todos: 1 checked · 1 claimed, not checked · 1 open`: what `run` says at its end, everywhere (V8). */
 export function describePlan(session: State): string {
-  const { todos } = planView(session.plan);
-  if (todos.length === 0) return 'no plan';
-  const standing = todos.map((todo) => standingOf(todo, isGoalChecked(session)));
+  const { plan } = session;
+  if (plan.length === 0) return 'no plan';
+  const standing = plan.map(standingIn(session));
   const amounts = [...standings].reverse().flatMap((name) => {
     const amount = standing.filter((each) => each === name).length;
     return amount === 0 ? [] : [`${amount} ${standingNames[name]}`];
   });
-  const { dropped, failed } = countPlan(session.plan);
+  const { dropped, failed } = countPlan(plan);
   const remarks = [
     ...(dropped === 0 ? [] : [`${dropped} dropped from the list`]),
     ...(failed === 0 ? [] : [`${failed} with a failed check`]),
   ];
-  return `${count(todos.length, 'todo')}: ${[amounts.join(' · '), ...remarks].join('; ')}`;
+  return `${count(plan.length, 'todo')}: ${[amounts.join(' · '), ...remarks].join('; ')}`;
 }
 
 /** `may stop: done`, `sent back to work: todos open`, `waits: permission-pending`. */
@@ -200,34 +175,18 @@ export function describeAnswer({ answer, reason, outcome, textKind, observed }: 
   return `${said[answer]}${observed ? ' (only observed: nothing was done)' : ''}`;
 }
 
-export interface Limit {
-  readonly name: 'maxStagnant' | 'maxContinuations' | 'ceiling' | 'maxTokens' | 'maxCost' | 'maxMinutes';
-  readonly used: number;
-  readonly limit: number;
-  readonly words: string;
-}
-
 /** Continuations counted against their limits (G6), and the budgets that are set (G8). */
-export function describeLimits({ counters, usage }: Session, settings: Settings, now: number): Limit[] {
-  const budgets = [
-    { name: 'maxTokens', used: usage.tokens, limit: settings.maxTokens, words: 'tokens' },
-    { name: 'maxCost', used: usage.cost, limit: settings.maxCost, words: 'cost' },
-    {
-      name: 'maxMinutes',
-      used: Math.floor((now - usage.since) / 60_000),
-      limit: settings.maxMinutes,
-      words: 'minutes',
-    },
+export function describeLimits({ counters, usage }: Session, settings: Settings, now: number) {
+  const counted = [
+    ['maxStagnant', counters.stagnant, 'without progress'],
+    ['maxContinuations', counters.continuations, 'since a todo was finished'],
+    ['ceiling', counters.total, 'since you last spoke'],
+    ['maxTokens', usage.tokens, 'tokens'],
+    ['maxCost', usage.cost, 'cost'],
+    ['maxMinutes', Math.floor((now - usage.since) / 60_000), 'minutes'],
   ] as const;
-  return [
-    { name: 'maxStagnant', used: counters.stagnant, limit: settings.maxStagnant, words: 'without progress' },
-    {
-      name: 'maxContinuations',
-      used: counters.continuations,
-      limit: settings.maxContinuations,
-      words: 'since a todo was finished',
-    },
-    { name: 'ceiling', used: counters.total, limit: settings.ceiling, words: 'since you last spoke' },
-    ...budgets.flatMap((budget) => (budget.limit === null ? [] : [{ ...budget, limit: budget.limit }])),
-  ];
+  return counted.flatMap(([name, used, words]) => {
+    const limit = settings[name];
+    return limit === null ? [] : [{ name, used, limit, words }];
+  });
 }

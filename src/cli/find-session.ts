@@ -19,17 +19,20 @@ const namedCandidates = 5;
 
 export const noSessionsYet = 'There are no sessions yet.';
 
-/** Opens the store, finds the session that is meant, and closes the store behind `work`. It creates no store. */
-export async function withSession<T>(
+/** Opens the store and closes it behind `work`. It creates none: without a store there is no session. */
+export async function withSessions<T>(io: Io, work: (store: Store) => Promise<T>): Promise<T> {
+  const result = await withStore(io, async (store) => ({ of: await work(store) }));
+  if (result === null) throw new UntildoneError('unknown-session', noSessionsYet);
+  return result.of;
+}
+
+/** The same, with the session that is meant. */
+export function withSession<T>(
   io: Io,
   word: string | null,
   work: (store: Store, session: State) => Promise<T>,
 ): Promise<T> {
-  const found = await withStore(io, async (store) => ({
-    value: await work(store, await findSession(store, word, io)),
-  }));
-  if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
-  return found.value;
+  return withSessions(io, async (store) => work(store, await findSession(store, word, io)));
 }
 
 /** With its plan. */
@@ -44,24 +47,20 @@ export async function findSession(store: Store, word: string | null, io: Io): Pr
 export async function findOwnSession(store: Store, word: string | null, io: Io): Promise<State> {
   const own = word === null ? (await sessionsHere(store, io, recentSessions)).find(isOwnMain) : undefined;
   const found = await findSession(store, own?.id ?? word, io);
-  const { id, descriptor } = found;
-  if (descriptor.host === 'untildone' && descriptor.kind === 'subagent')
-    throw new UntildoneError(
-      'usage',
-      `Session ${nameSession(found)} is a worker's; its run goes on by \`untildone run --resume${descriptor.parentId === null ? '' : ` ${shortId(descriptor.parentId)}`}\`.`,
-    );
-  if (descriptor.host === 'untildone') return found;
-  const title = hostOf(descriptor.host)?.title ?? shown(descriptor.host, 20);
+  const { host, kind, parentId } = found.descriptor;
+  if (host === 'untildone' && kind !== 'subagent') return found;
+  const name = nameSession(found);
+  const parent = parentId === null ? '' : ` ${shortId(parentId)}`;
+  const isWorker = `Session ${name} is a worker's; its run goes on by \`untildone run --resume${parent}\`.`;
+  if (host === 'untildone') throw new UntildoneError('usage', isWorker);
+  const owner = `belongs to ${hostOf(host)?.title ?? shown(host, 20)}`;
   const helps =
-    `\`untildone plan export ${shortId(id)} --file PLAN.md\` writes its plan, and ` +
+    `\`untildone plan export ${shortId(found.id)} --file PLAN.md\` writes its plan, and ` +
     '`untildone run --plan PLAN.md` works through it.';
   if (word !== null)
-    throw new UntildoneError(
-      'usage',
-      `Session ${nameSession(found)} belongs to ${title}; go on with it there. ${helps}`,
-    );
+    throw new UntildoneError('usage', `Session ${name} ${owner}; go on with it there. ${helps}`);
   const none = 'There is no session of `untildone run` in this directory.';
-  throw new UntildoneError('unknown-session', `${none} ${nameSession(found)} belongs to ${title}: ${helps}`);
+  throw new UntildoneError('unknown-session', `${none} ${name} ${owner}: ${helps}`);
 }
 
 function isOwnMain({ deleted, descriptor: { host, kind } }: Session): boolean {
@@ -100,10 +99,8 @@ async function byWord(store: Store, word: string, io: Io): Promise<Session> {
     projectDirectories(io.cwd).includes(descriptor.directory ?? ''),
   );
   if (here[0] !== undefined && here.length === 1) return here[0];
-  throw new UntildoneError(
-    'unknown-session',
-    `"${shown(word, 60)}" is the start or the end of more than one session: ${list(candidates, io)}. Write more letters.`,
-  );
+  const unclear = `"${shown(word, 60)}" is the start or the end of more than one session`;
+  throw new UntildoneError('unknown-session', `${unclear}: ${list(candidates, io)}. Write more letters.`);
 }
 
 async function unknown(store: Store, word: string, io: Io): Promise<string> {

@@ -2,9 +2,9 @@
 // checks that it starts, and what the slash commands of a host's plugin show. Our own agent is not in it.
 import { UntildoneError } from '../core/error.ts';
 import type { Command } from './command.ts';
+import { pause } from './commands/hold.ts';
 import { checkRunner } from './commands/hook.ts';
 import { mcp } from './commands/mcp.ts';
-import { pause } from './commands/pause.ts';
 import { status } from './commands/status.ts';
 import { why } from './commands/why.ts';
 import { processIo } from './io.ts';
@@ -21,7 +21,7 @@ try {
     const known = Object.keys(commands).join(', ');
     throw new UntildoneError('usage', `There is no command "${shown(name, 40)}" here, only ${known}.`);
   }
-  process.exitCode = await command.run(readArguments(command, rest), io);
+  process.exitCode = await command.run(readArguments(command, rest, name), io);
 } catch (error) {
   // Safe: a command that failed has committed whole transactions or nothing; all that is left is to say so.
   process.exitCode = reportFailure(error, io);

@@ -2,7 +2,6 @@
 // found first, so that a wrong word changes nothing.
 import type { PermissionChoice } from '../agent/agent-event.ts';
 import { addGrant } from '../agent/workspace/remembered-grants.ts';
-import { UntildoneError } from '../core/error.ts';
 import type { Event } from '../core/events.ts';
 import type { PermissionRequest, Session, State } from '../core/state.ts';
 import type { Handled } from '../engine/engine.ts';
@@ -10,9 +9,9 @@ import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 import type { Arguments } from './command.ts';
-import { findSession, noSessionsYet } from './find-session.ts';
+import { withSession } from './find-session.ts';
 import type { Io } from './io.ts';
-import { openRuntime, withStore } from './open-runtime.ts';
+import { openRuntime } from './open-runtime.ts';
 import { printJson, printWrapped } from './print.ts';
 import { sessionFields } from './session-name.ts';
 
@@ -49,17 +48,10 @@ export function actOnSession(
   word: string | null,
   act: (session: Session) => HumanAct | null,
 ): Promise<Acted> {
-  return withSessions(io, async (store) => {
-    const session = await findSession(store, word, io);
+  return withSession(io, word, async (store, session) => {
     const what = act(session);
     return sendActs(io, store, session, what === null ? [] : [what]);
   });
-}
-
-export async function withSessions<T>(io: Io, work: (store: Store) => Promise<T>): Promise<T> {
-  const result = await withStore(io, async (store) => ({ of: await work(store) }));
-  if (result === null) throw new UntildoneError('unknown-session', noSessionsYet);
-  return result.of;
 }
 
 /** One answer of a command about a session: the document, or sentences. Returns the exit code. */

@@ -1,6 +1,5 @@
 // The command line: what must start quickly is answered here; program.ts does the rest. Every failure becomes a
 // sentence. It decides nothing and prints no stack trace unless UNTILDONE_DEBUG asks for one.
-import type { Arguments } from './command.ts';
 import { commandTable } from './command-table.ts';
 import { type Io, processIo, programVersion } from './io.ts';
 import { complain, printLines, reportFailure } from './print.ts';
@@ -35,30 +34,13 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
 async function runHook(argv: readonly string[], io: Io): Promise<number> {
   try {
     sayWhatIsAwaited(io, 'one hook call, a JSON object (a host sends it)');
-    const { hook } = await import('./commands/hook.ts');
-    return await hook.run(looseArguments(argv), io);
+    const { answerHook } = await import('./commands/hook.ts');
+    return await answerHook(argv);
   } catch {
     // Safe: nothing was decided, so the agent may stop; `doctor` says what is wrong with the settings.
     io.stdout.write('{}\n');
     return 0;
   }
-}
-
-/** Takes what makes sense and complains of nothing. */
-function looseArguments(argv: readonly string[]): Arguments {
-  const text = (option: string): string | null => {
-    const at = argv.findIndex((word) => word === `--${option}` || word.startsWith(`--${option}=`));
-    const word = argv[at] ?? '';
-    return at === -1 ? null : word.includes('=') ? word.slice(word.indexOf('=') + 1) : (argv[at + 1] ?? '');
-  };
-  const named = argv.filter((word) => !word.startsWith('-'));
-  return {
-    has: (option) => text(option) !== null,
-    text,
-    texts: (option) => [text(option)].filter((value) => value !== null),
-    positional: (index) => named[index] ?? null,
-    settings: { ok: true, config: {}, rest: [] },
-  };
 }
 
 /** Typed by hand, it would seem to hang. */

@@ -94,8 +94,7 @@ function unknownCommand({ title, args, commands }: Program): string {
   const path = title.split(' ').slice(1);
   const called = (name: string): string => `"${[...path, name].join(' ')}"`;
   const there = `There is no command ${called(shown(first, 40))}.`;
-  const known = commands.map((command) => command.name()).filter((name) => name !== 'check-runner');
-  const closest = closestName(first, known);
+  const closest = closestName(first, namesOf(commands));
   if (closest !== null) return `${there} Did you mean ${called(closest)}?`;
   const goal = wordsIn(args);
   const isGoal = path.length === 0 && /\S\s+\S/u.test(goal);
@@ -107,15 +106,16 @@ function unknownCommand({ title, args, commands }: Program): string {
 function tooManyArguments({ title, args, commands, registeredArguments }: Program, usage: string): string {
   const most = registeredArguments.length;
   const extra = args[most] ?? '';
-  const closest = closestName(
-    extra,
-    commands.map((command) => command.name()),
-  );
+  const closest = closestName(extra, namesOf(commands));
   if (closest !== null) return `There is no "${shown(extra, 40)}" here; did you mean ${title} ${closest}?`;
   const isProse = ['goal', 'TEXT'].includes(registeredArguments[0]?.name() ?? '');
   if (isProse) return `Put the words in quotes: ${title} ${inQuotes(wordsIn(args))}`;
   return `"${shown(extra, 40)}" is one argument too many. ${usage}`;
 }
+
+/** Without what only programs start. */
+const namesOf = (commands: readonly Commander[]): string[] =>
+  commands.map((command) => command.name()).filter((name) => name !== 'check-runner');
 
 /** What stands before the first option. */
 function wordsIn(args: readonly string[]): string {
@@ -132,7 +132,9 @@ function inQuotes(text: string): string {
 function define(program: Program, command: Command, take: (given: Arguments) => Promise<void> | void): void {
   const values = new Map<string, string[]>();
   program.definition = command;
-  program.usage(command.usage);
+  const takes = command.takes === undefined ? '' : `${command.takes.replace(/[<>]/gu, '')} `;
+  program.usage(`${program.title.replace('untildone ', '')} ${takes}[options]`);
+  if (command.takes !== undefined) program.arguments(command.takes);
   for (const [name, option] of Object.entries(command.options)) {
     program.addOption(commanderOption(name, option));
     program.on(`option:${name}`, (value: string | null | undefined) => {
@@ -146,12 +148,6 @@ function define(program: Program, command: Command, take: (given: Arguments) => 
     program.addOption(
       commanderOption(name, option).helpGroup('Settings (docs/configuration.md has all of them):'),
     );
-  const [least, most] = command.positionals;
-  const names = command.usage.match(/[A-Za-z]+/gu)?.slice(program.title.split(/[ -]/u).length - 1) ?? [];
-  for (let index = 0; index < most; index += 1) {
-    const name = names[index] ?? 'word';
-    program.argument(index < least ? `<${name}>` : `[${name}]`);
-  }
   program.action(() =>
     take({
       has: (option) => values.has(option),
@@ -172,8 +168,8 @@ function commanderOption(name: string, { value, optional, summary }: Option): Co
 }
 
 /** The arguments of one command, without its name. */
-export function readArguments(command: Command, argv: readonly string[]): Arguments {
-  const program = new Program(`untildone ${/^[a-z-]+(?: [a-z]+)?(?= |$)/u.exec(command.usage)?.[0]}`);
+export function readArguments(command: Command, argv: readonly string[], name = 'COMMAND'): Arguments {
+  const program = new Program('untildone').command(name) as Program;
   const read: Arguments[] = [];
   define(program, command, (given) => void read.push(given));
   program.parse([...argv], { from: 'user' });

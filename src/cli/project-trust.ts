@@ -17,12 +17,13 @@ import { stateDirectory } from '../store/state-directory.ts';
 import { askAtTerminal, canAnswerHere, isNearAnswer, readApproval } from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
-import { complain, printWrapped, refuse, shown, terminalWidth, wrapLine } from './print.ts';
+import { complain, printWrapped, refuse, shown } from './print.ts';
 
 export type Project = PolicyResult['project'];
 
-export async function isAccepted(): Promise<boolean> {
-  const said = await askAtTerminal('Accept? [y: yes; Enter: leave it as it is] ', '--yes');
+/** A question for a human who sits here: everything but a yes leaves it as it is. */
+export async function saysYes(question: string): Promise<boolean> {
+  const said = await askAtTerminal(`${question} [y: yes; Enter: leave it as it is] `, '--yes');
   return readApproval(said ?? '')?.approved === true;
 }
 
@@ -77,27 +78,18 @@ export async function settleTrust(io: Io, says = false): Promise<void> {
   // A broken file is told by whoever reads it next; nothing in it can be accepted.
   if (pending === null || pending.problems.length > 0) return;
   // Standard output belongs to the command.
-  const show = () =>
-    io.stderr.write(
-      describeProject(project)
-        .flatMap((line) => wrapLine(line, terminalWidth(io)))
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
+  const show = () => printWrapped({ ...io, stdout: io.stderr }, describeProject(project));
   if (says) {
     const above = await io.agentAbove();
     if (above !== null)
-      throw new UntildoneError(
-        'usage',
-        `Only a human may trust a project, and this was said beneath ${above}.`,
-      );
+      throw new UntildoneError('usage', `Only a human may trust a project; this was said beneath ${above}.`);
     show();
   } else if (!(await canAnswerHere(io))) {
     complain(io, `warning: ${pendingSentence(pending)}`);
     return;
   } else {
     show();
-    if (!(await isAccepted())) return;
+    if (!(await saysYes('Accept?'))) return;
   }
   acceptProject(io, project, true);
 }
@@ -115,11 +107,11 @@ export interface CheckRequest {
 
 /** Returns the exit code. What the human's word put into the file is accepted with it. */
 export async function setUpChecks(io: Io, request: CheckRequest): Promise<number> {
-  const { command, fresh, isDry } = request;
+  const { fresh, isDry } = request;
   const before = readPolicyFor(io, realpathSync(io.cwd)).project;
   const folder = fresh !== null || before.file === null ? io.cwd : dirname(before.file.path);
   const isAsked = request.commands.length === 0 && (before.asked.goal ?? []).length === 0;
-  const commands = isAsked ? await chooseChecks(io, folder, command, isDry) : request.commands;
+  const commands = isAsked ? await chooseChecks(io, folder, request) : request.commands;
   if (commands.length === 0 && fresh === null) {
     if (!isDry) await settleTrust(io);
     return 0;
@@ -155,34 +147,22 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
 }
 
 /** Empty: nobody is here, or nobody wanted one. */
-async function chooseChecks(
-  io: Io,
-  folder: string,
-  command: string,
-  isDry: boolean,
-): Promise<readonly string[]> {
+async function chooseChecks(io: Io, folder: string, request: CheckRequest): Promise<readonly string[]> {
+  if (request.isDry) return [];
   const found = findTests(folder);
-  if (isDry) return [];
   if (!(await canAnswerHere(io))) {
-    const looks =
-      found.length > 0
-        ? 'This project looks as if this tests it'
-        : 'Name the command that tests this project';
+    const known = 'This project looks as if this tests it';
+    const looks = found.length > 0 ? known : 'Name the command that tests this project';
     printWrapped(io, [
       'No check is set up here, so finished work is `claimed`, never `done`.',
-      `${looks}: ${command} --check "${found[0]?.command ?? 'npm test'}"`,
+      `${looks}: ${request.command} --check "${found[0]?.command ?? 'npm test'}"`,
     ]);
     return [];
   }
   if (found.length > 0) {
-    const passes = found.length === 1 ? 'it passes' : 'they pass';
+    const question = `May an agent stop only when ${found.length === 1 ? 'it passes' : 'they pass'}?`;
     printWrapped(io, ['This project looks as if it is tested by:']);
-    const chosen = await askWhich(
-      io,
-      found.map(describeTest),
-      `May an agent stop only when ${passes}?`,
-      '--check',
-    );
+    const chosen = await askWhich(io, found.map(describeTest), question, '--check');
     return chosen.flatMap((index) => found[index]?.command ?? []);
   }
   const prompt = 'Which command tests this project? [for example: make test; Enter: leave it as it is] ';

@@ -61,8 +61,8 @@ describe('untildone config init in a terminal', () => {
 
 describe('what programs start, typed by hand', () => {
   it.each([
-    ['mcp', 'Waiting for an MCP client'],
-    ['hook', 'Waiting for a call of an agent program'],
+    ['mcp', 'Waiting for a client that speaks MCP'],
+    ['hook', 'Waiting for one hook call'],
   ])('first-use, smaller: untildone %s says what it waits for', async (command, sentence) => {
     const { terminal, run } = await open({});
     run(command);

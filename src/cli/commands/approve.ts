@@ -27,15 +27,8 @@ import {
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { describePlan, describeState } from '../describe-session.ts';
 import { formatAge } from '../describe-time.ts';
-import { findSession, sessionsHere } from '../find-session.ts';
-import {
-  type Acted,
-  answerPermission,
-  report,
-  sendActs,
-  waitingRequests,
-  withSessions,
-} from '../human-event.ts';
+import { findSession, sessionsHere, withSessions } from '../find-session.ts';
+import { type Acted, answerPermission, report, sendActs, waitingRequests } from '../human-event.ts';
 import type { Io } from '../io.ts';
 import { count, fields, printLines, printWrapped, refuse, shown } from '../print.ts';
 import { nameSession, shortId } from '../session-name.ts';
@@ -46,8 +39,7 @@ import { describePurpose } from './verify.ts';
 const leftOpen = 3;
 
 export const approve: Command = {
-  usage:
-    'approve [session] [--check NAME | --request ID] [--yes [--for once|session|always] | --reject REASON] [--json]',
+  takes: '[session]',
   about: [
     'Answers a check that only a human can answer, or a permission that our own agent asks for. Without a name: the\nsession of this directory in which something waits. It shows the question and asks; --check NAME or --request ID with\n--yes or --reject REASON says the answer at once. Enter alone leaves a question open.',
     'An answer holds for the files as they are now: when one changes that the check depends on, it is asked again. With\n--check a check can be answered before the agent gets to it.',
@@ -62,7 +54,6 @@ export const approve: Command = {
     for: { value: 'LENGTH', summary: 'How long a yes to it holds: once (the default), session or always.' },
     ...jsonOption,
   },
-  positionals: [0, 1],
   async run(given, io) {
     const refusal = await io.whyNoHuman();
     if (refusal !== null) return refuse(io, refusal);

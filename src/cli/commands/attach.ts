@@ -22,7 +22,7 @@ const lookMs = 400;
 const patience = 25;
 
 export const attach: Command = {
-  usage: 'attach [session] [--plain] [--json]',
+  takes: '[session]',
   about: [
     'Shows a session while it runs elsewhere: in a host such as Claude Code, or in another terminal. Without a session:\nthe most recent one of this directory.',
     'On a terminal: p pauses, r resumes, x stops, q leaves; the session goes on as it is. While a countdown runs, any\nother key stops it. `resume` and answers are for a human at a terminal only.',
@@ -33,7 +33,6 @@ export const attach: Command = {
     ...jsonOption,
     json: { summary: 'Print one JSON event a line (NDJSON); see docs/live-view.md.' },
   },
-  positionals: [0, 1],
   async run(given, io) {
     const store = await openStoreIfAny(io);
     if (store === null) throw new UntildoneError('unknown-session', noSessionsYet);

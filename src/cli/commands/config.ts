@@ -16,12 +16,10 @@ import { setUpChecks } from '../project-trust.ts';
 import { checkOption, checksOf } from './init.ts';
 
 export const config: Command = {
-  usage: 'config [--json] [--SETTING=VALUE]…',
   about: [
     'Flags beat the environment, that beats the project file, that beats the user file, that beats the defaults.\nSetting flags (--max-continuations=20) are taken here too, to see what they would do.',
   ],
   options: jsonOption,
-  positionals: [0, 0],
   takesSettings: true,
   async run(given, io) {
     const result = readAgentPolicyFor(io, io.cwd, given.settings);
@@ -37,12 +35,10 @@ export const config: Command = {
 };
 
 export const configInit: Command = {
-  usage: 'config init [--check CMD]…',
   about: [
     'Looks how this project is tested, and writes that with the settings that people change most into untildone.json.\nEditors explain them by `$schema`. A file that is there keeps all it has, and only gets the checks.',
   ],
   options: checkOption,
-  positionals: [0, 0],
   async run(given, io) {
     const { mode, maxStagnant, maxContinuations, ceiling } = defaultSettings;
     const schema = schemaAddress(io.cwd);
@@ -58,24 +54,15 @@ export const configInit: Command = {
 };
 
 function problemText(sentences: readonly string[]): string {
-  const head =
-    sentences.length === 1
-      ? 'The configuration is wrong:'
-      : `The configuration is wrong in ${sentences.length} places:`;
-  return [head, ...sentences.map((sentence) => `  ${sentence}`)].join('\n');
+  const places = sentences.length === 1 ? '' : ` in ${sentences.length} places`;
+  return [`The configuration is wrong${places}:`, ...sentences.map((sentence) => `  ${sentence}`)].join('\n');
 }
 
 function toJson(result: PolicyResult) {
   const { ok, files, warnings } = result;
   if (!result.ok) return { ok, files, warnings, problems: result.problems };
-  return {
-    ok,
-    files,
-    warnings,
-    settings: result.policy.settings,
-    origins: result.origins,
-    pending: result.project.pending,
-  };
+  const { policy, origins, project } = result;
+  return { ok, files, warnings, settings: policy.settings, origins, pending: project.pending };
 }
 
 function lines({ policy, origins, files }: Extract<PolicyResult, { ok: true }>, io: Io): string[] {
@@ -98,11 +85,7 @@ function lines({ policy, origins, files }: Extract<PolicyResult, { ok: true }>, 
 }
 
 function from(origin: Origin): string {
-  return origin === 'default' || origin === 'environment'
-    ? origin
-    : origin === 'flag'
-      ? 'flag'
-      : `${origin} file`;
+  return origin === 'user' || origin === 'project' ? `${origin} file` : origin;
 }
 
 /** `agents.build.mode`, `agents["my agent"].mode`: the paths that merging gives. */

@@ -154,13 +154,11 @@ type ScriptedAnswer = 'once' | 'no';
 /** @param answer what the script says to the permission, where no person does */
 export function createDemo(answer: ScriptedAnswer): Command {
   return {
-    usage: 'demo [--plain] [--json]',
     about: [
       'A scripted model plays an agent with bad habits: it quits early, drops a todo, asks whether to go on,\nand says "finished" while the test fails. A worker asks for a permission; on a terminal you can answer it. A script\npresses Ctrl-C, and the session is resumed. The engine, the store, the tools, the checks and the loop are the real ones.',
       'It works in a scratch folder that is removed afterwards. Exit code 0: the story ran as written.',
     ],
     options: { ...plainOption, ...jsonOption },
-    positionals: [0, 0],
     async run(given, io) {
       const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-demo-')));
       const json = given.has('json');

@@ -5,14 +5,14 @@ import { UntildoneError } from '../../core/error.ts';
 import type { Session } from '../../core/state.ts';
 import { ownSession } from '../../engine/session-owner.ts';
 import type { KeptRows, Store } from '../../engine/store.ts';
-import { askAtTerminal, readApproval } from '../ask-at-terminal.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { describeState } from '../describe-session.ts';
 import { formatAge, formatTime, parseSpan } from '../describe-time.ts';
-import { findSession, noSessionsYet } from '../find-session.ts';
+import { findSession, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
-import { count, printJson, printWrapped, refuse, shown, tell } from '../print.ts';
+import { count, printWrapped, refuse, shown, tell } from '../print.ts';
+import { saysYes } from '../project-trust.ts';
 import { nameSession, sessionFields, shortId } from '../session-name.ts';
 
 const defaultAge = '30d';
@@ -22,7 +22,6 @@ const batchSize = 20;
 const leftAlone = 3;
 
 export const gc: Command = {
-  usage: 'gc [--older-than 30d | --forget SESSION [--yes]] [--dry-run] [--json]',
   about: [
     'Archives sessions that were untouched for longer than the age given (90m, 12h, 30d, 4w) and wait for no timer.\nThe archive stays in the same file; nothing is deleted.',
     'With --forget: removes one session for good, archived or not, with everything that is kept of it and of its\nworkers: events, decisions, plan and history, conversation, evidence, usage. It says what that is and asks. Files of\nyour project are not touched. Refused beneath an agent, and while the session is at work.',
@@ -35,7 +34,6 @@ export const gc: Command = {
     'dry-run': { summary: 'Say what would be done, and change nothing.' },
     ...jsonOption,
   },
-  positionals: [0, 0],
   async run(given, io) {
     const word = given.text('forget');
     if (word !== null && given.has('older-than'))
@@ -75,7 +73,7 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
   const agent = await io.agentAbove();
   if (agent !== null)
     return refuse(io, `Only a human may have a session forgotten, and this was said beneath ${agent}.`);
-  const code = await withStore(io, async (store) => {
+  return withSessions(io, async (store) => {
     const session = await findAnySession(store, word, io);
     const why = await whyAtWork(io, store, session);
     if (why !== null) return refuse(io, why);
@@ -86,8 +84,8 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
     // A program that reads the document cannot be asked.
     const isSaid = given.has('yes') || (!given.has('json') && !isTrial && (await isMeant(io)));
     if (isTrial || !isSaid) {
-      if (given.has('json')) printJson(io, { ...about, forgotten: false });
-      else printWrapped(io, [isTrial ? 'Nothing was removed: this was a dry run.' : 'Left as it is.']);
+      const left = isTrial ? 'Nothing was removed: this was a dry run.' : 'Left as it is.';
+      tell(io, given.has('json'), { ...about, forgotten: false }, () => [left]);
       return isTrial ? 0 : leftAlone;
     }
     // Held meanwhile, so that nobody takes it up in between; the lease goes with the session.
@@ -100,15 +98,12 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
       await owned.release();
     }
   });
-  if (code === null) throw new UntildoneError('unknown-session', noSessionsYet);
-  return code;
 }
 
 async function isMeant(io: Io): Promise<boolean> {
   const refusal = await io.whyNoHuman();
   if (refusal !== null) throw new UntildoneError('usage', `${refusal} --yes says it without being asked.`);
-  const said = await askAtTerminal('Remove it for good? [y: yes; Enter: leave it as it is] ', '--yes');
-  return readApproval(said ?? '')?.approved === true;
+  return saysYes('Remove it for good?');
 }
 
 /** One in the archive too: what nobody sees any more is what people want gone. */

@@ -31,7 +31,8 @@ import { programVersion } from '../io.ts';
 import { complain, createPaint, printWrapped, refuse, shown } from '../print.ts';
 import { askWhich, settleTrust, setUpChecks, shownLine } from '../project-trust.ts';
 
-const knownHosts = hosts.map(({ name }) => name).join(', ');
+const hostNames = hosts.map(({ name }) => name);
+const knownHosts = hostNames.join(', ');
 
 /** For `config init` too. */
 export const checkOption: Readonly<Record<'check', Option>> = {
@@ -44,7 +45,7 @@ export const checkOption: Readonly<Record<'check', Option>> = {
 /** @param shipped the folder with the programs that hosts are to start */
 export function createInit(shipped: () => string): Command {
   return {
-    usage: 'init [<host>|--all] [--check CMD]… [--project|--user] [--shared] [--uninstall] [--dry-run]',
+    takes: `[${hostNames.join('|')}]`,
     about: [
       `Writes what a host needs: hooks, switches, grants, the MCP server, or a plugin. Known hosts: ${knownHosts}.\nWithout a name it offers those that are on PATH.`,
       'It also looks how this project is tested, and asks whether that must pass before an agent may stop; --check names it\nwithout a question. The check is written into untildone.json, and stays there when the host is uninstalled.',
@@ -59,17 +60,16 @@ export function createInit(shipped: () => string): Command {
       uninstall: { summary: 'Take it away again.' },
       'dry-run': { summary: 'Show the difference, and change nothing.' },
     },
-    positionals: [0, 1],
-    words: hosts.map(({ name }) => name),
     async run(given, io) {
       const request = { ...installBasis(io, programVersion), scope: scopeOf(given) };
       const commands = checksOf(given);
       const installers = await installersOf(given, io);
       if (installers.length === 0) return 0;
-      if (given.has('uninstall')) return uninstall(installers, request, given, io);
-      const code = install(installers, request, shipped(), given, io);
-      if (code !== 0) return code;
       const isDry = given.has('dry-run');
+      const job = { installers, request, isDry, io };
+      if (given.has('uninstall')) return uninstall(job);
+      const code = install(job, shipped());
+      if (code !== 0) return code;
       // What holds for all projects says nothing of how this one is tested.
       const isOfProject = request.scope !== 'user' || commands.length > 0;
       const command = `untildone init ${given.has('all') ? '--all' : installers[0]?.name}`;
@@ -123,13 +123,10 @@ async function installersOf(given: Arguments, io: Io): Promise<readonly HostInst
   }
   const host = all.find((one) => one.name === name);
   if (host !== undefined) return [host];
-  const names = hosts.map((one) => one.name);
-  const closest = names.find((one) => one.startsWith(name)) ?? closestName(name, names);
+  const closest = hostNames.find((one) => one.startsWith(name)) ?? closestName(name, hostNames);
   const hint = closest === null ? '' : ` Did you mean "${closest}"?`;
-  throw new UntildoneError(
-    'usage',
-    `There is no host "${shown(name, 40)}".${hint} Known hosts: ${knownHosts}.`,
-  );
+  const unknown = `There is no host "${shown(name, 40)}".${hint} Known hosts: ${knownHosts}.`;
+  throw new UntildoneError('usage', unknown);
 }
 
 function whichHosts(there: readonly HostInstaller[]): string {
@@ -137,14 +134,14 @@ function whichHosts(there: readonly HostInstaller[]): string {
   return `Known hosts: ${knownHosts}${names === '' ? '; none is on PATH' : `; on PATH: ${names}`}.`;
 }
 
-function install(
-  installers: readonly HostInstaller[],
-  request: InstallRequest,
-  shipped: string,
-  given: Arguments,
-  io: Io,
-): number {
-  const isDry = given.has('dry-run');
+interface Job {
+  readonly installers: readonly HostInstaller[];
+  readonly request: InstallRequest;
+  readonly isDry: boolean;
+  readonly io: Io;
+}
+
+function install({ installers, request, isDry, io }: Job, shipped: string): number {
   const { planned, programs, folder, problems } = installHosts(installers, request, shipped, isDry);
   if (problems.length > 0) return refuseAll(io, problems);
   if (!isDry) for (const one of planned) reportInstall(one, request, io);
@@ -153,29 +150,25 @@ function install(
   return 0;
 }
 
-function uninstall(
-  installers: readonly HostInstaller[],
-  request: InstallRequest,
-  given: Arguments,
-  io: Io,
-): number {
+function uninstall({ installers, request, isDry, io }: Job): number {
   const { planned, problems } = planHosts(installers, request, 'uninstall');
   if (problems.length > 0) return refuseAll(io, problems);
-  if (given.has('dry-run')) {
+  if (isDry) {
     showDifference(planned, io);
     return 0;
   }
   const problem = performChanges(planned.flatMap(({ changes }) => changes));
   if (problem !== null) return refuseAll(io, [problem]);
-  for (const one of planned) reportUninstall(one, request, io);
+  for (const { installer, project, changes } of planned) {
+    const where = `${installer.title} ${placeName(request, project)}`;
+    const command = `untildone init ${installer.name}${scopeFlags[request.scope]}`;
+    const none = `Nothing that \`${command}\` writes is in ${where}.`;
+    tellChanges(io, changes, none, `untildone is taken out of ${where}:`, describeRemoval);
+  }
   const left = recordedInstalls(request.stateDirectory);
+  const here = planned.map(({ project }) => project);
   if (left.length === 0) removePrograms(request.stateDirectory);
-  else
-    reportLeft(
-      left,
-      planned.map(({ project }) => project),
-      io,
-    );
+  else printWrapped(io, ['Still installed:', ...left.flatMap((one) => describeLeft(one, here))]);
   return 0;
 }
 
@@ -200,22 +193,29 @@ function showDifference(planned: readonly PlannedHost[], io: Io): boolean {
   return lines.length > 0;
 }
 
-function reportInstall(
-  { installer, project, changes, notes }: PlannedHost,
-  request: InstallRequest,
-  io: Io,
-): void {
-  const { title, program, howToGet, afterInstall } = installer;
-  const changed = changes.filter(({ before, after }) => before !== after);
-  const where = placeName(request, project);
-  if (changed.length === 0)
-    printWrapped(io, [`untildone is set up in ${title} ${where} already; nothing changed.`]);
-  else printWrapped(io, [`untildone is set up in ${title} ${where}:`, ...changed.map(describeChange)]);
+function reportInstall(one: PlannedHost, request: InstallRequest, io: Io): void {
+  const { title, program, howToGet, afterInstall } = one.installer;
+  const done = `untildone is set up in ${title} ${placeName(request, one.project)}`;
+  const none = `${done} already; nothing changed.`;
+  const isChanged = tellChanges(io, one.changes, none, `${done}:`, describeChange);
   if (findProgram(program, request.env) === null)
     printWrapped(io, [`${title} itself is not here: no program "${program}" is on PATH. → ${howToGet}`]);
-  else if (changed.length > 0) printWrapped(io, [afterInstall]);
+  else if (isChanged) printWrapped(io, [afterInstall]);
   if (request.scope === 'shared') printWrapped(io, sharedNeeds(request.version));
-  for (const note of notes) complain(io, shown(note, 500));
+  for (const note of one.notes) complain(io, shown(note, 500));
+}
+
+/** False: there was none. */
+function tellChanges(
+  io: Io,
+  changes: readonly FileChange[],
+  none: string,
+  some: string,
+  describe: (change: FileChange) => string,
+): boolean {
+  const changed = changes.filter(({ before, after }) => before !== after);
+  printWrapped(io, changed.length === 0 ? [none] : [some, ...changed.map(describe)]);
+  return changed.length > 0;
 }
 
 /** Nobody else has our state directory: what is committed names the package, and the registry must have it. */
@@ -227,32 +227,13 @@ function sharedNeeds(version: string): string[] {
   ];
 }
 
-function reportUninstall(
-  { installer, project, changes }: PlannedHost,
-  request: InstallRequest,
-  io: Io,
-): void {
-  const changed = changes.filter(({ before, after }) => before !== after);
-  const where = placeName(request, project);
-  const command = `untildone init ${installer.name}${scopeFlags[request.scope]}`;
-  if (changed.length === 0)
-    printWrapped(io, [`Nothing that \`${command}\` writes is in ${installer.title} ${where}.`]);
-  else
-    printWrapped(io, [
-      `untildone is taken out of ${installer.title} ${where}:`,
-      ...changed.map(describeRemoval),
-    ]);
-}
-
-/** What other scopes and projects still have, each with the command that takes it away. */
-function reportLeft(left: readonly InstallIdentity[], here: readonly (string | null)[], io: Io): void {
-  printWrapped(io, [
-    'Still installed:',
-    ...left.flatMap(({ host, scope, project }) => [
-      `  ${host} (${scope}) ${shown(project ?? '', 300)}`.trimEnd(),
-      `    → ${project === null || here.includes(project) ? '' : 'there: '}untildone init ${host} --uninstall${scopeFlags[scope]}`,
-    ]),
-  ]);
+/** What another scope or project still has, with the command that takes it away. */
+function describeLeft({ host, scope, project }: InstallIdentity, here: readonly (string | null)[]): string[] {
+  const there = project === null || here.includes(project) ? '' : 'there: ';
+  return [
+    `  ${host} (${scope}) ${shown(project ?? '', 300)}`.trimEnd(),
+    `    → ${there}untildone init ${host} --uninstall${scopeFlags[scope]}`,
+  ];
 }
 
 function placeName({ scope }: InstallRequest, project: string | null): string {
@@ -266,7 +247,6 @@ function describeChange({ shownPath, path, before, backup }: FileChange): string
 }
 
 function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {
-  const isWhole = after === null || after === recordBefore?.original;
-  const how = after === null ? 'removed ' : isWhole ? 'restored' : 'cleaned ';
+  const how = after === null ? 'removed ' : after === recordBefore?.original ? 'restored' : 'cleaned ';
   return `  ${how} ${shown(shownPath, 300)}`;
 }

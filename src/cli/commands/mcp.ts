@@ -11,21 +11,14 @@ import { openOrCreateStore, openParts } from '../open-runtime.ts';
 import { complain, shown } from '../print.ts';
 
 export const mcp: Command = {
-  usage: 'mcp [--tools LIST]',
   about: [
     'Serves the todo tools, the plan and the outcome to one client over standard input and output (MCP, stdio) and ends\nwhen the client closes its end. Hosts start it; docs/mcp.md says how to configure one.',
   ],
   options: {
     tools: { value: 'LIST', summary: 'Offer only these tools, by name, with commas between them.' },
   },
-  positionals: [0, 0],
   async run(given, io) {
     const tools = toolsOf(given.text('tools'));
-    if (process.stdin.isTTY)
-      complain(
-        io,
-        'Waiting for an MCP client on standard input: agent programs start this, not people. Ctrl-C ends it.',
-      );
     await serveMcp({
       open: async (ended) => {
         const store = await openOrCreateStore(io);

@@ -6,11 +6,10 @@ import { stateDirectory } from '../../store/state-directory.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import { withStore } from '../open-runtime.ts';
-import { count, fields, printJson, printWrapped, refuse, shown } from '../print.ts';
+import { count, fields, refuse, shown, tell } from '../print.ts';
 import { describePattern } from '../show/permission-lines.ts';
 
 export const permissions: Command = {
-  usage: 'permissions [--forget PATTERN | --forget-all] [--json]',
   about: [
     'Lists what you allowed the agent of `untildone run` always in this directory. --forget takes one back by its\npattern, as it is listed; the agent asks again. What your configuration allows stands in `untildone config`.',
   ],
@@ -19,7 +18,6 @@ export const permissions: Command = {
     'forget-all': { summary: 'Take back everything that was allowed here.' },
     ...jsonOption,
   },
-  positionals: [0, 0],
   async run(given, io) {
     const place = { stateDirectory: stateDirectory(io.env), directory: realpathSync(io.cwd) };
     const { directory } = place;
@@ -30,11 +28,10 @@ export const permissions: Command = {
         place,
         ({ pattern }) => wanted === null || [pattern, describePattern(pattern)].includes(wanted),
       );
-      const isUnknown = forgotten === 0 && wanted !== null;
       const unknown = `No permission here has the pattern "${shown(wanted ?? '', 80)}"; \`untildone permissions\` lists them.`;
-      if (json) printJson(io, { directory, forgotten });
-      else if (isUnknown) return refuse(io, unknown);
-      else printWrapped(io, [`Forgot ${count(forgotten, 'permission')}.`]);
+      const isUnknown = forgotten === 0 && wanted !== null;
+      if (isUnknown && !json) return refuse(io, unknown);
+      tell(io, json, { directory, forgotten }, () => [`Forgot ${count(forgotten, 'permission')}.`]);
       return isUnknown ? 1 : 0;
     }
     const proven = (await withStore(io, (store) => provenGrants(store, place)))?.grants ?? [];
@@ -44,12 +41,8 @@ export const permissions: Command = {
       const since = `${formatTime(at)}${onRecord ? '' : '; you gave no such answer: ignored'}`;
       return [shown(tool, 40), `${shown(describePattern(pattern), 300)}  (${since})`];
     });
-    if (json) printJson(io, { directory, permissions: all });
-    else
-      printWrapped(
-        io,
-        rows.length === 0 ? ['Nothing is always allowed in this directory.'] : fields(rows, ''),
-      );
-    return 0;
+    return tell(io, json, { directory, permissions: all }, () =>
+      rows.length === 0 ? ['Nothing is always allowed in this directory.'] : fields(rows, ''),
+    );
   },
 };

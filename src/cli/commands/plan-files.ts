@@ -11,14 +11,14 @@ import { planChecks, readPlanFile } from '../../plan-file/plan-file.ts';
 import { openOwnSession, ownSessionId } from '../../plan-file/taken-plan.ts';
 import { openUserStore } from '../../store/sqlite/sqlite-store.ts';
 import { type Command, jsonOption } from '../command.ts';
-import { findSession, noSessionsYet, withSession } from '../find-session.ts';
+import { findSession, withSession, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { openPlanFileSync, openRuntime, withStore } from '../open-runtime.ts';
 import { complain, count, refuse, shown, tell } from '../print.ts';
 import { nameSession, shortId } from '../session-name.ts';
 
 export const planImport: Command = {
-  usage: 'plan import FILE [--session SESSION] [--json]',
+  takes: '<FILE>',
   about: [
     'Reads the task lists of a Markdown file (`- [ ] Write the parser !high`, `check: npm test` below it) into the plan\nof a session. Without --session the file gets a session of its own, which a second import finds again. No agent works\nin it: `untildone run --plan FILE` works through a file.',
     'Only what changed in the file since its last import changes the plan: a new line adds a todo, a tick claims it, a\ntick taken out reopens it, a line that is gone drops it. docs/plan-files.md has the whole grammar.',
@@ -27,7 +27,6 @@ export const planImport: Command = {
     session: { value: 'SESSION', summary: 'Import into this session.' },
     ...jsonOption,
   },
-  positionals: [1, 1],
   async run(given, io) {
     const file = given.positional(0) ?? '';
     const name = shown(file, 200);
@@ -86,17 +85,14 @@ export const planImport: Command = {
 };
 
 /** An own session may be the first one of this user; a named one must be there already. null: none is made for nothing. */
-async function withPlanStore<T>(
+async function withPlanStore(
   io: Io,
   word: string | null,
   isEmpty: boolean,
-  work: (store: Store | null) => Promise<T>,
-): Promise<T> {
-  if (word !== null || isEmpty) {
-    const result = await withStore(io, async (store) => ({ value: await work(store) }));
-    if (result === null && word !== null) throw new UntildoneError('unknown-session', noSessionsYet);
-    return result === null ? work(null) : result.value;
-  }
+  work: (store: Store | null) => Promise<number>,
+): Promise<number> {
+  if (word !== null) return withSessions(io, work);
+  if (isEmpty) return (await withStore(io, work)) ?? work(null);
   const store = await openUserStore(io.env, { clock: io.clock });
   try {
     return await work(store);
@@ -118,13 +114,12 @@ function tellEmpty(io: Io, name: string): number {
 }
 
 export const planExport: Command = {
-  usage: 'plan export [session] [--file FILE] [--json]',
+  takes: '[session]',
   about: [
     'Prints the plan as a task list that `plan import` reads back: boxes, priorities, checks and reasons. Cancelled\ntodos are left out.',
     'With --file a new file is written. If the file is there already, only the boxes of its todos are ticked or\nemptied; a box that somebody changed since the last import is left alone.',
   ],
   options: { file: { value: 'FILE', summary: 'Write into this file instead.' }, ...jsonOption },
-  positionals: [0, 1],
   run: (given, io) =>
     withSession(io, given.positional(0), async (store, { id: sessionId, planId, plan }) => {
       const file = given.text('file');

@@ -1,32 +1,30 @@
 // `untildone plan show`, `plan log` and `ledger verify`: the plan of a session, who changed it when and how, and whether
 // that history is intact (T1, T2, V4). They only read. `ledger verify` finds damage and naive edits. It cannot find a
 // chain that was rebuilt whole, nor entries cut off at its end that changed no todo.
-import { planView } from '../../agent/agent-event.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { LedgerChange, LedgerEntry, LedgerReport } from '../../core/ledger.ts';
 import { countPlan, type State } from '../../core/state.ts';
 import { isDropped, type Todo } from '../../core/todo.ts';
 import { plansOf, verifyPlan } from '../../engine/session-record.ts';
 import { type Command, jsonOption } from '../command.ts';
-import { describePlan, isGoalChecked } from '../describe-session.ts';
+import { describePlan, standingIn } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
 import { findSession, withSession } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { count, createPaint, shown, tell } from '../print.ts';
 import { nameSession, sessionFields, shortId } from '../session-name.ts';
-import { type Standing, standingNames, standingOf, todoMarks } from '../show/words.ts';
+import { type Standing, standingNames, todoMarks } from '../show/words.ts';
 
 export const planShow: Command = {
-  usage: 'plan show [session] [--json]',
+  takes: '[session]',
   about: ['Marks: [ ] pending, [>] in progress, [x] completed, [-] cancelled, [!] blocked.'],
   options: jsonOption,
-  positionals: [0, 1],
   run: (given, io) =>
     withSession(io, given.positional(0), async (_store, session) => {
       const { planId, plan } = session;
-      const views = planView(plan).todos.map((view) => standingOf(view, isGoalChecked(session)));
-      const todos = plan.map((todo, index) => ({ ...todo, standing: views[index] ?? 'open' }));
+      const standing = standingIn(session);
+      const todos = plan.map((todo) => ({ ...todo, standing: standing(todo) }));
       const json = { ...sessionFields(session), plan: planId, counts: countPlan(plan), todos };
       return tell(io, given.has('json'), json, () => [
         `Plan of session ${nameSession(session)}: ${describePlan(session)}`,
@@ -95,12 +93,11 @@ const changes: Readonly<Record<LedgerChange, string>> = {
 };
 
 export const planLog: Command = {
-  usage: 'plan log [session] [--json]',
+  takes: '[session]',
   about: [
     'Every change of the plan, oldest first, with the plans that earlier messages of yours began. `untildone ledger\nverify` checks that none was altered.',
   ],
   options: jsonOption,
-  positionals: [0, 1],
   run: (given, io) =>
     withSession(io, given.positional(0), async (store, session) => {
       const histories = await Promise.all(
@@ -139,12 +136,11 @@ function logLine(entry: LedgerEntry, todos: readonly Todo[]): string {
 }
 
 export const ledgerVerify: Command = {
-  usage: 'ledger verify [session | --all] [--json]',
+  takes: '[session]',
   about: [
     'Each change of a plan carries the hash of the one before it. This walks the chain from its start, compares the\ntodos and the session with it, and exits 1 where something does not fit. Someone who rebuilds the whole chain is not\nfound.',
   ],
   options: { all: { summary: 'The plans of every session.' }, ...jsonOption },
-  positionals: [0, 1],
   async run(given, io) {
     const word = given.positional(0);
     if (given.has('all') && word !== null)
@@ -173,11 +169,7 @@ export const ledgerVerify: Command = {
   },
 };
 
-interface PlanReport {
-  readonly session: State;
-  readonly plan: string;
-  readonly report: LedgerReport;
-}
+type PlanReport = Readonly<{ session: State; plan: string; report: LedgerReport }>;
 
 function reportLines(all: readonly PlanReport[], broken: number, io: Io): string[] {
   const paint = createPaint(io);

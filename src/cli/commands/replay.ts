@@ -15,7 +15,7 @@ import { nameSession, sessionFields } from '../session-name.ts';
 const shownDifferences = 100;
 
 export const replay: Command = {
-  usage: 'replay SESSION --policy FILE [--json]',
+  takes: '<SESSION>',
   about: [
     'Decides the recorded events of a session again under the settings of FILE (what it does not say is the default)\nand shows where the answers differ. Nothing is written and nothing is sent.',
     'The recorded events were shaped by the recorded answers: after the first difference the agent would have done\nother things than the record says. Read the first difference as a fact and those after it as a hint.',
@@ -24,7 +24,6 @@ export const replay: Command = {
     policy: { value: 'FILE', summary: 'Settings as in untildone.json, under any name.' },
     ...jsonOption,
   },
-  positionals: [1, 1],
   async run(given, io) {
     const file = given.text('policy');
     if (file === null) throw new UntildoneError('usage', 'Say which settings to try: --policy FILE.');

@@ -4,6 +4,7 @@
 
 import { planView, type TodoView } from '../../agent/agent-event.ts';
 import { createStreamReader } from '../../agent/event-stream.ts';
+import { totalUsage } from '../../agent/host-record.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { markdownCode, markdownText } from '../../core/safe-text.ts';
 import type { State } from '../../core/state.ts';
@@ -11,7 +12,7 @@ import type { TextKind } from '../../core/texts.ts';
 import { checkStandings, recordedEvents, workTimes } from '../../engine/session-record.ts';
 import type { Store, StoredDecision } from '../../engine/store.ts';
 import { type Command, jsonOption } from '../command.ts';
-import { describePlan, describeState, isGoalChecked } from '../describe-session.ts';
+import { describePlan, describeState, standingIn } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
 import { withSession } from '../find-session.ts';
 import type { Io } from '../io.ts';
@@ -21,13 +22,12 @@ import { createState, reduce } from '../show/state.ts';
 import * as words from '../show/words.ts';
 
 export const report: Command = {
-  usage: 'report [session] [--md | --json]',
+  takes: '[session]',
   about: [
     'What a session was asked for and what came of it, on one page: the changed files and what proves each, the plan\nwith claimed and checked told apart, the checks, how often it said done too early, time and cost. Markdown that fits\ninto a pull request; --json for programs.',
     'Which files changed is known of the file tools of `untildone run`. Commands may have changed more, and hosts do not\ntell it: `git diff` does.',
   ],
   options: { md: { summary: 'Markdown; so it is without --json.' }, ...jsonOption },
-  positionals: [0, 1],
   run(given, io) {
     if (given.has('md') && given.has('json'))
       throw new UntildoneError('usage', 'Say --md or --json, not both.');
@@ -53,13 +53,8 @@ async function collect(store: Store, session: State, io: Io) {
   const last = decisions.at(-1)?.decision;
   const began = record.messages[0]?.at ?? session.createdAt;
   const ended = settled?.at ?? session.updatedAt;
-  const usage = await store.usage(session.id);
-  const sum = (of: 'inputTokens' | 'outputTokens'): number =>
-    usage.reduce((total, row) => total + row[of], 0);
-  const cost = usage.reduce<number | null>(
-    (total, row) => (total === null || row.cost === null ? null : total + row.cost),
-    usage.length === 0 ? null : 0,
-  );
+  const { inputTokens, outputTokens, cost } = totalUsage(await store.usage(session.id));
+  const standing = standingIn(session);
   return {
     ...{ ...sessionFields(session), host: descriptor.host, agent: agent.name, model: agent.model },
     ...{ directory: descriptor.directory, goal: record.messages[0]?.text ?? session.title ?? null },
@@ -68,12 +63,11 @@ async function collect(store: Store, session: State, io: Io) {
     state: describeState(session, now),
     sentence: last?.outcome === settled?.outcome ? (last?.sentence ?? null) : null,
     ...{ beganAt: began, endedAt: ended, milliseconds: Math.max(0, ended - began) },
-    usage: { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens'), cost },
+    usage: { inputTokens, outputTokens, cost },
     plan: describePlan(session),
-    todos: planView(session.plan).todos.map((todo, index) => {
-      const standing = words.standingOf(todo, isGoalChecked(session));
-      return { ...todo, standing, checks: session.plan[index]?.checks ?? [] };
-    }),
+    todos: session.plan.flatMap((todo) =>
+      planView([todo]).todos.map((view) => ({ ...view, standing: standing(todo), checks: todo.checks })),
+    ),
     checks,
     /** Null: which files changed is not known of this host. */
     filesKnown: descriptor.host === 'untildone',
@@ -150,6 +144,9 @@ function page(found: Report): string[] {
   const goal = found.goal === null ? 'not recorded' : text(found.goal, 500);
   const tokens = usage.inputTokens + usage.outputTokens;
   const used = tokens === 0 ? '' : words.describeTokens({ ...usage, cachedTokens: 0 });
+  const tooEarly = refusals.saidDone === 0 ? '' : `said done ${times(refusals.saidDone)} too early`;
+  const never = 'nothing: it was never sent back to work';
+  const sentBack = refusals.total === 0 ? never : `sent back to work ${times(refusals.total)}`;
   const by = [
     host === 'untildone' ? 'untildone run' : text(host, 40),
     text(found.model ?? found.agent ?? '', 80),
@@ -160,15 +157,7 @@ function page(found: Report): string[] {
     '',
     `- **Goal**: ${goal}${messages > 1 ? ` (and ${count(messages - 1, 'more message')})` : ''}`,
     `- **Plan**: ${found.plan}`,
-    `- **Refused**: ${joined(
-      [
-        refusals.saidDone === 0 ? '' : `said done ${times(refusals.saidDone)} too early`,
-        refusals.total === 0
-          ? 'nothing: it was never sent back to work'
-          : `sent back to work ${times(refusals.total)}`,
-      ],
-      '; ',
-    )}`,
+    `- **Refused**: ${joined([tooEarly, sentBack], '; ')}`,
     `- **Took**: ${joined([words.formatElapsed(found.milliseconds), used, words.describeCost(usage.cost)])}`,
     `- **By**: ${joined(by)}; session ${markdownCode(shortId(found.session))}, ended ${formatTime(found.endedAt)}`,
     ...section(
@@ -239,6 +228,10 @@ function describeCheck(check: Report['checks'][number], files: Report['files']):
   ]);
 }
 
+const doubts: Readonly<Record<string, string>> = {
+  ...{ failed: ', its check failed', running: ', its check still runs' },
+};
+
 /** Only what is not proved needs words: why it was left, or what the agent says of it. */
 function describeTodo({
   standing,
@@ -248,13 +241,8 @@ function describeTodo({
   outcome,
 }: TodoView & { standing: words.Standing }): string {
   const isProved = standing === 'checked' || standing === 'covered';
-  const doubt =
-    verification === 'failed'
-      ? ', its check failed'
-      : verification === 'running'
-        ? ', its check still runs'
-        : '';
   const fate = standing === 'open' && dropped ? ', dropped from the list' : '';
+  const doubt = isProved ? '' : (doubts[verification] ?? '');
   const said = isProved ? null : (reason ?? outcome);
-  return `${words.standingNames[standing]}${fate}${isProved ? '' : doubt}${said === null ? '' : `: ${said}`}`;
+  return `${words.standingNames[standing]}${fate}${doubt}${said === null ? '' : `: ${said}`}`;
 }

@@ -39,8 +39,7 @@ const goalOption = {
 } as const;
 
 export const run: Command = {
-  usage:
-    'run [goal | - | --goal-file FILE] [--plan FILE.md] [--check CMD]… [--model provider/model] [--resume [SESSION]] [--ask | --allow-list | --read-only | --auto] [--accept-claims] [--trust] [--plain] [--json]',
+  takes: '[goal]',
   about: [
     'Works in this directory until the work is done, or says honestly why not. The file tools stay inside the directory;\ncommands run if they are on your allow-list (--tools-shell-allow "npm test"), if you allow them when asked, or with\n--auto. docs/permissions.md has the rest.',
     'Type to speak to the agent while it works. Ctrl-C stops after the running step, a second one at once. `untildone\npause|resume|stop|say|approve` work from another terminal.',
@@ -74,7 +73,6 @@ export const run: Command = {
     ...jsonOption,
     json: { summary: 'Print one JSON event a line (NDJSON); see docs/run-events.md.' },
   },
-  positionals: [0, 1],
   takesSettings: 'run',
   async run(given, here) {
     const resumes = given.has('resume');

@@ -5,14 +5,14 @@ import { UntildoneError } from '../../core/error.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { describeState } from '../describe-session.ts';
-import { findSession } from '../find-session.ts';
-import { report, withSessions } from '../human-event.ts';
+import { withSession } from '../find-session.ts';
+import { report } from '../human-event.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { refuse, shown } from '../print.ts';
 import { nameSession, shortId } from '../session-name.ts';
 
 export const say: Command = {
-  usage: 'say TEXT [--session SESSION] [--json]',
+  takes: '<TEXT>',
   about: [
     'Says something to an agent of `untildone run` that is at work. It reads the words after its running step; they join\nthe turn and zero its counters, as every message of yours does. A stop word alone, such as "stop", stops it.',
     'An agent must not speak for you. This command needs a terminal (not only piped input and output) and refuses\nbeneath an agent host or a session of untildone. In Claude Code and OpenCode, write to the agent there.',
@@ -21,33 +21,29 @@ export const say: Command = {
     session: { value: 'SESSION', summary: 'To this session; default: the last one of this directory.' },
     ...jsonOption,
   },
-  positionals: [1, 1],
   async run(given, io) {
     const refusal = await io.whyNoHuman();
     if (refusal !== null) return refuse(io, refusal);
     const text = given.positional(0) ?? '';
     if (text.trim() === '') throw new UntildoneError('usage', 'Say something: untildone say "use tabs".');
-    const session = await withSessions(io, async (store) => {
-      const found = await findSession(store, given.text('session'), io);
-      if (found.descriptor.host !== 'untildone' || found.turn === null || found.turn.ended) return found;
-      const base = { id: createIdentifiers(io.clock).next(), sessionId: found.id, at: io.clock.now() };
+    return withSession(io, given.text('session'), async (store, found) => {
+      const { id, descriptor, turn, policyHash } = found;
+      const isOurs = descriptor.host === 'untildone';
+      if (!isOurs || turn === null || turn.ended) {
+        const how = isOurs
+          ? `It is not at work; \`untildone run --resume ${shortId(id)} "…"\` says it and goes on.`
+          : `It belongs to ${shown(descriptor.host, 30)}: say it there.`;
+        return refuse(io, `Session ${nameSession(found)} cannot be spoken to from here. ${how}`);
+      }
+      const base = { id: createIdentifiers(io.clock).next(), sessionId: id, at: io.clock.now() };
       // What was frozen at the first message holds on: a file that changed meanwhile may be the agent's work (V2).
-      const handled = await openRuntime(io, store).handle(queuedWords(text, base, found.policyHash));
-      return { ...handled.state, heard: true };
+      const handled = await openRuntime(io, store).handle(queuedWords(text, base, policyHash));
+      const session = handled.state;
+      const state = describeState(session, io.clock.now());
+      const queued = session.latch === null;
+      const next = queued ? 'The agent reads it after its running step' : shown(state.words);
+      const sentence = `Said to session ${nameSession(session)}. ${next}.`;
+      return report({ given, io, session }, { queued, state }, [sentence]);
     });
-    const { host } = session.descriptor;
-    if (!('heard' in session)) {
-      const how =
-        host === 'untildone'
-          ? `It is not at work; \`untildone run --resume ${shortId(session.id)} "…"\` says it and goes on.`
-          : `It belongs to ${shown(host, 30)}: say it there.`;
-      return refuse(io, `Session ${nameSession(session)} cannot be spoken to from here. ${how}`);
-    }
-    const state = describeState(session, io.clock.now());
-    const queued = session.latch === null;
-    const next = queued ? 'The agent reads it after its running step' : shown(state.words);
-    return report({ given, io, session }, { queued, state }, [
-      `Said to session ${nameSession(session)}. ${next}.`,
-    ]);
   },
 };

@@ -1,11 +1,9 @@
 // `untildone status`: the sessions of this directory, newest first, or one session in detail (C3, C4).
 // It only reads, and creates nothing.
-import { UntildoneError } from '../../core/error.ts';
-import type { Settings } from '../../core/settings.ts';
 import { countPlan, nextTodos, type Session, type State } from '../../core/state.ts';
-import type { Store, StoredDecision } from '../../engine/store.ts';
+import type { Store } from '../../engine/store.ts';
 import { isWorker, readWorkers, type WorkerView } from '../../engine/worker-sessions.ts';
-import { type Arguments, type Command, jsonOption } from '../command.ts';
+import { type Arguments, type Command, jsonOption, numberOf } from '../command.ts';
 import * as describe from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
 import { newest, sessionsHere, withSession } from '../find-session.ts';
@@ -19,7 +17,7 @@ const defaultLimit = 20;
 const namedTodos = 3;
 
 export const status: Command = {
-  usage: 'status [session] [--all] [--limit N] [--json]',
+  takes: '[session]',
   about: [
     'Shows the sessions of this directory, newest first: the plan, what the session does or waits for, how often it was\nsent back to work against the limits, and the last decision. With a session: all of that in detail.',
   ],
@@ -28,18 +26,14 @@ export const status: Command = {
     limit: { value: 'N', summary: `At most N sessions (${defaultLimit}).` },
     ...jsonOption,
   },
-  positionals: [0, 1],
   async run(given, io) {
     const word = given.positional(0);
-    const limit = limitOf(given);
+    const limit = numberOf(given, 'limit') ?? defaultLimit;
     const settingsOf = createSettingsReader(io);
     if (word !== null)
       return withSession(io, word, async (store, session) => {
-        const view = {
-          ...(await look(store, session, settingsOf)),
-          workers: await readWorkers(store, session),
-        };
-        return show(given, io, [view], limit);
+        const workers = await readWorkers(store, session);
+        return show(given, io, [await look(store, session, settingsOf, workers)], limit);
       });
     const views = await withStore(io, async (store) => {
       const isListed = (session: Session): boolean => !isWorker(session);
@@ -57,30 +51,19 @@ export const status: Command = {
   },
 };
 
-function limitOf(given: Arguments): number {
-  const text = given.text('limit');
-  if (text === null) return defaultLimit;
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new UntildoneError('usage', '--limit must be a whole number of at least 1.');
-}
+type View = Awaited<ReturnType<typeof look>>;
+type SettingsReader = ReturnType<typeof createSettingsReader>;
 
-interface View {
-  readonly session: State;
-  readonly settings: Settings;
-  readonly last: StoredDecision | null;
-  readonly inbox: number;
-  /** Of one session, which is shown in detail. */
-  readonly workers?: readonly WorkerView[];
-}
-
+/** `workers`: of one session, which is shown in detail. */
 async function look(
   store: Store,
   session: State,
-  settingsOf: ReturnType<typeof createSettingsReader>,
-): Promise<View> {
+  settingsOf: SettingsReader,
+  workers?: readonly WorkerView[],
+) {
   const [last = null] = await store.decisions(session.id, 1);
   const inbox = (await store.events({ sessionId: session.id, waiting: true })).length;
-  return { session, settings: await settingsOf(store, session), last, inbox };
+  return { session, settings: await settingsOf(store, session), last, inbox, workers };
 }
 
 function show(given: Arguments, io: Io, views: readonly View[], limit: number): number {

@@ -19,7 +19,7 @@ import { tellingArgument } from '../show/words.ts';
 const longestText = 4000;
 
 export const transcript: Command = {
-  usage: 'transcript [session] [--all] [--json]',
+  takes: '[session]',
   about: [
     'Shows the conversation of a session of our own agent, or of one of its workers: `untildone status SESSION` lists\nthem. Claude Code and OpenCode keep the conversations of their sessions themselves.',
   ],
@@ -27,7 +27,6 @@ export const transcript: Command = {
     all: { summary: 'Also what the system said to the model, and what was held back.' },
     ...jsonOption,
   },
-  positionals: [0, 1],
   run: (given, io) =>
     withSession(io, given.positional(0), async (store, session) => {
       const rows = (await store.transcript(session.id, 0)).messages;

@@ -8,14 +8,14 @@ import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import type { Io } from '../io.ts';
 import { readPolicyFor } from '../open-runtime.ts';
-import { count, printJson, printLines, refuse, shown } from '../print.ts';
-import { acceptProject, describeProject, entryLine, isAccepted, type Project } from '../project-trust.ts';
+import { printJson, printLines, refuse, shown, tell } from '../print.ts';
+import { acceptProject, describeProject, entryLine, type Project, saysYes } from '../project-trust.ts';
 
 /** Something waits for a yes. */
 const leftPending = 3;
 
 export const trust: Command = {
-  usage: 'trust [list | revoke] [--yes] [--json]',
+  takes: '[list|revoke]',
   about: [
     'A project’s untildone.json is a stranger’s: its checks are commands that would run as you. Nothing in it is run or\nobeyed before you accept it. This shows every entry in full, and what changed since you last accepted, and asks.',
     'What you accepted stays in force when the file changes or vanishes, until you accept the change. All worktrees of a\nrepository share it. `trust list` shows every project, `trust revoke` takes this one back.',
@@ -26,7 +26,6 @@ export const trust: Command = {
     yes: { summary: 'Accept what is shown without being asked; still only from a terminal.' },
     ...jsonOption,
   },
-  positionals: [0, 1],
   async run(given, io) {
     const word = given.positional(0);
     if (word === 'list') return list(io, given.has('json'));
@@ -45,7 +44,7 @@ export const trust: Command = {
     if (given.has('json') && !given.has('yes')) return leftPending;
     const refusal = await io.whyNoHuman();
     if (refusal !== null) return refuse(io, refusal);
-    if (!given.has('yes') && !(await isAccepted())) {
+    if (!given.has('yes') && !(await saysYes('Accept?'))) {
       printLines(io, ['Left as it is.']);
       return leftPending;
     }
@@ -55,17 +54,14 @@ export const trust: Command = {
 
 function list(io: Io, asJson: boolean): number {
   const all = readTrust(stateDirectory(io.env));
-  if (asJson) printJson(io, { accepted: all });
-  else if (all.length === 0) printLines(io, ['No project’s file is trusted.']);
-  else
-    printLines(
-      io,
-      all.flatMap(({ folder, at, config }) => [
-        `${shown(folder, 300)}  (${count(entriesOf(config).length, 'entry').replace('entrys', 'entries')}, ${formatTime(at)})`,
-        ...entriesOf(config).map(entryLine),
-      ]),
-    );
-  return 0;
+  return tell(io, asJson, { accepted: all }, () => [
+    ...(all.length === 0 ? ['No project’s file is trusted.'] : []),
+    ...all.flatMap(({ folder, at, config }) => {
+      const entries = entriesOf(config);
+      const amount = `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`;
+      return [`${shown(folder, 300)}  (${amount}, ${formatTime(at)})`, ...entries.map(entryLine)];
+    }),
+  ]);
 }
 
 async function revoke(io: Io, { key, folder }: Project): Promise<number> {

@@ -35,7 +35,7 @@ const exitCodes: Readonly<Record<VerifyResult, number>> = {
 };
 
 export const verify: Command = {
-  usage: 'verify [session | --plan FILE] [--json]',
+  takes: '[session]',
   about: [
     'Runs the checks of a session: those on the goal and those of its todos, each once, as they were frozen at the last\nmessage to the agent, protected paths included. Without a name: the last session of this directory; where there is\nnone, the checks on the goal that the configuration here names. What is seen is recorded; the plan is not changed.',
     'With --plan: the checks of a plan file. Neither a session nor a store is needed, so that it works in CI.',
@@ -45,7 +45,6 @@ export const verify: Command = {
     plan: { value: 'FILE', summary: 'The checks of this plan file (see docs/plan-files.md).' },
     ...jsonOption,
   },
-  positionals: [0, 1],
   async run(given, io) {
     const [file, word] = [given.text('plan'), given.positional(0)];
     if (file !== null && word !== null)
@@ -120,14 +119,11 @@ async function verifyTarget(given: Arguments, io: Io, target: VerifyTarget, stor
   process.on('SIGINT', onInterrupt);
   process.on('SIGTERM', onInterrupt);
   const { wanted } = target;
-  if (!json && wanted.length > 0)
-    printWrapped(io, [
-      `${count(wanted.length, 'check')} of ${nameOf(target)} in ${shown(target.directory, 200)}`,
-    ]);
-  const progress = createProgress(
-    json ? { ...io, isTTY: false, stdout: { write: () => {} } } : io,
-    wanted.length,
-  );
+  // With --json standard output holds the document alone.
+  const shownTo = json ? { ...io, isTTY: false, stdout: { write: () => {} } } : io;
+  const where = `${nameOf(target)} in ${shown(target.directory, 200)}`;
+  if (wanted.length > 0) printWrapped(shownTo, [`${count(wanted.length, 'check')} of ${where}`]);
+  const progress = createProgress(shownTo, wanted.length);
   try {
     const place = { clock: io.clock, environment: io.env, store, signal: ending.signal };
     const results = await runWanted(target, { ...place, ...progress });

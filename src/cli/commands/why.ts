@@ -8,7 +8,7 @@ import { texts } from '../../core/texts.ts';
 import type { EvidenceRow } from '../../engine/host.ts';
 import { latestResults } from '../../engine/session-record.ts';
 import type { Store, StoredDecision } from '../../engine/store.ts';
-import { type Command, jsonOption } from '../command.ts';
+import { type Command, jsonOption, numberOf } from '../command.ts';
 import { describeAnswer } from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
 import { withSession } from '../find-session.ts';
@@ -21,7 +21,7 @@ import { checkName, whyNotPassed } from '../show/words.ts';
 const longestText = 300;
 
 export const why: Command = {
-  usage: 'why [session] [--decision N] [--rules] [--json]',
+  takes: '[session]',
   about: [
     'Explains the last decision of a session, or the Nth, in five lines: what happened, the rule that answered, the\nnumbers that it looked at, the check that failed, and the text that the agent was sent.',
     'With --rules: every rule in the order in which they are asked. Rules before the one that answered had nothing to\nsay; those after it were not asked.',
@@ -31,9 +31,8 @@ export const why: Command = {
     rules: { summary: 'All rules in order, and the whole text.' },
     ...jsonOption,
   },
-  positionals: [0, 1],
   async run(given, io) {
-    const wanted = numberOf(given.text('decision'));
+    const wanted = numberOf(given, 'decision');
     return withSession(io, given.positional(0), async (store, session) => {
       const explained = await explain(store, session, wanted);
       const { stored, latest, text, failedChecks } = explained;
@@ -49,12 +48,6 @@ export const why: Command = {
     });
   },
 };
-
-function numberOf(text: string | null): number | null {
-  if (text === null) return null;
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new UntildoneError('usage', '--decision must be the number of a decision, from 1 on.');
-}
 
 interface Explained {
   readonly stored: StoredDecision;

@@ -74,7 +74,10 @@ export const todoMarks: Readonly<Record<TodoStatus, readonly [mark: string, styl
 };
 
 /** Never calls a claim checked. `goalPassed`: a passed goal check covers todos that have no check of their own. */
-export function standingOf({ status, verification }: TodoView, goalPassed: boolean): Standing {
+export function standingOf(
+  { status, verification }: Pick<TodoView, 'status' | 'verification'>,
+  goalPassed: boolean,
+): Standing {
   if (status === 'blocked' || status === 'cancelled') return status;
   if (status !== 'completed') return 'open';
   if (verification === 'passed') return 'checked';
