@@ -40,13 +40,8 @@ export function readAgentPolicyFor(
   const problems = [...(unknown === null ? [] : [unknown]), ...(types.ok ? [] : [asProblem(types.error)])];
   const warnings = [...result.warnings, ...(types.ok ? types.warnings.map(asProblem) : [])];
   if (problems.length === 0) return { ...result, warnings };
-  return {
-    ok: false,
-    problems: problems.map((problem) => ({ ...problem, file: null })),
-    warnings,
-    files: result.files,
-    project: result.project,
-  };
+  const { files, project } = result;
+  return { ok: false, problems: problems.map((each) => ({ ...each, file: null })), warnings, files, project };
 }
 
 const strongest: readonly (Origin | undefined)[] = ['flag', 'environment'];
@@ -83,22 +78,17 @@ function asProblem(sentence: string): Problem {
 }
 
 /** The workers of a run with their models; what a project's file may not say about them is left out, with a word. */
-export async function prepareWorkers(
-  io: Io,
-  settings: Settings,
-  origins: Origins,
-): Promise<readonly Worker[]> {
+export async function prepareWorkers(io: Io, settings: Settings, origins: Origins) {
   const types = workerTypes(settings, origins);
   if (!types.ok) throw new UntildoneError('invalid-config', types.error);
   for (const warning of types.warnings) complain(io, `warning: ${warning}`);
   const workers: Worker[] = [];
   for (const type of types.workers) {
-    if (type.modelName === null) workers.push({ ...type, model: null });
-    else {
-      const model = await resolveModel(type.modelName, { settings, origins, environment: io.env });
-      if (!model.ok) throw new UntildoneError('usage', `The worker ${type.name}: ${model.error}`);
-      workers.push({ ...type, model });
-    }
+    const { name, modelName } = type;
+    const sources = { settings, origins, environment: io.env };
+    const model = modelName === null ? null : await resolveModel(modelName, sources);
+    if (model?.ok === false) throw new UntildoneError('usage', `The worker ${name}: ${model.error}`);
+    workers.push({ ...type, model });
   }
   return workers;
 }
@@ -110,43 +100,32 @@ export const modeOptions = {
   auto: { summary: 'Any command may run: only where the directory and the machine are yours to lose.' },
 } as const;
 
-type Mode = PermissionPolicy['mode'];
-const modes = Object.keys(modeOptions) as Mode[];
+const modes = Object.keys(modeOptions) as PermissionPolicy['mode'][];
 
-export async function permissionsOf(given: Arguments, io: Io, settings: Settings): Promise<PermissionPolicy> {
+/** `session`: the one that is taken up. */
+export async function permissionsOf(
+  given: Arguments,
+  io: Io,
+  settings: Settings,
+  session: Session | null,
+): Promise<PermissionPolicy> {
   const { permissions, tools } = settings;
   const [flag, other] = modes.filter((mode) => given.has(mode));
   if (flag !== undefined && other !== undefined)
     throw new UntildoneError('usage', `--${flag} and --${other} contradict each other.`);
   const unknown = unknownAllowedTool(settings);
   if (unknown !== null) throw new UntildoneError('invalid-config', problemSentence(unknown));
+  const asks = !given.has('json') && (await canAnswerHere(io));
+  const mode = flag ?? permissions.mode ?? (asks ? 'ask' : 'allow-list');
+  // A session that has asked its human goes on asking, unless a flag names another mode.
+  const goesOn = flag === undefined && session?.permissions !== undefined && mode !== 'read-only';
   return {
-    mode: flag ?? permissions.mode ?? (await defaultMode(given, io)),
+    mode: goesOn ? 'ask' : mode,
     shellAllow: tools.shellAllow,
     allow: permissions.allow,
-    kept: ownFolders(io),
+    // Where untildone keeps what it knows and what the human wants: a workspace may lie around them.
+    kept: [stateDirectory(io.env), findUserConfigDirectory(io.env)].filter((folder) => folder !== null),
   };
-}
-
-async function defaultMode(given: Arguments, io: Io): Promise<Mode> {
-  return !given.has('json') && (await canAnswerHere(io)) ? 'ask' : 'allow-list';
-}
-
-/** A session that has asked its human goes on asking when it is taken up, unless a flag names another mode. */
-export function keepAsking(
-  policy: PermissionPolicy,
-  given: Arguments,
-  session: Session | null,
-): PermissionPolicy {
-  const isNamed = modes.some((mode) => given.has(mode));
-  const hasAsked = session?.permissions !== undefined;
-  return isNamed || !hasAsked || policy.mode === 'read-only' ? policy : { ...policy, mode: 'ask' };
-}
-
-/** Where untildone keeps what it knows and what the human wants: a workspace may lie around them. */
-function ownFolders({ env }: Io): readonly string[] {
-  const config = findUserConfigDirectory(env);
-  return [stateDirectory(env), ...(config === null ? [] : [config])];
 }
 
 /** `permissions.allow` names a tool that does not exist or that everybody may use; null: it does not. */

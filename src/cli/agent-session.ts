@@ -1,7 +1,7 @@
 // Starts our own agent for a command: store, model, permissions, output, Ctrl-C. The one place where a run meets
 // the process it lives in.
 
-import type { AgentEvent, RunEnded } from '../agent/agent-event.ts';
+import type { AgentEvent } from '../agent/agent-event.ts';
 import { createStreamWriter } from '../agent/event-stream.ts';
 import { type Asking, noAsking } from '../agent/loop/tool-calls.ts';
 import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-agent.ts';
@@ -10,7 +10,7 @@ import { frozenBy, withIgnoreRules } from '../checks/git.ts';
 import { protectPolicy } from '../checks/protected-paths.ts';
 import { couldNotStart, runCheck } from '../checks/run-check.ts';
 import { type CheckSpec, protectedPathsId } from '../core/check-specs.ts';
-import { UntildoneError } from '../core/error.ts';
+import { messageOf, UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { spokeAt } from '../core/state.ts';
 import { ownSession } from '../engine/session-owner.ts';
@@ -18,12 +18,12 @@ import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import { planFileOf } from './agent-policy.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
+import { createHumanActs } from './human-event.ts';
 import type { Io } from './io.ts';
 import { createRunNotifier } from './notify.ts';
 import { openParts, openPlanFileSync } from './open-runtime.ts';
 import { complain } from './print.ts';
 import { shortId } from './session-name.ts';
-import { createHumanActs } from './show/human-acts.ts';
 import {
   createPrinter,
   drawsView,
@@ -63,13 +63,10 @@ export interface WatchedRun {
   interrupt(): void;
 }
 
-/** `watch` sees every event too, before it is shown. */
-export async function runSession(
-  io: Io,
-  store: Store,
-  session: AgentSession,
-  watch: (event: AgentEvent, run: WatchedRun) => void = () => {},
-): Promise<RunEnded> {
+/** Sees every event too, before it is shown. */
+type Watch = (event: AgentEvent, run: WatchedRun) => void;
+
+export async function runSession(io: Io, store: Store, session: AgentSession, watch: Watch = () => {}) {
   const { sessionId } = session;
   // First: beneath a living owner nothing of its work may be touched (P41).
   const owned = await ownSession({ store, clock: io.clock }, sessionId);
@@ -85,12 +82,7 @@ export async function runSession(
   }
 }
 
-async function runOwned(
-  io: Io,
-  store: Store,
-  session: AgentSession,
-  watch: (event: AgentEvent, run: WatchedRun) => void,
-): Promise<RunEnded> {
+async function runOwned(io: Io, store: Store, session: AgentSession, watch: Watch) {
   const ending = new AbortController();
   let control: HumanControl | null = null;
   let interrupts = 0;
@@ -143,7 +135,7 @@ async function runOwned(
   process.on('SIGTERM', onHumanInterrupt);
   try {
     // An agent that makes itself a terminal must not answer for the human.
-    const here = output.answers && (await io.whyNoHuman()) === null;
+    const here = output.ask !== null && (await io.whyNoHuman()) === null;
     const { policy, checker, lookBefore } = await prepareChecks(
       quiet,
       store,
@@ -200,8 +192,7 @@ async function openRunOutput(io: Io, choice: OutputChoice, hand: RunHand): Promi
       return (await import('./show/live-view.ts')).openRunView(io, hand);
     } catch (error) {
       // Safe: lines show the same.
-      const why = error instanceof Error ? error.message : String(error);
-      complain(io, `The live view could not be opened (${why}); the run is shown in lines.`);
+      complain(io, `The live view could not be opened (${messageOf(error)}); the run is shown in lines.`);
     }
   }
   const print = await createPrinter(io, choice.json);

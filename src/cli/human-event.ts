@@ -12,24 +12,17 @@ import type { Arguments } from './command.ts';
 import { withSession } from './find-session.ts';
 import type { Io } from './io.ts';
 import { openRuntime } from './open-runtime.ts';
-import { printJson, printWrapped } from './print.ts';
+import { tell } from './print.ts';
 import { sessionFields } from './session-name.ts';
 
-export type HumanAct = Event extends infer E
+type HumanAct = Event extends infer E
   ? E extends Event
     ? Omit<E, 'id' | 'sessionId' | 'at'>
     : never
   : never;
 
 /** `session`: as it stands afterwards. `handled`: of the last act; null: there was none. */
-export type Acted = Readonly<{ session: State; handled: Handled | null }>;
-
-export async function sendActs(
-  io: Io,
-  store: Store,
-  session: State,
-  acts: readonly HumanAct[],
-): Promise<Acted> {
+export async function sendActs(io: Io, store: Store, session: State, acts: readonly HumanAct[]) {
   const runtime = openRuntime(io, store);
   const identifiers = createIdentifiers(io.clock);
   let handled: Handled | null = null;
@@ -42,13 +35,11 @@ export async function sendActs(
   return { session: handled?.state ?? session, handled };
 }
 
+export type Acted = Awaited<ReturnType<typeof sendActs>>;
+
 /** `act` returns null where there is nothing to do for this session; then nothing is written. */
-export function actOnSession(
-  io: Io,
-  word: string | null,
-  act: (session: Session) => HumanAct | null,
-): Promise<Acted> {
-  return withSession(io, word, async (store, session) => {
+export function actOnSession(io: Io, word: string | null, act: (session: Session) => HumanAct | null) {
+  return withSession(io, word, (store, session) => {
     const what = act(session);
     return sendActs(io, store, session, what === null ? [] : [what]);
   });
@@ -61,9 +52,46 @@ export function report(
   lines: readonly string[],
   code = 0,
 ): number {
-  if (given.has('json')) printJson(io, { ...sessionFields(session), ...document });
-  else printWrapped(io, lines);
+  tell(io, given.has('json'), { ...sessionFields(session), ...document }, () => lines);
   return code;
+}
+
+/**
+ * What a human does to a session from a view, as the commands do it. Resuming and answering ask first whether a human is
+ * speaking, and say in a sentence why not; the others are never refused.
+ */
+export function createHumanActs(io: Io, store: Store, sessionId: string) {
+  /** `act` returns null where there is nothing to do. */
+  async function send(act: (session: State) => HumanAct | null): Promise<void> {
+    const session = await store.state(sessionId);
+    const what = session && act(session);
+    if (session && what) await sendActs(io, store, session, [what]);
+  }
+  const beneath = async (): Promise<string | null> => {
+    const above = await io.agentAbove();
+    return above === null ? null : `asked for beneath ${above}`;
+  };
+  const asHuman = async (work: () => Promise<unknown>): Promise<string | null> => {
+    const refusal = await io.whyNoHuman();
+    if (refusal === null) await work();
+    return refusal;
+  };
+  return {
+    async pause() {
+      const reason = await beneath();
+      await send(({ pause }) => (pause?.by === 'human' ? null : { type: 'human-paused', reason }));
+    },
+    resume: () =>
+      asHuman(() =>
+        send(({ latch, pause }) => (latch === null && pause === null ? null : { type: 'human-resumed' })),
+      ),
+    answer: (requestId: string, choice: PermissionChoice) =>
+      asHuman(() => answerPermission(io, store, { sessionId, requestId }, choice)),
+    async stop(how: string) {
+      const where = await beneath();
+      await send(() => ({ type: 'human-aborted', how: where === null ? how : `${how}, ${where}` }));
+    },
+  };
 }
 
 export function waitingRequests({ permissions }: Session): readonly PermissionRequest[] {

@@ -51,15 +51,10 @@ async function renewPrograms(io: Io): Promise<void> {
     complain(io, sentence);
 }
 
-/** The store, to be closed by the caller; null: there is none yet, and none was made. */
-export async function openStoreIfAny(io: Io): Promise<Store | null> {
-  return existsSync(storePath(io.env)) ? openOrCreateStore(io) : null;
-}
-
 /** Runs `work` over the store and closes it; null: there is no store yet, and none was made. */
 export async function withStore<T>(io: Io, work: (store: Store) => Promise<T>): Promise<T | null> {
-  const store = await openStoreIfAny(io);
-  if (store === null) return null;
+  if (!existsSync(storePath(io.env))) return null;
+  const store = await openOrCreateStore(io);
   try {
     return await work(store);
   } finally {
@@ -68,11 +63,7 @@ export async function withStore<T>(io: Io, work: (store: Store) => Promise<T>): 
 }
 
 /** For commands that change something: events go through the engine, as those of hosts do. */
-export function openRuntime(
-  io: Io,
-  store: Store,
-  adapt: (policy: Policy) => Policy = (policy) => policy,
-): Runtime {
+export function openRuntime(io: Io, store: Store, adapt = (policy: Policy): Policy => policy) {
   const parts = openParts(io, store);
   return createRuntime({ ...parts, policy: (session) => adapt(parts.policy(session)) });
 }

@@ -1,8 +1,8 @@
 // The only ways in which commands write: lines of safe text, or one JSON document on one line.
 // Whatever came from a todo, a host or a payload passes through `shown` before it meets a terminal. A failure is one sentence.
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { inspect, stripVTControlCharacters, styleText } from 'node:util';
 import displayWidth from 'fast-string-width';
-import { type ErrorCode, UntildoneError } from '../core/error.ts';
+import { type ErrorCode, messageOf, UntildoneError } from '../core/error.ts';
 import { escapeJsonLine, oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import type { Io } from './io.ts';
 
@@ -20,11 +20,8 @@ export function printLines(io: Io, lines: readonly string[]): void {
 
 /** As `printLines`, but broken between words on a terminal that is too narrow. */
 export function printWrapped(io: Io, lines: readonly string[]): void {
-  const width = terminalWidth(io);
-  printLines(
-    io,
-    lines.flatMap((line) => wrapLine(line, width)),
-  );
+  const fitting = lines.flatMap((line) => wrapLine(line, terminalWidth(io)));
+  printLines(io, fitting);
 }
 
 /** Null: no terminal, or one that does not say: some say 0. */
@@ -50,12 +47,17 @@ export function refuse(io: Io, sentence: string): number {
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
-export type Paint = (style: Style, text: string) => string;
+/** None without a terminal, nor where NO_COLOR is set to anything (https://no-color.org). */
+export function hasColor({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): boolean {
+  return isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+}
 
-/** No colour without a terminal, nor where NO_COLOR is set to anything (https://no-color.org). */
-export function createPaint({ isTTY, env }: Io): Paint {
-  const wanted = isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
-  return wanted ? (style, text) => styleText(style, text, { validateStream: false }) : (_style, text) => text;
+export type Paint = ReturnType<typeof createPaint>;
+
+export function createPaint(where: Pick<Io, 'isTTY' | 'env'> | boolean) {
+  const isColored = typeof where === 'boolean' ? where : hasColor(where);
+  return (style: Style, text: string): string =>
+    isColored && text !== '' ? styleText(style, text, { validateStream: false }) : text;
 }
 
 /** Left column padded, so that the right ones stand below each other. */
@@ -86,20 +88,20 @@ const leastRoom = 24;
  * margin. Words are never broken: an id or a path is there to be copied. `width` null: no terminal, and the line stays as it is.
  */
 export function wrapLine(line: string, width: number | null): string[] {
-  if (width === null || widthOf(line) <= width) return [line];
+  if (width === null || displayWidth(line) <= width) return [line];
   const lead = leadOf(stripVTControlCharacters(line), width);
   const lines: string[] = [];
   let current = '';
   let isFresh = true;
   for (const [, gap = '', word = ''] of line.matchAll(/(\s*)(\S+)/gu)) {
     const next = `${current}${gap}${word}`;
-    if (isFresh || widthOf(next) <= width) current = next;
+    if (isFresh || displayWidth(next) <= width) current = next;
     else {
       lines.push(current);
       current = `${lead}${word}`;
     }
     // The margin and the first column are no line by themselves.
-    isFresh = widthOf(current) <= widthOf(lead);
+    isFresh = displayWidth(current) <= displayWidth(lead);
   }
   return [...lines, current];
 }
@@ -107,11 +109,6 @@ export function wrapLine(line: string, width: number | null): string[] {
 /** A question in lines, with a blank behind it for the answer. */
 export function wrapPrompt(prompt: string, width: number | null): string {
   return `${wrapLine(prompt.trimEnd(), width === null ? null : width - 2).join('\n')} `;
-}
-
-/** Colours take no room. */
-function widthOf(text: string): number {
-  return displayWidth(stripVTControlCharacters(text));
 }
 
 function leadOf(plain: string, width: number): string {
@@ -131,18 +128,8 @@ export function reportFailure(error: unknown, io: Io): number {
   const wantsStack = (io.env['UNTILDONE_DEBUG'] ?? '') !== '';
   const isOurs = error instanceof UntildoneError;
   const hint = wantsStack ? '' : ' (set UNTILDONE_DEBUG=1 for the stack)';
-  complain(io, isOurs ? error.message : `Something unexpected happened: ${firstLine(error)}${hint}`);
-  if (wantsStack) io.stderr.write(`${stripTerminalControls(stackOf(error))}\n`);
+  const [first = ''] = messageOf(error).split('\n');
+  complain(io, isOurs ? error.message : `Something unexpected happened: ${first}${hint}`);
+  if (wantsStack) io.stderr.write(`${stripTerminalControls(inspect(error))}\n`);
   return isOurs && usageCodes.includes(error.code) ? 2 : 1;
-}
-
-function firstLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.split('\n')[0] ?? '';
-}
-
-function stackOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? '' : `\ncaused by ${stackOf(error.cause)}`;
-  return `${error.stack ?? error.message}${cause}`;
 }

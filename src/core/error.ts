@@ -29,3 +29,8 @@ export type Refusal = Readonly<{ ok: false; error: string }>;
 export function refuse(error: string): Refusal {
   return { ok: false, error };
 }
+
+/** Of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -16,9 +16,9 @@ process.on('SIGINT', hand.interrupt);
 const output = openRunView(io, hand, (options) =>
   openLiveView({
     ...options,
-    draw: (living) => {
+    draw: (...living) => {
       if (Date.now() > breaksAt) throw new Error('planted');
-      return drawLiving(living);
+      return drawLiving(...living);
     },
   }),
 );

@@ -13,10 +13,10 @@ let drawings = 0;
 const view = openLiveView({
   kind: scene.kind,
   io: processIo(),
-  draw: (living) => {
+  draw: (...living) => {
     drawings += 1;
     if (breaks !== undefined && drawings > 20) throw new Error('planted');
-    return drawLiving(living);
+    return drawLiving(...living);
   },
   perform: (act) => {
     if (act.act === 'quit' || act.act === 'interrupt') view.close().then(() => process.exit(0));

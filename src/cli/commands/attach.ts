@@ -2,16 +2,15 @@
 // the store and nothing else; only the keys for pause, resume, stop and answers write. Leaving it leaves the session as
 // it is.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UntildoneError } from '../../core/error.ts';
+import { messageOf } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
-import { findSession, noSessionsYet } from '../find-session.ts';
+import { findSession, withSession } from '../find-session.ts';
+import { createHumanActs } from '../human-event.ts';
 import type { Io } from '../io.ts';
-import { openStoreIfAny } from '../open-runtime.ts';
 import { complain } from '../print.ts';
 import { shortId } from '../session-name.ts';
 import type { SessionEvent } from '../show/events.ts';
-import { createHumanActs } from '../show/human-acts.ts';
 import type { ViewAct } from '../show/keys.ts';
 import { createPrinter, drawsView } from '../show/output.ts';
 import { createSessionWatch, isOver } from '../show/watch-session.ts';
@@ -33,16 +32,8 @@ export const attach: Command = {
     ...jsonOption,
     json: { summary: 'Print one JSON event a line (NDJSON); see docs/live-view.md.' },
   },
-  async run(given, io) {
-    const store = await openStoreIfAny(io);
-    if (store === null) throw new UntildoneError('unknown-session', noSessionsYet);
-    try {
-      const session = await findSession(store, given.positional(0), io);
-      return await follow(given, io, store, session.id);
-    } finally {
-      await store.close();
-    }
-  },
+  run: (given, io) =>
+    withSession(io, given.positional(0), (store, session) => follow(given, io, store, session.id)),
 };
 
 async function follow(given: Arguments, io: Io, store: Store, sessionId: string): Promise<number> {
@@ -134,9 +125,8 @@ async function openAttachView(
     io,
     perform: (act) => perform(act).finally(lookSoon),
     onFailure: (error) => {
-      const why = error instanceof Error ? error.message : String(error);
       const instead = '`untildone attach --plain` shows it.';
-      complain(io, `The live view broke (${why}). The session goes on; ${instead}`);
+      complain(io, `The live view broke (${messageOf(error)}). The session goes on; ${instead}`);
       leave();
     },
   });
@@ -147,13 +137,9 @@ async function openAttachView(
  * Whether a newer session has begun where this one is over: whoever attached a moment too early would look at the old
  * one for ever. It tells of each once, and leaves it to the human to go there.
  */
-export function createNewerSessionLook(
-  io: Io,
-  store: Store,
-  sessionId: string,
-): () => Promise<SessionEvent[]> {
+export function createNewerSessionLook(io: Io, store: Store, sessionId: string) {
   let told = sessionId;
-  return async () => {
+  return async (): Promise<SessionEvent[]> => {
     const watched = await store.state(sessionId);
     const newest = await findSession(store, null, io);
     if (watched === null || newest.id === told || newest.createdAt <= watched.createdAt) return [];

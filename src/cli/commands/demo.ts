@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentEvent, RunEnded } from '../../agent/agent-event.ts';
 import { resolveModel } from '../../agent/models/resolve-model.ts';
 import { createCommandCheck } from '../../core/check-specs.ts';
-import { UntildoneError } from '../../core/error.ts';
+import { messageOf, UntildoneError } from '../../core/error.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { defaultSettings, type Settings } from '../../core/settings.ts';
 import type { TextKind } from '../../core/texts.ts';
@@ -226,13 +226,7 @@ async function prepareSession(
   };
 }
 
-async function play(
-  io: Io,
-  store: Store,
-  session: AgentSession,
-  betweenMs: number,
-  answer: ScriptedAnswer,
-): Promise<number> {
+async function play(io: Io, store: Store, session: AgentSession, betweenMs: number, answer: ScriptedAnswer) {
   const isSomebodyHere = !session.json && (await canAnswerHere(io));
   const human = createScriptedHuman(io, store, isSomebodyHere, answer);
   const told: TextKind[] = [];
@@ -386,7 +380,7 @@ function createScriptedHuman(io: Io, store: Store, isSomebodyHere: boolean, answ
     cancelAnswer = io.clock.wake(io.clock.now() + seconds * 1000, () => {
       answerPermission(io, store, { sessionId, requestId }, answer).catch((error: unknown) => {
         // The question stays open, and the run ends as paused: the story did not run as written, which is told.
-        run.tell(`The script could not answer: ${error instanceof Error ? error.message : error}`);
+        run.tell(`The script could not answer: ${messageOf(error)}`);
       });
     });
   }

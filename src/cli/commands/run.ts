@@ -4,7 +4,7 @@ import { realpathSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ownAgentName } from '../../agent/loop/run.ts';
-import { type ResolvedModel, resolveModel } from '../../agent/models/resolve-model.ts';
+import { resolveModel } from '../../agent/models/resolve-model.ts';
 import { createCommandCheck } from '../../core/check-specs.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
@@ -16,7 +16,6 @@ import { frozenPolicy, policyProblemSentence } from '../../engine/policy.ts';
 import { createIdentifiers, errorCode, sha256 } from '../../engine/system.ts';
 import {
   askingOf,
-  keepAsking,
   modeOptions,
   ownAgentSettings,
   permissionsOf,
@@ -27,16 +26,12 @@ import {
 } from '../agent-policy.ts';
 import { runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
-import { findOwnSession, noSessionsYet } from '../find-session.ts';
+import { findOwnSession, withSessions } from '../find-session.ts';
 import { asText, hasPipedInput, type Io, readInput } from '../io.ts';
-import { openOrCreateStore, readPolicyFor, withStore } from '../open-runtime.ts';
+import { openOrCreateStore, readPolicyFor } from '../open-runtime.ts';
 import { complain, refuse, shown } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
 import { nameSession, shortId } from '../session-name.ts';
-
-const goalOption = {
-  'goal-file': { value: 'FILE', summary: 'Read the goal from a file; `run -` reads it from standard input.' },
-} as const;
 
 export const run: Command = {
   takes: '[goal]',
@@ -46,7 +41,10 @@ export const run: Command = {
     'Exit codes: 0 done, 3 claimed, 4 blocked, 5 stagnant, 6 exhausted, 7 paused, 130 aborted, 1 failed, 2 wrong usage.',
   ],
   options: {
-    ...goalOption,
+    'goal-file': {
+      value: 'FILE',
+      summary: 'Read the goal from a file; `run -` reads it from standard input.',
+    },
     check: {
       value: 'CMD',
       summary: 'A shell line that must succeed before the work counts as done; may be given more than once.',
@@ -81,7 +79,7 @@ export const run: Command = {
     if (above !== null)
       return refuse(here, `Only a human may take a session up again, and this was said beneath ${above}.`);
     const { word, goal } = readResume(given, await readGoal(given, here));
-    const resumed = resumes ? await findResumed(here, word) : null;
+    const resumed = resumes ? await withSessions(here, (store) => findOwnSession(store, word, here)) : null;
     const directory = resumed === null ? realpathSync(here.cwd) : await ownFolder(here, resumed);
     // Its configuration is that of its own folder too.
     const io: Io = { ...here, cwd: directory };
@@ -94,17 +92,14 @@ export const run: Command = {
     const { origins } = policy;
     const whole = ownAgentSettings(policy.policy.settings, origins);
     const settings = settingsForAgent(whole, ownAgentName);
-    const chooseModel = async (last: string | null): Promise<ResolvedModel> => {
-      // The flag is a setting too, and read as one.
-      const named = origins['model'] === 'flag' ? settings.model : given.text('model');
-      const wanted = named ?? last;
-      const model = await resolveModel(wanted, { settings, origins, environment: io.env });
-      if (!model.ok) throw new UntildoneError('usage', model.error);
-      refuseUnpriced(settings, [model, ...workers.map((worker) => worker.model)]);
-      return model;
-    };
     const workers = await prepareWorkers(io, settings, origins);
-    const chosen = resumes ? null : await chooseModel(null);
+    // The flag is a setting too, and read as one.
+    const named = origins['model'] === 'flag' ? settings.model : given.text('model');
+    // A session goes on with the model that it was begun with, unless another one is named.
+    const wanted = named ?? resumed?.agent.model ?? null;
+    const model = await resolveModel(wanted, { settings, origins, environment: io.env });
+    if (!model.ok) throw new UntildoneError('usage', model.error);
+    refuseUnpriced(settings, [model, ...workers.map((worker) => worker.model)]);
     const planFile = given.text('plan');
     if (goal === null && planFile === null && !resumes) {
       throw new UntildoneError(
@@ -112,7 +107,7 @@ export const run: Command = {
         'Say what is to be done: untildone run "migrate the tests to vitest".',
       );
     }
-    const permissions = await permissionsOf(given, io, settings);
+    const permissions = await permissionsOf(given, io, settings, resumed);
     const present: Policy = {
       ...withChecks(policy.policy, given.texts('check')),
       // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
@@ -129,15 +124,13 @@ export const run: Command = {
           );
     const store = await openOrCreateStore(io);
     try {
-      // A session goes on with the model that it was begun with, unless another one is named.
-      const model = chosen ?? (await chooseModel(resumed?.agent.model ?? null));
       const frozen = resumed === null ? null : await frozenPolicy(store, resumed);
-      const named = { goal, plan: planFile !== null, checks: given.texts('check') };
-      const said = frozen === null ? taken : await takeUp(frozen, taken, named);
+      const words = { goal, plan: planFile !== null, checks: given.texts('check') };
+      const said = frozen === null ? taken : await takeUp(frozen, taken, words);
       if (said.warning !== undefined) complain(io, `warning: ${said.warning}`);
-      const words = [goal, said.message].filter((part) => part !== null);
+      const message = [goal, said.message].filter((part) => part !== null).join('\n\n');
       const ended = await runSession(io, store, {
-        goal: words.length === 0 ? null : words.join('\n\n'),
+        goal: message === '' ? null : message,
         sessionId: resumed?.id ?? createIdentifiers(io.clock).next(),
         resume: resumes,
         model,
@@ -145,7 +138,7 @@ export const run: Command = {
         replacedChecks: said.replacedChecks,
         namesPlan: planFile !== null,
         directory,
-        permissions: keepAsking(permissions, given, resumed),
+        permissions,
         asking: await askingOf(io, store, directory, settings),
         workers,
         acceptClaims: given.has('accept-claims'),
@@ -158,12 +151,6 @@ export const run: Command = {
     }
   },
 };
-
-async function findResumed(io: Io, word: string | null): Promise<State> {
-  const found = await withStore(io, (store) => findOwnSession(store, word, io));
-  if (found === null) throw new UntildoneError('unknown-session', noSessionsYet);
-  return found;
-}
 
 /** Where the session began: it goes on there, wherever the human stands. */
 async function ownFolder(io: Io, session: State): Promise<string> {

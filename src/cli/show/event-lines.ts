@@ -1,12 +1,13 @@
 // Each event of a run in lines: tool calls and checks folded to one line each, of what went wrong the line that says
 // so, the plan as a bar and what changed in it. Pure.
+import displayWidth from 'fast-string-width';
 import type { EventOf, TodoView } from '../../agent/agent-event.ts';
 import { formatAge } from '../describe-time.ts';
 import type { Style } from '../print.ts';
 import { shortId } from '../session-name.ts';
 import type { SessionStateSeen, ViewEvent } from './events.ts';
-import { changeSize, cleanLines, displayWidth, type Entry, type Page, tailOf, wrap } from './page.ts';
-import { isShort, saidLines, settledLines, wantedLines } from './permission-lines.ts';
+import { changeSize, cleanLines, type Entry, type Page, tailOf, upTo, wrap } from './page.ts';
+import { isShort, wantedLines } from './permission-lines.ts';
 import type { CallView, FileChange, ViewState } from './state.ts';
 import { summaryLines } from './summary.ts';
 import * as words from './words.ts';
@@ -82,7 +83,7 @@ function toolEndedLines(page: Page, state: ViewState, event: EventOf<'tool-ended
     .split('\n')
     .find((each) => each.trim() !== '' && !/^Exit code \d+\.$|^\(no output\)$/u.test(each.trim()));
   if (complaint === undefined) return [line];
-  return [line, ...page.entry({ mark: '', indent: 4, text: complaint, style: 'red', cut: true })];
+  return [line, ...page.entry({ indent: 4, text: complaint, style: 'red', cut: true })];
 }
 
 function checkLines(page: Page, event: EventOf<'check-ended'>): string[] {
@@ -112,18 +113,20 @@ const nameCheck = (page: Page, check: string): string =>
 
 /** Everything the first time, afterwards a bar and what changed; nothing when nothing changed. */
 export function planLines(page: Page, before: readonly TodoView[], todos: readonly TodoView[]): string[] {
+  const draw = (todo: TodoView): string => todoLine(page, todo);
   const head = wrap(planHead(page, todos), page.width).map((line, index) =>
     index === 0 ? line : `  ${line}`,
   );
-  if (before.length === 0) return todos.length === 0 ? [] : [...head, ...list(page, todos, shownAtFirst)];
+  if (before.length === 0)
+    return todos.length === 0 ? [] : [...head, ...upTo(page, todos, shownAtFirst, draw)];
   const changed = changedTodos(before, todos);
   const [first, ...others] = changed;
   if (first === undefined) return before.length === todos.length ? [] : head;
-  if (changed.length > 2 || isNarrow(page)) return [...head, ...list(page, changed, shownAfterwards)];
+  if (changed.length > 2 || isNarrow(page)) return [...head, ...upTo(page, changed, shownAfterwards, draw)];
   // One line for a todo that was finished, and one for the next.
   const lead = barAndCount(page, todos);
-  const [line = ''] = todoLine(page, first, displayWidth(lead) + 1);
-  return [`${lead} ${line.trimStart()}`, ...others.flatMap((todo) => todoLine(page, todo))];
+  const line = todoLine(page, first, displayWidth(lead) + 1);
+  return [`${lead} ${line.trimStart()}`, ...others.map(draw)];
 }
 
 /** What came of them; a todo that was begun or planned stands in the living part. */
@@ -131,7 +134,7 @@ function todoOutcomes(page: Page, before: readonly TodoView[], todos: readonly T
   const isTold = ({ status, verification, dropped }: TodoView): boolean =>
     dropped || verification === 'failed' || !(status === 'pending' || status === 'in_progress');
   const told = before.length === 0 ? [] : changedTodos(before, todos).filter(isTold);
-  return told.flatMap((todo) => todoLine(page, todo));
+  return told.map((todo) => todoLine(page, todo));
 }
 
 function changedTodos(before: readonly TodoView[], todos: readonly TodoView[]): TodoView[] {
@@ -168,21 +171,14 @@ function barAndCount({ signs, paint }: Page, todos: readonly TodoView[]): string
   return `plan [${bar.join('')}] ${done.length}/${todos.length}`;
 }
 
-function list(page: Page, todos: readonly TodoView[], most: number): string[] {
-  const hidden = todos.length - most;
-  const more =
-    hidden > 0 ? page.entry({ mark: '', indent: 2, text: `and ${hidden} more`, style: 'dim' }) : [];
-  return [...todos.slice(0, most).flatMap((todo) => todoLine(page, todo)), ...more];
-}
-
 /** One line: the title gives way, the remark stays. `taken`: columns that stand before it. */
-function todoLine(page: Page, todo: TodoView, taken = 2): string[] {
+export function todoLine(page: Page, todo: TodoView, taken = 2): string {
   const [mark, markStyle] = words.todoMarks[todo.status];
   const remark = words.remarkOf(todo);
   const room = page.width === null ? Infinity : page.width - taken - mark.length - 1 - displayWidth(remark);
   const title = page.clip(todo.title, Math.max(8, Math.min(longestTitle, room)));
   const style: { style?: Style } = todo.status === 'in_progress' ? { style: 'bold' } : {};
-  return page.entry({ mark, markStyle, text: `${title}${remark}`, indent: 2, cut: true, ...style });
+  return page.entry({ mark, markStyle, text: `${title}${remark}`, indent: 2, cut: true, ...style }).join('');
 }
 
 type Of<Type extends ViewEvent['type']> = Extract<ViewEvent, { type: Type }>;
@@ -190,13 +186,9 @@ type Lines = {
   readonly [Type in ViewEvent['type']]?: (page: Page, event: Of<Type>, state: ViewState) => string[];
 };
 
-const told = (
-  page: Page,
-  sign: keyof Page['signs'],
-  markStyle: Style,
-  text: string,
-  more?: Partial<Entry>,
-): string[] => page.entry({ mark: page.signs[sign], markStyle, text, ...more });
+function told(page: Page, sign: keyof Page['signs'], markStyle: Style, text: string, more?: Partial<Entry>) {
+  return page.entry({ mark: page.signs[sign], markStyle, text, ...more });
+}
 
 const lines: Lines = {
   'run-started': (page, { goal, resumed, model, directory, permissions, sessionId }) => {
@@ -205,8 +197,8 @@ const lines: Lines = {
     const about = `${what === session ? '' : `${session}, `}model ${model}, permissions ${permissions}`;
     return [
       ...told(page, 'start', 'green', `${resumed ? 'resumed' : 'goal'}: ${what}`, { style: 'bold' }),
-      ...page.entry({ mark: '', indent: 2, text: about }),
-      ...page.entry({ mark: '', indent: 2, text: `folder ${directory}` }),
+      ...page.entry({ indent: 2, text: about }),
+      ...page.entry({ indent: 2, text: `folder ${directory}` }),
     ];
   },
   // A pause may have been lifted elsewhere.
@@ -247,8 +239,17 @@ const lines: Lines = {
     return told(page, 'failed', 'red', `${who}: ${result} after ${took}. ${sentence}`);
   },
   'permission-asked': wantedLines,
-  'permission-answered': settledLines,
-  'human-message': saidLines,
+  'permission-answered': (page, { granted, remembered, by }) => {
+    const lengths = { once: 'once', session: 'for this session', always: 'always in this folder', no: '' };
+    const where = by === 'elsewhere' ? ' (answered elsewhere)' : '';
+    return granted
+      ? told(page, 'ok', 'green', `allowed ${lengths[remembered]}${where}`)
+      : told(page, 'failed', 'red', `not allowed${where}`);
+  },
+  'human-message': (page, { text, state }) => {
+    const when = state === 'queued' ? 'you, after this step' : 'you';
+    return told(page, 'start', 'green', `${when}: ${text}`, { cut: true });
+  },
   'check-ended': (page, event) => checkLines(page, event),
   baseline: (page, { check, result, sentence }) => {
     const why = words.whyNotPassed({ check, sentence });
@@ -266,7 +267,7 @@ const lines: Lines = {
   usage: (page, { total }, { counted }) => {
     if ((counted + 1) % usageEvery !== 0) return [];
     const parts = [words.describeTokens(total), words.describeCost(total.cost)].filter((part) => part !== '');
-    return page.entry({ mark: '', text: `so far: ${parts.join('; ')}`, style: 'dim' });
+    return page.entry({ text: `so far: ${parts.join('; ')}`, style: 'dim' });
   },
   compacted: (page, { messagesBefore, messagesAfter }) => {
     const sentence = `history summarised: ${messagesBefore} ${page.signs.arrow} ${messagesAfter} messages`;
@@ -276,15 +277,16 @@ const lines: Lines = {
   'permission-withdrawn': (page) =>
     told(page, 'notice', 'yellow', 'The permission is no longer asked for; nobody answered.'),
   'session-state': (page, event, { session }) => {
-    const text = describeSession(event);
-    return session !== null && describeSession(session) === text ? [] : told(page, 'notice', 'yellow', text);
+    const describe = (seen: SessionStateSeen): string =>
+      [`${nameSeen(seen, 60)}: ${seen.words}`, ...seen.waits].join('; ');
+    const isKnown = session !== null && describe(session) === describe(event);
+    return isKnown ? [] : told(page, 'notice', 'yellow', describe(event));
   },
 };
 
-/** Whose it is and which (V11), and how it stands. */
-function describeSession({ host, sessionId, title, words, waits }: SessionStateSeen): string {
-  const name = `${host} ${shortId(sessionId)}${title === null ? '' : ` “${title.slice(0, 60)}”`}`;
-  return [`${name}: ${words}`, ...waits].join('; ');
+/** Of a session that runs elsewhere: whose it is, and which (V11). */
+export function nameSeen({ host, sessionId, title }: SessionStateSeen, longest: number): string {
+  return `${host} ${shortId(sessionId)}${title === null ? '' : ` “${title.slice(0, longest)}”`}`;
 }
 
 /** `state`: before the event. `forView`: above a living part that shows the plan, what runs and what is asked. */

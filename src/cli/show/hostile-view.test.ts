@@ -13,8 +13,7 @@ import { drawLiving } from './view.ts';
 
 function drawn(state: ViewState, speech: string, unicode = true): string {
   const page = createPage({ columns: 60, color: true, unicode });
-  const sized = { ...state, columns: 60 };
-  const living = drawLiving({ page, state: sized, speech, render: renderMarkdown });
+  const living = drawLiving(page, { ...state, columns: 60 }, speech);
   return renderToString(createElement(Fragment, null, living), { columns: 60 });
 }
 

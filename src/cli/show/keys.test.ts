@@ -42,13 +42,13 @@ const paused = event(0, { type: 'waiting', reason: 'paused-by-human', sentence: 
 
 describe('keys in a run', () => {
   it('C3: what is typed is a message, sent by Enter, edited like a shell line', () => {
-    const typed = press(view('run'), [type('leave the'), type(' tests'), key('enter')]);
+    const typed = press(view('run'), [type('leave the'), type(' tests'), key('return')]);
     expect(typed.acts).toEqual([{ act: 'say', text: 'leave the tests' }]);
     expect(typed.state.input.text).toBe('');
     const edited = press(view('run'), [
       type('abc👩‍👩‍👧'),
       key('backspace'),
-      key('left'),
+      key('leftArrow'),
       type('X'),
       control('a'),
       type('>'),
@@ -59,7 +59,7 @@ describe('keys in a run', () => {
     expect(edited.state.input.text).toBe('>abXc two ');
     expect(press(edited.state, [control('u')]).state.input.text).toBe('');
     expect(press(edited.state, [key('escape')]).state.input.text).toBe('');
-    expect(press(view('run'), [key('enter')]).acts).toEqual([]);
+    expect(press(view('run'), [key('return')]).acts).toEqual([]);
   });
 
   it('C3: Ctrl-C interrupts whatever is written or asked', () => {
@@ -97,13 +97,13 @@ describe('keys in a run', () => {
     const typed = press(state, [type('h')], now + 1000);
     expect(typed.acts).toEqual([{ act: 'pause' }]);
     expect(typed.state.input.text).toBe('h');
-    expect(press(state, [key('down'), control('o')], now + 1000).acts).toEqual([]);
+    expect(press(state, [key('downArrow'), control('o')], now + 1000).acts).toEqual([]);
     expect(press(state, [type('h')], now + 6000).acts).toEqual([]);
   });
 
   it('C3: Enter goes on after a pause, with what was written', () => {
-    expect(press(view('run', paused), [key('enter')]).acts).toEqual([{ act: 'resume' }]);
-    expect(press(view('run', paused), [type('go'), key('enter')]).acts).toEqual([
+    expect(press(view('run', paused), [key('return')]).acts).toEqual([{ act: 'resume' }]);
+    expect(press(view('run', paused), [type('go'), key('return')]).acts).toEqual([
       { act: 'say', text: 'go' },
       { act: 'resume' },
     ]);
@@ -111,8 +111,10 @@ describe('keys in a run', () => {
 
   it('V1: a check that only a human can answer takes the line as its answer', () => {
     const state = view('run', { type: 'check-question', question: 'Does it look right?' });
-    expect(press(state, [type('too dark'), key('enter')]).acts).toEqual([{ act: 'reply', text: 'too dark' }]);
-    expect(press(state, [key('enter')]).acts).toEqual([{ act: 'reply', text: '' }]);
+    expect(press(state, [type('too dark'), key('return')]).acts).toEqual([
+      { act: 'reply', text: 'too dark' },
+    ]);
+    expect(press(state, [key('return')]).acts).toEqual([{ act: 'reply', text: '' }]);
   });
 });
 
@@ -140,7 +142,7 @@ describe('keys in a session that runs elsewhere', () => {
     const acts = ['p', 'r', 'x', 'q'].map((letter) => press(view('attach'), [type(letter)]).acts[0]?.act);
     expect(acts).toEqual(['pause', 'resume', 'stop', 'quit']);
     expect(press(view('attach'), [control('c')]).acts).toEqual([{ act: 'quit' }]);
-    expect(press(view('attach'), [type('z'), key('enter')]).acts).toEqual([]);
+    expect(press(view('attach'), [type('z'), key('return')]).acts).toEqual([]);
   });
 
   it('S7: s answers a question and never stops; x never grants', () => {
@@ -155,7 +157,7 @@ describe('keys in a session that runs elsewhere', () => {
   it('C3: any other key stops a countdown; q only leaves', () => {
     expect(press(view('attach', counting), [type(' ')], now + 500).acts).toEqual([{ act: 'stop' }]);
     expect(press(view('attach', counting), [type('q')], now + 500).acts).toEqual([{ act: 'quit' }]);
-    expect(press(view('attach', counting), [key('down')], now + 500).acts).toEqual([]);
+    expect(press(view('attach', counting), [key('downArrow')], now + 500).acts).toEqual([]);
   });
 });
 
@@ -172,8 +174,8 @@ describe('scrolling', () => {
     expect(planWindow(state)).toEqual({ first: 248, shown: 8, last: 492 });
     expect(press(state, [key('home')]).state.scroll).toBe(0);
     expect(press(state, [key('end')]).state.scroll).toBe(492);
-    expect(press(state, [key('end'), key('down'), key('page-down')]).state.scroll).toBe(492);
-    expect(press(state, [key('up'), key('page-up')]).state.scroll).toBe(239);
+    expect(press(state, [key('end'), key('downArrow'), key('pageDown')]).state.scroll).toBe(492);
+    expect(press(state, [key('upArrow'), key('pageUp')]).state.scroll).toBe(239);
     expect(press(state, [key('home'), key('tab')]).state.scroll).toBeNull();
   });
 });

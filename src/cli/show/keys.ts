@@ -1,13 +1,19 @@
 // What a key means in the live view: (state, key) → state and acts. Pure; the acts are carried out by whoever owns
 // the session. Letters belong to the human's line in a run, and are commands where nothing can be written (`attach`).
-import type { EventOf, PermissionChoice } from '../../agent/agent-event.ts';
+import type { Key } from 'ink';
+import type { PermissionChoice } from '../../agent/agent-event.ts';
+import { readPermission } from '../ask-at-terminal.ts';
 import { emptyInput, type InputView, planWindow, type ViewState } from './state.ts';
 
-type MoveKey = 'up' | 'down' | 'left' | 'right' | 'page-up' | 'page-down' | 'home' | 'end';
+/** By the names that Ink has for them. */
+export const namedKeys = [
+  ...(['return', 'escape', 'backspace', 'delete', 'tab', 'upArrow', 'downArrow'] as const),
+  ...(['leftArrow', 'rightArrow', 'pageUp', 'pageDown', 'home', 'end'] as const),
+] satisfies readonly (keyof Key)[];
 
 /** One key, or a piece of text that was pasted or arrived at once. */
 export interface KeyPress {
-  readonly name: 'text' | 'enter' | 'escape' | 'backspace' | 'delete' | 'tab' | MoveKey;
+  readonly name: 'text' | (typeof namedKeys)[number];
   /** What was typed; for control keys the letter. */
   readonly text: string;
   readonly isControl: boolean;
@@ -21,10 +27,8 @@ export type ViewAct =
   | { readonly act: 'reply'; readonly text: string }
   | { readonly act: 'pause' | 'resume' | 'stop' | 'quit' };
 
-export interface Pressed {
-  readonly state: ViewState;
-  readonly acts: readonly ViewAct[];
-}
+type Pressed = Readonly<{ state: ViewState; acts: readonly ViewAct[] }>;
+const pressed = (state: ViewState, ...acts: readonly ViewAct[]): Pressed => ({ state, acts });
 
 /**
  * A question that comes up while someone types takes no key before this much quiet: a letter meant for the line must
@@ -32,19 +36,12 @@ export interface Pressed {
  */
 const quietMs = 700;
 
-const permissionKeys: Readonly<Record<string, PermissionChoice>> = {
-  y: 'once',
-  s: 'session',
-  a: 'always',
-  n: 'no',
-};
-
 export function pressKey(state: ViewState, key: KeyPress, now: number): Pressed {
   if (key.isControl && key.text === 'c')
-    return only(state, state.kind === 'attach' ? { act: 'quit' } : { act: 'interrupt' });
-  if (key.isControl && key.text === 'o') return quiet({ ...state, isExpanded: !state.isExpanded });
+    return pressed(state, state.kind === 'attach' ? { act: 'quit' } : { act: 'interrupt' });
+  if (key.isControl && key.text === 'o') return pressed({ ...state, isExpanded: !state.isExpanded });
   const scrolled = scroll(state, key);
-  if (scrolled !== null) return quiet(scrolled);
+  if (scrolled !== null) return pressed(scrolled);
   return state.kind === 'attach' ? pressAttached(state, key, now) : pressRunning(state, key, now);
 }
 
@@ -65,44 +62,43 @@ export function isArmed({ input, permissions: [first] }: ViewState, now: number)
 
 function pressAttached(state: ViewState, { name, text, isControl }: KeyPress, now: number): Pressed {
   const letter = name === 'text' && !isControl ? text : '';
-  if (letter === 'q' || name === 'escape') return only(state, { act: 'quit' });
-  if (letter === 'p') return only(state, { act: 'pause' });
-  if (letter === 'r') return only(state, { act: 'resume' });
+  if (letter === 'q' || name === 'escape') return pressed(state, { act: 'quit' });
+  if (letter === 'p') return pressed(state, { act: 'pause' });
+  if (letter === 'r') return pressed(state, { act: 'resume' });
   // Not `s`: that grants something where a permission is asked for.
-  if (letter === 'x') return only(state, { act: 'stop' });
-  const [asked] = state.permissions;
-  const answer = asked === undefined ? null : permissionAnswer(asked, letter);
-  if (asked !== undefined && answer !== null && isArmed(state, now))
-    return only(state, { act: 'answer', requestId: asked.requestId, remembered: answer });
-  return isCountingDown({ ...state, now }) ? only(state, { act: 'stop' }) : quiet(state);
+  if (letter === 'x') return pressed(state, { act: 'stop' });
+  const answer = answerOf(state, letter, now);
+  if (answer !== null) return pressed(state, answer);
+  return isCountingDown({ ...state, now }) ? pressed(state, { act: 'stop' }) : pressed(state);
 }
 
 function pressRunning(state: ViewState, key: KeyPress, now: number): Pressed {
-  const [asked] = state.permissions;
-  if (asked !== undefined && state.input.text === '' && key.name === 'text' && !key.isControl) {
-    const answer = permissionAnswer(asked, key.text);
-    if (answer !== null && isArmed(state, now))
-      return only(state, { act: 'answer', requestId: asked.requestId, remembered: answer });
-    // A key that came too early, or is no answer, may be the start of a message; its time keeps the question quiet.
-  }
-  if (key.name === 'enter') return enter(state);
+  // A key that came too early, or is no answer, may be the start of a message; its time keeps the question quiet.
+  const answer = key.name === 'text' && !key.isControl ? answerOf(state, key.text, now) : null;
+  if (answer !== null) return pressed(state, answer);
+  if (key.name === 'return') return enter(state);
   const input = editLine(state.input, key, now);
   const next = input === state.input ? state : { ...state, input };
   const holds = isCountingDown({ ...state, now }) && !isPaused(state);
-  return holds ? only(next, { act: 'pause' }) : quiet(next);
+  return holds ? pressed(next, { act: 'pause' }) : pressed(next);
 }
 
 function enter(state: ViewState): Pressed {
   const text = state.input.text.trim();
   const emptied = { ...state, input: { ...emptyInput, typedAt: state.input.typedAt } };
-  if (state.checkQuestion !== null) return only(emptied, { act: 'reply', text });
+  if (state.checkQuestion !== null) return pressed(emptied, { act: 'reply', text });
   const said: readonly ViewAct[] = text === '' ? [] : [{ act: 'say', text }];
-  return { state: emptied, acts: isPaused(state) ? [...said, { act: 'resume' }] : said };
+  return pressed(emptied, ...said, ...(isPaused(state) ? [{ act: 'resume' } as const] : []));
 }
 
-function permissionAnswer({ choices }: EventOf<'permission-asked'>, letter: string): PermissionChoice | null {
-  const answer = permissionKeys[letter.toLowerCase()];
-  return answer !== undefined && choices.includes(answer) ? answer : null;
+/** One letter for what is asked first; null: it is none, or takes no key yet. */
+function answerOf(state: ViewState, letter: string, now: number): ViewAct | null {
+  const [asked] = state.permissions;
+  const remembered = letter.length === 1 ? readPermission(letter) : null;
+  if (asked === undefined || remembered === null || !isArmed(state, now)) return null;
+  return asked.choices.includes(remembered)
+    ? { act: 'answer', requestId: asked.requestId, remembered }
+    : null;
 }
 
 /** The keys that move the plan; null: another key. */
@@ -112,19 +108,11 @@ function scroll(state: ViewState, { name }: KeyPress): ViewState | null {
   const { first, shown, last } = planWindow(state);
   const isWriting = state.input.text !== '';
   const rows: Readonly<Partial<Record<KeyPress['name'], number>>> = {
-    ...{ up: first - 1, down: first + 1, 'page-up': first - shown, 'page-down': first + shown },
+    ...{ upArrow: first - 1, downArrow: first + 1, pageUp: first - shown, pageDown: first + shown },
     ...(isWriting ? {} : { home: 0, end: last }),
   };
   const row = rows[name];
   return row === undefined ? null : { ...state, scroll: Math.min(last, Math.max(0, row)) };
-}
-
-function only(state: ViewState, act: ViewAct): Pressed {
-  return { state, acts: [act] };
-}
-
-function quiet(state: ViewState): Pressed {
-  return { state, acts: [] };
 }
 
 /** A pasted file is not a message; what is longer is cut. */
@@ -152,7 +140,7 @@ function editLine(input: InputView, { name, text, isControl }: KeyPress, now: nu
         text: [before + added + after, cursor + added.length],
         backspace: [line.slice(0, back) + after, back],
         delete: [before + line.slice(ahead), cursor],
-        ...{ left: [line, back], right: [line, ahead], home: [line, 0], end: [line, line.length] },
+        ...{ leftArrow: [line, back], rightArrow: [line, ahead], home: [line, 0], end: [line, line.length] },
         escape: ['', 0],
       };
   const key = isControl ? text : name;

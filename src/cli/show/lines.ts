@@ -21,18 +21,12 @@ export interface LineOptions {
 
 export type RenderSpeech = (text: string, page: Page, width: number | null) => string[];
 
-export interface LinePrinter {
-  print(event: ViewEvent): void;
-  /** What the agent is saying and has not finished; for the living part. */
-  speech(): string;
-}
-
 /** How far in the lines of a worker stand. */
 const workerIndent = '  ';
 /** More of one paragraph is never held back. */
 const longestSpeech = 3000;
 
-export function createLinePrinter(options: LineOptions): LinePrinter {
+export function createLinePrinter(options: LineOptions) {
   const { look, write, isTTY = false, forView = false, render = plainSpeech } = options;
   const page = createPage(look);
   /** A worker has two columns less. */
@@ -127,17 +121,18 @@ export function createLinePrinter(options: LineOptions): LinePrinter {
   }
 
   return {
-    print(event) {
+    print(event: ViewEvent): void {
       if ('sessionId' in event && event.sessionId !== '') runId ??= event.sessionId;
       print(event);
       state = reduce(state, event);
     },
-    speech: () => speech.get(runId ?? '')?.text ?? '',
+    /** What the agent is saying and has not finished; for the living part. */
+    speech: (): string => speech.get(runId ?? '')?.text ?? '',
   };
 }
 
 /** To standard output. */
-export function linesOf(io: Io, render: RenderSpeech): LinePrinter['print'] {
+export function linesOf(io: Io, render: RenderSpeech): (event: ViewEvent) => void {
   const write = (text: string) => io.stdout.write(text);
   return createLinePrinter({ look: lookOf(io), isTTY: io.isTTY, render, write }).print;
 }

@@ -1,22 +1,23 @@
 // The live view on a terminal: events in, the screen drawn by Ink, keys out as acts (C3). It never decides anything,
 // and a failure of its own ends the view and nothing else: whoever opened it goes on with plain lines.
+import displayWidth from 'fast-string-width';
 import { Box, type Key, render, renderToString, Static, Text, useInput, usePaste } from 'ink';
 import { Fragment, createElement as h, type ReactElement, type ReactNode } from 'react';
-import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { HumanAnswer } from '../../checks/checker.ts';
+import { messageOf } from '../../core/error.ts';
 import { readApproval } from '../ask-at-terminal.ts';
 import type { Io } from '../io.ts';
 import { complain } from '../print.ts';
 import type { ViewEvent } from './events.ts';
-import { type KeyPress, pressKey, type ViewAct } from './keys.ts';
+import { type KeyPress, namedKeys, pressKey, type ViewAct } from './keys.ts';
 import { createLinePrinter, linesOf } from './lines.ts';
 import { renderMarkdown } from './markdown.ts';
 import { printedOutput, type RunHand, type RunOutput } from './output.ts';
-import { createPage, displayWidth, lookOf } from './page.ts';
+import { createPage, lookOf } from './page.ts';
 import { createState, reduce, type ViewState } from './state.ts';
 import { drawLiving, spinnerMs } from './view.ts';
 
-export interface LiveViewOptions {
+interface LiveViewOptions {
   readonly kind: ViewState['kind'];
   readonly io: Pick<Io, 'clock' | 'env'>;
   /** A sentence that comes back is told: it says why not. */
@@ -27,21 +28,13 @@ export interface LiveViewOptions {
   readonly draw?: typeof drawLiving;
 }
 
-export interface LiveView {
-  emit(event: ViewEvent): void;
-  /** A sentence of the view's own, among what is told. */
-  notice(sentence: string): void;
-  /** Leaves the terminal clean, with all that was told in its scrollback. */
-  close(): Promise<void>;
-}
-
 /** Between two drawings: more often than ten times a second shows nothing more and costs a core. */
 const drawMs = 100;
 const idleTickMs = 1000;
 /** Whoever looks at another's session shall not be felt: a slower spinner is enough there. */
 const attachedTickMs = 480;
 
-export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }: LiveViewOptions): LiveView {
+export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }: LiveViewOptions) {
   const { stdin, stdout } = process;
   const { clock } = io;
   const look = lookOf({ isTTY: true, env: io.env });
@@ -73,7 +66,7 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
     return lines;
   }
 
-  const living = (): ReactNode => draw({ page, state, speech: printer.speech(), render: renderMarkdown });
+  const living = (): ReactNode => draw(page, state, printer.speech());
 
   function redraw(): void {
     drawing = null;
@@ -139,10 +132,11 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
       if (typeof refusal === 'string') notice(refusal);
     } catch (error) {
       // Safe: nothing was done.
-      notice(`That could not be done: ${error instanceof Error ? error.message : error}`);
+      notice(`That could not be done: ${messageOf(error)}`);
     }
   }
 
+  /** A sentence of the view's own, among what is told. */
   function notice(sentence: string): void {
     emit({ type: 'notice', at: clock.now(), sessionId: state.sessionId ?? '', sentence });
   }
@@ -203,7 +197,8 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
   return {
     emit,
     notice,
-    close() {
+    /** Leaves the terminal clean, with all that was told in its scrollback. */
+    close(): Promise<void> {
       leaving ??= leave();
       return leaving;
     },
@@ -228,11 +223,7 @@ export function breaksLines(environment: Readonly<Record<string, string | undefi
   return !(environment['TERM'] ?? '').startsWith('screen') || (environment['TMUX'] ?? '') !== '';
 }
 
-interface Screen {
-  readonly finished: string[];
-  readonly living: ReactNode;
-  readonly onKey: (key: KeyPress) => void;
-}
+type Screen = Readonly<{ finished: string[]; living: ReactNode; onKey: (key: KeyPress) => void }>;
 
 /** The thin layer over Ink: finished lines above, the living part below, keys in. */
 function InkScreen({ finished, living, onKey }: Screen): ReactElement {
@@ -243,23 +234,16 @@ function InkScreen({ finished, living, onKey }: Screen): ReactElement {
   return h(Fragment, null, above, h(Box, { flexDirection: 'column' }, living));
 }
 
-/** Keys by the names that Ink has for them. */
-const named: Readonly<Partial<Record<keyof Key, KeyPress['name']>>> = {
-  ...{ return: 'enter', escape: 'escape', backspace: 'backspace', delete: 'delete', tab: 'tab' },
-  ...{ upArrow: 'up', downArrow: 'down', leftArrow: 'left', rightArrow: 'right' },
-  ...{ pageUp: 'page-up', pageDown: 'page-down', home: 'home', end: 'end' },
-};
-
 /** Letters that arrive at once are one text, and an Enter among them is an Enter. */
 export function keyPresses(input: string, key: Key): KeyPress[] {
   if (key.eventType === 'release') return [];
-  const found = Object.entries(named).find(([property]) => key[property as keyof Key] === true);
-  if (found !== undefined) return [{ name: found[1], text: '', isControl: false }];
+  const name = namedKeys.find((each) => key[each]);
+  if (name !== undefined) return [{ name, text: '', isControl: false }];
   if (key.ctrl || key.meta) return [{ name: 'text', text: input, isControl: true }];
   const parts = input.split(/([\r\n])/u).filter((part) => part !== '');
   return parts.map((text): KeyPress => {
     const isEnter = text === '\r' || text === '\n';
-    return { name: isEnter ? 'enter' : 'text', text: isEnter ? '' : text, isControl: false };
+    return { name: isEnter ? 'return' : 'text', text: isEnter ? '' : text, isControl: false };
   });
 }
 
@@ -300,14 +284,13 @@ export function openRunView(io: Io, hand: RunHand, open = openLiveView): RunOutp
     perform,
     onFailure: (error) => {
       lines = printedOutput(io, linesOf(io, renderMarkdown));
-      const why = error instanceof Error ? error.message : String(error);
-      complain(io, `The live view broke (${why}); the run goes on, in lines.`);
+      complain(io, `The live view broke (${messageOf(error)}); the run goes on, in lines.`);
       answerCheck?.(null);
     },
   });
 
-  const output: RunOutput = {
-    emit(event: AgentEvent) {
+  return {
+    emit(event) {
       if (lines === null) view.emit(event);
       else lines.emit(event);
     },
@@ -327,7 +310,6 @@ export function openRunView(io: Io, hand: RunHand, open = openLiveView): RunOutp
       view.emit({ type: 'check-question', question: null });
       return answer;
     },
-    answers: true,
     complaints: {
       write(text) {
         if (lines !== null) io.stderr.write(text);
@@ -336,5 +318,4 @@ export function openRunView(io: Io, hand: RunHand, open = openLiveView): RunOutp
     },
     close: () => view.close(),
   };
-  return output;
 }

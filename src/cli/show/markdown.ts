@@ -1,9 +1,10 @@
 // What the agent says, which is Markdown, as lines for a terminal: over the tokens of the parser that plan files are
 // read with. The text was cleaned before; entities are decoded here, so that what they stand for is cleaned again.
+import displayWidth from 'fast-string-width';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { stripTerminalControls } from '../../core/safe-text.ts';
 import { plainSpeech, type RenderSpeech } from './lines.ts';
-import { displayWidth, type Page, toAscii, wrap } from './page.ts';
+import { type Page, toAscii, wrap } from './page.ts';
 
 const parser = new MarkdownIt();
 /** A rule across the page says no more than a short one. */

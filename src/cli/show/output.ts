@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { HumanControl } from '../../agent/run-agent.ts';
 import type { HumanAnswer } from '../../checks/checker.ts';
+import { messageOf } from '../../core/error.ts';
 import { oneLine, visibleLines } from '../../core/safe-text.ts';
 import {
   approvalPrompt,
@@ -32,10 +33,8 @@ export interface RunOutput {
   readonly emit: (event: AgentEvent) => void;
   /** Told when the human asked the run to stop. */
   stopAsked(how: 'after-step' | 'now'): void;
-  /** Asks the human who looks at it; null: nobody does. */
+  /** Asks the human who looks at it and can answer what the run asks; null: nobody does. */
   readonly ask: ((question: string) => Promise<HumanAnswer | null>) | null;
-  /** Somebody looks at it who can answer what the run asks. */
-  readonly answers: boolean;
   /** Where warnings go meanwhile. */
   readonly complaints: Output;
   close(): Promise<void>;
@@ -66,7 +65,6 @@ export function printedOutput(io: Io, emit: (event: AgentEvent) => void): RunOut
       if (how === 'after-step') io.stderr.write('\nStopping after this step; Ctrl-C again stops at once.\n');
     },
     ask: null,
-    answers: false,
     complaints: io.stderr,
     close: async () => {},
   };
@@ -130,8 +128,7 @@ export function plainTerminalOutput(
   lines.on('line', (line) => {
     hear(line).catch((error: unknown) => {
       // The run goes on without what was typed; whoever typed it must know.
-      const reason = error instanceof Error ? error.message : String(error);
-      io.stderr.write(`untildone: That was not taken: ${oneLine(reason, 200)}\n`);
+      io.stderr.write(`untildone: That was not taken: ${oneLine(messageOf(error), 200)}\n`);
     });
   });
   // Nobody is there any more: what waits for this terminal is left open.
@@ -144,7 +141,6 @@ export function plainTerminalOutput(
 
   return {
     ...printedOutput(io, print),
-    answers: true,
     emit(event) {
       if (event.type !== 'permission-answered') {
         print(event);

@@ -1,5 +1,6 @@
+import displayWidth from 'fast-string-width';
 import { describe, expect, it } from 'vitest';
-import { cleanLine, cutToWidth, displayWidth, isUnicodeLocale, lastLines, toAscii } from './page.ts';
+import { cleanLine, cutToWidth, isUnicodeLocale, lastLines, toAscii } from './page.ts';
 
 describe('the width of text in a terminal', () => {
   it.each([

@@ -1,15 +1,11 @@
 // What is shown is drawn on a page: its width, its colours, its signs. Every way to put a stranger's text on it cleans
 // the text first (core/safe-text.ts says of what), so that no caller can forget to.
-import { styleText } from 'node:util';
 import truncatedWidth from 'fast-string-truncated-width';
-import stringWidth from 'fast-string-width';
+import displayWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import { oneLine, stripTerminalControls } from '../../core/safe-text.ts';
 import type { Io } from '../io.ts';
-import type { Paint, Style } from '../print.ts';
-
-/** Columns of a terminal that a text without line breaks takes; colours take none. */
-export const displayWidth = (text: string): number => stringWidth(text);
+import { createPaint, hasColor, type Style } from '../print.ts';
 
 /** The text itself, or its start and the ellipsis, in at most `width` columns. */
 export function cutToWidth(text: string, width: number, ellipsis: string): string {
@@ -47,20 +43,9 @@ export function lastLines(text: string, most: number, unicode: boolean): string[
 }
 
 const spellings: Readonly<Record<string, string>> = {
-  ...{
-    '…': '...',
-    '→': '->',
-    '‐': '-',
-    '‑': '-',
-    '–': '-',
-    '—': '-',
-    '−': '-',
-    '•': '*',
-    '·': '-',
-    '×': 'x',
-  },
+  ...{ '…': '...', '→': '->', '‐': '-', '‑': '-', '–': '-', '—': '-', '−': '-', '·': '-' },
   ...{ '‘': "'", '’': "'", '‚': "'", '“': '"', '”': '"', '„': '"', '‹': '<', '›': '>', '«': '<<', '»': '>>' },
-  ß: 'ss',
+  ...{ '•': '*', '×': 'x', ß: 'ss' },
 };
 
 /** Every other letter is shown without its accents or as `?`: a byte above 127 may be a command to the terminal. */
@@ -77,9 +62,8 @@ const unicodeSigns = {
   ...{ error: '!', notice: '•', margin: '│', checked: '█', claimed: '▒', open: '░', ellipsis: '…' },
   ...{ arrow: '→', separator: '·', minus: '−', prompt: '›', cursor: '▏', rule: '─', scroll: '↑↓' },
 };
-export type Signs = Readonly<typeof unicodeSigns>;
 
-const asciiSigns: Signs = {
+const asciiSigns: typeof unicodeSigns = {
   ...{ start: '>', call: '-', ok: 'ok', failed: 'failed', refused: '!!', continuation: '>>', waiting: '..' },
   ...{ error: '!', notice: '*', margin: '|', checked: '#', claimed: '=', open: '.', ellipsis: '...' },
   ...{ arrow: '->', separator: '-', minus: '-', prompt: '>', cursor: '_', rule: '-', scroll: 'up/down' },
@@ -99,7 +83,7 @@ export function lookOf({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): Look {
     get columns() {
       return isTTY ? (process.stdout.columns ?? null) : null;
     },
-    color: isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb',
+    color: hasColor({ isTTY, env }),
     unicode: isUnicodeLocale(env),
   };
 }
@@ -114,7 +98,8 @@ export function isUnicodeLocale(env: Readonly<Record<string, string | undefined>
 }
 
 export interface Entry {
-  readonly mark: string;
+  /** Absent: none. */
+  readonly mark?: string;
   readonly markStyle?: Style;
   readonly text: string;
   readonly style?: Style;
@@ -125,18 +110,7 @@ export interface Entry {
   readonly cut?: boolean;
 }
 
-export interface Page {
-  /** Null: not wrapped. */
-  readonly width: number | null;
-  readonly unicode: boolean;
-  readonly color: boolean;
-  readonly signs: Signs;
-  readonly paint: Paint;
-  /** A stranger's text on one line, cut to a width. */
-  clip(text: string, width: number): string;
-  /** A mark, and beside it a text in as many lines as it needs. */
-  entry(entry: Entry): string[];
-}
+export type Page = ReturnType<typeof createPage>;
 
 /** Narrower than this nothing can be laid out; the terminal then breaks the lines itself. */
 const narrowest = 20;
@@ -146,16 +120,16 @@ const longestEntry = 600;
 const cutWithoutWidth = 160;
 
 /** Its width is that of the look at each moment, `less` columns less: a terminal can be resized. */
-export function createPage(look: Look, less = 0): Page {
+export function createPage(look: Look, less = 0) {
   const { color, unicode } = look;
   const signs = unicode ? unicodeSigns : asciiSigns;
-  const paint: Paint = color
-    ? (style, text) => (text === '' ? '' : styleText(style, text, { validateStream: false }))
-    : (_style, text) => text;
+  const paint = createPaint(color);
+  /** A stranger's text on one line, cut to a width. */
   const clip = (text: string, room: number): string =>
     cutToWidth(cleanLine(text, Math.max(longestEntry, room * 2), unicode), room, signs.ellipsis);
-  const page: Page = {
-    get width() {
+  const page = {
+    /** Null: not wrapped. */
+    get width(): number | null {
       const { columns } = look;
       return columns === null || columns < 1 ? null : Math.max(narrowest, Math.floor(columns) - less);
     },
@@ -164,7 +138,8 @@ export function createPage(look: Look, less = 0): Page {
     signs,
     paint,
     clip,
-    entry({ mark, markStyle, text, style, indent = 0, hang = 0, cut = false }) {
+    /** A mark, and beside it a text in as many lines as it needs. */
+    entry({ mark = '', markStyle, text, style, indent = 0, hang = 0, cut = false }: Entry): string[] {
       const lead = mark === '' ? indent : indent + displayWidth(mark) + 1;
       const room = page.width === null ? null : Math.max(1, page.width - lead - hang);
       const whole = cut ? clip(text, room ?? cutWithoutWidth) : cleanLine(text, longestEntry, unicode);
@@ -193,6 +168,13 @@ export function changeSize(
   const parts = [sum('added') > 0 || sum('removed') === 0 ? paint('green', `+${sum('added')}`) : ''];
   if (sum('removed') > 0) parts.push(paint('red', `${signs.minus}${sum('removed')}`));
   return parts.filter((part) => part !== '').join(' ');
+}
+
+/** The first `most` of them, and how many more there are. */
+export function upTo<T>(page: Page, items: readonly T[], most: number, draw: (item: T) => string | string[]) {
+  const hidden = items.length - most;
+  const more = hidden > 0 ? page.entry({ indent: 2, text: `and ${hidden} more`, style: 'dim' }) : [];
+  return [...items.slice(0, most).flatMap(draw), ...more];
 }
 
 /** The end of what a check printed, behind a margin. */

@@ -1,22 +1,19 @@
-// The lines for what passes between the human and a run at work: a permission that is asked for, its answer, and words
-// that join the turn. Pure.
+// A permission that is asked for, in lines that hide nothing of what is to be allowed. Pure.
 import type { EventOf } from '../../agent/agent-event.ts';
 import { asciiOnly, hasHidden, visibleLine } from '../../core/safe-text.ts';
 import type { Page } from './page.ts';
 
 export function wantedLines(page: Page, { tool, subject, pattern }: EventOf<'permission-asked'>): string[] {
+  const isHidden = hasHidden(subject.slice(0, longestSubject));
+  const covers = seen(page, describeCover(subject, pattern.slice(0, longestSubject)));
   const asked = { mark: page.signs.waiting, markStyle: 'yellow' } as const;
   return [
     ...page.entry({ ...asked, text: `permission asked: ${tool}` }),
     ...subjectPieces(page, subject).flatMap((text) =>
       page.entry({ mark: page.signs.margin, indent: 2, text }),
     ),
-    ...hiddenLines(page, subject),
-    ...page.entry({
-      mark: '',
-      indent: 2,
-      text: `an answer for longer would cover: ${seen(page, describeCover(subject, pattern.slice(0, longestSubject)))}`,
-    }),
+    ...(isHidden ? page.entry({ indent: 2, text: hiddenNote, style: 'red' }) : []),
+    ...page.entry({ indent: 2, text: `an answer for longer would cover: ${covers}` }),
   ];
 }
 
@@ -28,11 +25,6 @@ export function seen({ unicode }: Pick<Page, 'unicode'>, text: string): string {
 
 export const hiddenNote =
   'It holds characters that a terminal does not show; here they are written as \\x1b, \\u202e and so on.';
-
-function hiddenLines(page: Page, subject: string): string[] {
-  if (!hasHidden(subject.slice(0, longestSubject))) return [];
-  return page.entry({ mark: '', indent: 2, text: hiddenNote, style: 'red' });
-}
 
 /** Whether what is asked for can be shown whole on a line or two. */
 export function isShort(subject: string): boolean {
@@ -68,28 +60,4 @@ export function describePattern(pattern: string): string {
 export function describeCover(subject: string, pattern: string): string {
   const isWhole = pattern.startsWith('= ') && !isShort(subject);
   return isWhole ? 'exactly this command' : describePattern(pattern);
-}
-
-const lengths = {
-  once: 'once',
-  session: 'for this session',
-  always: 'always in this folder',
-  no: '',
-} as const;
-
-export function settledLines(
-  page: Page,
-  { granted, remembered, by }: EventOf<'permission-answered'>,
-): string[] {
-  const where = by === 'elsewhere' ? ' (answered elsewhere)' : '';
-  return page.entry({
-    mark: granted ? page.signs.ok : page.signs.failed,
-    markStyle: granted ? 'green' : 'red',
-    text: `${granted ? `allowed ${lengths[remembered]}` : 'not allowed'}${where}`,
-  });
-}
-
-export function saidLines(page: Page, { text, state }: EventOf<'human-message'>): string[] {
-  const when = state === 'queued' ? 'you, after this step' : 'you';
-  return page.entry({ mark: page.signs.start, markStyle: 'green', text: `${when}: ${text}`, cut: true });
 }

@@ -28,9 +28,6 @@ const nothing = {
   rows: 24,
   sessionId: null as string | null,
   model: null as string | null,
-  host: null as string | null,
-  /** What the human asked for, in its first words. */
-  title: null as string | null,
   startedAt: null as number | null,
   step: 0,
   todos: [] as readonly TodoView[],
@@ -107,8 +104,8 @@ const withFile = ({ files }: ViewState, { path, isNew, added, removed }: FileCha
 
 /** What each event changes; one that is not here changes nothing that is shown for longer than a line. */
 const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
-  'run-started': ({ title, startedAt }, { at, sessionId, model, goal }) => ({
-    ...{ sessionId, model, title: goal ?? title, startedAt: startedAt ?? at },
+  'run-started': ({ startedAt }, { at, sessionId, model }) => ({
+    ...{ sessionId, model, startedAt: startedAt ?? at },
     ...{ outcome: null, permissions: [], queued: 0 },
   }),
   'step-started': ({ calls }, { step }) => ({
@@ -159,8 +156,7 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
     checkQuestion: null,
   }),
   'session-state': ({ calls }, event) => ({
-    ...{ sessionId: event.sessionId, host: event.host, model: event.model, title: event.title },
-    ...{ startedAt: event.turnSince, session: event },
+    ...{ sessionId: event.sessionId, model: event.model, startedAt: event.turnSince, session: event },
     wait: event.until === null ? null : { reason: event.state, sentence: event.words, until: event.until },
     calls: event.state === 'running' ? calls : calls.filter(({ ended }) => ended !== null),
   }),

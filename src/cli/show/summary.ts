@@ -4,7 +4,7 @@ import type { RunEnded, TodoView } from '../../agent/agent-event.ts';
 import type { Outcome } from '../../core/decision.ts';
 import { count, type Style } from '../print.ts';
 import { shortId } from '../session-name.ts';
-import { changeSize, type Page, tailOf } from './page.ts';
+import { changeSize, type Page, tailOf, upTo } from './page.ts';
 import type { ViewState } from './state.ts';
 import * as words from './words.ts';
 
@@ -24,11 +24,11 @@ const styles: Readonly<Record<Outcome, Style>> = {
 /** `state`: as it was before the end. */
 export function summaryLines(page: Page, event: RunEnded, state: ViewState): string[] {
   const { outcome } = event;
-  const plain = (text: string): string[] => (text === '' ? [] : page.entry({ mark: '', hang: 2, text }));
+  const plain = (text: string): string[] => (text === '' ? [] : page.entry({ hang: 2, text }));
   return [
     '',
-    ...page.entry({ mark: '', text: `outcome: ${outcome}`, style: styles[outcome] }),
-    ...page.entry({ mark: '', indent: 2, text: sentenceOf(event, state) }),
+    ...page.entry({ text: `outcome: ${outcome}`, style: styles[outcome] }),
+    ...page.entry({ indent: 2, text: sentenceOf(event, state) }),
     ...todoLines(page, event),
     ...failedCheckLines(page, event.failedChecks, state),
     ...fileLines(page, event, state),
@@ -65,9 +65,9 @@ function todoLines(page: Page, { todos, outcome, reason }: RunEnded): string[] {
   const isSaid =
     outcome === 'claimed' && todos.every((todo) => words.standingOf(todo, goalPassed) === 'claimed');
   return [
-    ...(isSaid ? [] : page.entry({ mark: '', hang: 2, text: head })),
+    ...(isSaid ? [] : page.entry({ hang: 2, text: head })),
     ...todos.filter((todo) => listed.has(todo)).flatMap((todo) => todoEntry(page, todo)),
-    ...(hidden.length === 0 ? [] : page.entry({ mark: '', indent: 2, text: rest })),
+    ...(hidden.length === 0 ? [] : page.entry({ indent: 2, text: rest })),
   ];
 }
 
@@ -103,13 +103,6 @@ function failedCheckLines(page: Page, failed: RunEnded['failedChecks'], { result
   ]);
 }
 
-/** The first of them, and how many more there are. */
-function upTo<Item>(page: Page, items: readonly Item[], draw: (item: Item) => string[]): string[] {
-  const hidden = items.length - listedOthers;
-  const more = hidden > 0 ? page.entry({ mark: '', indent: 2, text: `and ${hidden} more` }) : [];
-  return [...items.slice(0, listedOthers).flatMap(draw), ...more];
-}
-
 /** What the file tools changed. Commands may have changed more: nobody looks over their shoulder. */
 function fileLines(page: Page, { outcome }: RunEnded, { files, results }: ViewState): string[] {
   if (files.size === 0) return [];
@@ -118,10 +111,10 @@ function fileLines(page: Page, { outcome }: RunEnded, { files, results }: ViewSt
   const how = outcome === 'done' ? 'proved by' : 'passed so far:';
   const proof = names.length === 0 ? 'no check passed in this run' : `${how} ${names.join(', ')}`;
   return [
-    ...page.entry({ mark: '', hang: 2, text: `${count(files.size, 'changed file')}; ${proof}` }),
-    ...upTo(page, [...files.values()], (change) => {
+    ...page.entry({ hang: 2, text: `${count(files.size, 'changed file')}; ${proof}` }),
+    ...upTo(page, [...files.values()], listedOthers, (change) => {
       const name = page.clip(change.path, Math.max(8, (page.width ?? 120) - 24));
-      return [`  ${name} ${changeSize(page, [change])}${change.isNew ? ' (new)' : ''}`];
+      return `  ${name} ${changeSize(page, [change])}${change.isNew ? ' (new)' : ''}`;
     }),
   ];
 }
@@ -130,8 +123,10 @@ function leftOverLines(page: Page, leftOver: readonly string[]): string[] {
   if (leftOver.length === 0) return [];
   const todo = { mark: '[ ]', markStyle: 'dim', indent: 2 } as const;
   return [
-    ...page.entry({ mark: '', text: `left over from earlier turns: ${count(leftOver.length, 'todo')}` }),
-    ...upTo(page, leftOver, (title) => page.entry({ ...todo, text: page.clip(title, longestTitle) })),
+    ...page.entry({ text: `left over from earlier turns: ${count(leftOver.length, 'todo')}` }),
+    ...upTo(page, leftOver, listedOthers, (title) =>
+      page.entry({ ...todo, text: page.clip(title, longestTitle) }),
+    ),
   ];
 }
 

@@ -1,11 +1,11 @@
+import displayWidth from 'fast-string-width';
 import { renderToString } from 'ink';
 import { createElement, Fragment } from 'react';
 import { describe, expect, it } from 'vitest';
 import { event, sampleRun, todoView } from '../../../test/support/sample-run.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { ViewEvent } from './events.ts';
-import { plainSpeech } from './lines.ts';
-import { createPage, displayWidth } from './page.ts';
+import { createPage } from './page.ts';
 import { createState, reduce, type ViewState } from './state.ts';
 import { drawLiving } from './view.ts';
 
@@ -25,7 +25,7 @@ function drawn(events: readonly ViewEvent[], look: Look = {}): string[] {
   const size = { type: 'resized', columns, rows } as const;
   const state = [size, ...events].reduce<ViewState>(reduce, createState(kind, 0));
   const page = createPage({ columns, color, unicode });
-  const living = drawLiving({ page, state: { ...state, ...changes }, speech, render: plainSpeech });
+  const living = drawLiving(page, { ...state, ...changes }, speech);
   return renderToString(createElement(Fragment, null, living), { columns }).split('\n');
 }
 

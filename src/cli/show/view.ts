@@ -6,22 +6,13 @@ import { createElement as h, type ReactNode } from 'react';
 import type { EventOf, PermissionChoice } from '../../agent/agent-event.ts';
 import { hasHidden } from '../../core/safe-text.ts';
 import { count, type Style } from '../print.ts';
-import { shortId } from '../session-name.ts';
-import { callResult, isPlanTool, planHead, toolName } from './event-lines.ts';
+import { callResult, isPlanTool, nameSeen, planHead, todoLine, toolName } from './event-lines.ts';
 import { isArmed, isCountingDown, isPaused } from './keys.ts';
-import type { RenderSpeech } from './lines.ts';
+import { renderMarkdown } from './markdown.ts';
 import { cleanLine, cleanLines, cutToWidth, lastLines, type Page } from './page.ts';
 import { describeCover, hiddenNote, isShort, seen } from './permission-lines.ts';
 import { type CallView, planWindow, type ViewState, type WorkerView } from './state.ts';
 import * as words from './words.ts';
-
-export interface Living {
-  readonly page: Page;
-  readonly state: ViewState;
-  /** What the agent is saying and has not finished. */
-  readonly speech: string;
-  readonly render: RenderSpeech;
-}
 
 type Piece = string | readonly [text: string, style: Style];
 
@@ -36,11 +27,12 @@ const longestPiece = 500;
 /** Nobody is asked about more than this. */
 const longestPattern = 2000;
 
-export function drawLiving({ page, state, speech, render }: Living): ReactNode {
+/** `speech`: what the agent is saying and has not finished. */
+export function drawLiving(page: Page, state: ViewState, speech: string): ReactNode {
   // A frame as tall as the terminal makes it scroll with every change; some wrap when the last column is written to.
   const size = { paddingRight: 1, maxHeight: Math.max(1, state.rows - 1) };
   const activity = [
-    ...drawSpeech(page, speech, render, state.columns - 1),
+    ...drawSpeech(page, speech, state.columns - 1),
     ...drawHeld(page, state),
     ...state.workers.map((worker) => drawWorker(page, state, worker)),
     ...drawCalls(page, state),
@@ -78,8 +70,8 @@ function row(page: Page, pieces: readonly Piece[], indent = 0): ReactNode {
 }
 
 /** Clean and painted text on one row. Ink's own mark for what was cut is no ASCII. */
-function cut(page: Page, text: string, room = (page.width ?? 80) - 1): ReactNode {
-  const shown = page.unicode ? text : cutToWidth(text, room, page.signs.ellipsis);
+function cut(page: Page, text: string): ReactNode {
+  const shown = page.unicode ? text : cutToWidth(text, (page.width ?? 80) - 1, page.signs.ellipsis);
   return h(Text, { wrap: 'truncate' }, shown || ' ');
 }
 
@@ -105,9 +97,9 @@ function spinner({ unicode }: Page, now: number): string {
   return frames[Math.floor(now / spinnerMs) % frames.length] ?? '';
 }
 
-function drawSpeech(page: Page, speech: string, render: RenderSpeech, width: number): ReactNode[] {
+function drawSpeech(page: Page, speech: string, width: number): ReactNode[] {
   const text = cleanLines(speech.slice(-longestSpeech), page.unicode).trim();
-  const lines = text === '' ? [] : render(text, page, Math.max(8, width - 2)).slice(-speechLines);
+  const lines = text === '' ? [] : renderMarkdown(text, page, Math.max(8, width - 2)).slice(-speechLines);
   const margin = page.paint('dim', page.signs.margin);
   return lines.map((line) => cut(page, `${margin} ${line}`));
 }
@@ -139,7 +131,7 @@ function drawCall(page: Page, { now, workers }: ViewState, call: CallView): Reac
     const head = `${callResult(page, ended, changes)} ${page.paint('bold', page.clip(toolName(tool), 40))}`;
     return cut(page, `${head} ${cleanLine(argument, longestPiece, page.unicode)}`);
   }
-  const took: Piece = [words.formatShort(Math.max(0, now - at)), 'dim'];
+  const took: Piece = [words.formatShort(now - at), 'dim'];
   return row(page, [spinner(page, now), [worker, 'dim'], [toolName(tool), 'bold'], took, argument]);
 }
 
@@ -162,10 +154,9 @@ const diffStyles: Readonly<Record<string, Style>> = { '+': 'green', '-': 'red', 
 
 /** Those that run; what came of the others stands above. */
 function drawChecks(page: Page, { checks, now }: ViewState): ReactNode[] {
-  return checks.map(({ check, at }) => {
-    const took: Piece = [words.formatShort(Math.max(0, now - at)), 'dim'];
-    return row(page, [spinner(page, now), 'check', took, words.bareCheck(check)]);
-  });
+  return checks.map(({ check, at }) =>
+    row(page, [spinner(page, now), 'check', [words.formatShort(now - at), 'dim'], words.bareCheck(check)]),
+  );
 }
 
 function drawPlan(page: Page, state: ViewState): ReactNode[] {
@@ -177,17 +168,8 @@ function drawPlan(page: Page, state: ViewState): ReactNode[] {
   const place = state.scroll === null || hidden === 0 ? range : `${range}, Tab goes back`;
   return [
     cut(page, `${planHead(page, todos)}${page.paint('dim', place)}`),
-    ...todos.slice(first, first + shown).map((todo) => {
-      const [sign, style] = words.todoMarks[todo.status];
-      const title = cleanLine(todo.title, longestPiece, page.unicode);
-      const shownTitle = todo.status === 'in_progress' ? page.paint('bold', title) : title;
-      const room = Math.max(8, (page.width ?? 80) - 7 - words.remarkOf(todo).length);
-      const fixed = (text: string) => h(Box, { flexShrink: 0 }, h(Text, null, text));
-      // The title gives way, the remark stays.
-      const middle = h(Box, { flexShrink: 1 }, cut(page, shownTitle, room));
-      const end = fixed(page.paint('dim', words.remarkOf(todo)));
-      return h(Box, { paddingLeft: 2 }, fixed(`${page.paint(style, sign)} `), middle, end);
-    }),
+    // One column is kept free.
+    ...todos.slice(first, first + shown).map((todo) => cut(page, todoLine(page, todo, 3))),
   ];
 }
 
@@ -292,15 +274,10 @@ function typed(page: Page, text: string): string {
   return `${start}${cleanLine(text, longestPattern, page.unicode)}${end}`;
 }
 
-/** Of a session that runs elsewhere: whose it is, and which (V11). */
-function nameSession({ host, sessionId, title }: ViewState): string {
-  return `${host} ${shortId(sessionId ?? '')}${title === null ? '' : ` “${title.slice(0, 40)}”`}`;
-}
-
 function drawStatus(page: Page, state: ViewState): ReactNode[] {
   const { usage, startedAt, now, step, continuations, todos, isExpanded } = state;
   const status = [
-    state.host === null ? '' : nameSession(state),
+    state.session === null ? '' : nameSeen(state.session, 40),
     startedAt === null ? '' : words.formatElapsed(now - startedAt),
     step === 0 ? '' : `step ${step}`,
     continuations === 0 ? '' : words.sentBack(continuations),

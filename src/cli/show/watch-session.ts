@@ -10,15 +10,10 @@ import type { Store } from '../../engine/store.ts';
 import { describeState, describeWaits } from '../describe-session.ts';
 import type { SessionEvent, SessionStateSeen } from './events.ts';
 
-export interface SessionWatch {
-  /** What is new, in order of time, the state of the session last. Null: the session is gone. */
-  look(): Promise<readonly SessionEvent[] | null>;
-}
-
 /** How much of the past is told at the first look. */
 const pastEvents = 30;
 
-export function createSessionWatch(store: Store, sessionId: string, clock: Clock): SessionWatch {
+export function createSessionWatch(store: Store, sessionId: string, clock: Clock) {
   let reader: StreamReader | null = null;
   let shownPlan = '';
   let shownState = '';
@@ -50,7 +45,8 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
   }
 
   return {
-    async look() {
+    /** What is new, in order of time, the state of the session last. Null: the session is gone. */
+    async look(): Promise<readonly SessionEvent[] | null> {
       const state = await store.state(sessionId);
       if (state === null) return null;
       const isFirst = reader === null;

@@ -5,6 +5,7 @@ import type { TextKind } from '../../core/texts.ts';
 import { isEnded, type TodoStatus } from '../../core/todo.ts';
 import { formatTime } from '../describe-time.ts';
 import { count, type Style } from '../print.ts';
+import type { ViewState } from './state.ts';
 
 /** `12 ms`, `2.1 s`, `5 min`: at most six letters, so that it fits at the end of a line. */
 export function formatShort(milliseconds: number): string {
@@ -108,19 +109,14 @@ export function continuationName(kind: TextKind): string {
 /** It did not want to stop: it was cut off, or it only has to be told where it was. */
 const notRefused: readonly TextKind[] = ['output-limit', 'iteration-budget', 'after-compaction', 'loop'];
 
-interface Known {
-  readonly todos: readonly TodoView[];
-  /** The last thing that the agent said. */
-  readonly said: string;
-  readonly results: ReadonlyMap<string, EventOf<'check-ended'>>;
-}
+type Known = Pick<ViewState, 'todos' | 'said' | 'results'>;
 
 /** What happened at a stop attempt, as one human sentence: `"All done!" refused: 3 of 4 todos open`. */
 export function describeContinuation(
   { textKind, level }: EventOf<'continuation'>,
   known: Known,
   quote: (text: string) => string,
-): { readonly isRefused: boolean; readonly sentence: string; readonly next: string | null } {
+) {
   const isRefused = !notRefused.includes(textKind);
   const asked = textKind === 'text-question' ? /[^.!?\n]*\?/u.exec(known.said)?.[0] : undefined;
   const said = quote(asked ?? firstSentence(known.said));
@@ -141,6 +137,18 @@ function firstSentence(text: string): string {
 
 const isOpen = ({ status }: TodoView): boolean => status === 'pending' || status === 'in_progress';
 
+/** Those that need no figure. */
+const reasons = {
+  'bulk-claim': 'it called several todos finished at once; it has to show each',
+  'checks-running': 'its checks still run',
+  'empty-answer': 'it said nothing',
+  'background-job': 'a background job of its own still runs',
+  'output-limit': 'its answer was cut off at the output limit',
+  'iteration-budget': 'many steps without an answer; it is asked where it stands',
+  loop: 'it repeats itself; it is asked to try another way',
+  'after-compaction': 'its history was summarised; it is told where it was',
+} as const;
+
 function reasonOf(textKind: TextKind, { todos, results }: Known, quote: (text: string) => string): string {
   const open = todos.filter(isOpen).length;
   const left = `${open} of ${count(todos.length, 'todo')} open`;
@@ -152,31 +160,17 @@ function reasonOf(textKind: TextKind, { todos, results }: Known, quote: (text: s
       const named = dropped.length === 1 ? `"${quote(dropped[0] ?? '')}"` : count(dropped.length, 'todo');
       return `it left ${dropped.length === 0 ? 'todos' : named} out of the plan`;
     }
-    case 'bulk-claim':
-      return 'it called several todos finished at once; it has to show each';
     case 'failed-check': {
       const failed = [...results.values()].filter(({ result }) => result !== 'passed');
       const names = failed.map(({ check }) => checkName(quote(bareCheck(check)))).join(', ');
       return failed.length === 0 ? 'a check failed' : `${names} failed`;
     }
-    case 'checks-running':
-      return 'its checks still run';
     case 'text-question':
       return open === 0 ? 'it asked instead of working' : `it asked instead of working, ${left}`;
     case 'tool-error':
       return `it gave up after a failed tool call${open === 0 ? '' : `, ${left}`}`;
-    case 'empty-answer':
-      return 'it said nothing';
-    case 'background-job':
-      return 'a background job of its own still runs';
-    case 'output-limit':
-      return 'its answer was cut off at the output limit';
-    case 'iteration-budget':
-      return 'many steps without an answer; it is asked where it stands';
-    case 'loop':
-      return 'it repeats itself; it is asked to try another way';
-    case 'after-compaction':
-      return 'its history was summarised; it is told where it was';
+    default:
+      return reasons[textKind];
   }
 }
 
@@ -191,10 +185,7 @@ export function bareCheck(check: string): string {
 }
 
 /** `exited with 1 instead of 0`: without the name and the time that stand beside it. */
-export function whyNotPassed({
-  check,
-  sentence,
-}: Pick<EventOf<'check-ended'>, 'check' | 'sentence'>): string {
+export function whyNotPassed({ check, sentence }: Pick<EventOf<'check-ended'>, 'check' | 'sentence'>) {
   const name = bareCheck(check);
   const bare = sentence.startsWith(`${name} `) ? sentence.slice(name.length + 1) : sentence;
   return bare.replace(/ after [\d.]+ s\.$/u, '.');
