@@ -345,7 +345,8 @@ export const stopRules = [
     const withoutProgress = state.counters.stagnant;
     const limit = settings.maxStagnant;
     if (withoutProgress < limit) return null;
-    const sentence = `No progress after ${withoutProgress} continuations.`;
+    const times = withoutProgress === 1 ? 'one continuation' : `${withoutProgress} continuations`;
+    const sentence = `No progress after ${times}.`;
     const inputs = { withoutProgress, limit, unverified: context.counts.unverified };
     // A claim that passes would be progress: the agent did its part and waits for the check.
     const claims = claimsWaitedFor(context);

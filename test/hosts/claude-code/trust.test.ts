@@ -139,6 +139,6 @@ describe('P43: a store that is gone', () => {
     expect(continuations.length).toBeGreaterThan(before);
     expect(continuations.at(-1)).toContain('docs');
     expect(session.outcome).toBe('stagnant');
-    expect(messages.join('\n')).toContain('The record of this session is not whole');
+    expect(messages.join('\n')).toContain('The record of this session is not complete');
   });
 });
