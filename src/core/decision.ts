@@ -1,5 +1,5 @@
 // What one event gives besides the next state. Commands are performed after the transaction (G1, V8).
-import type { EventOf, EventType } from './events.ts';
+import type { Event, EventOf, EventType } from './events.ts';
 import type { LedgerDraft } from './ledger.ts';
 import type { Policy } from './policy.ts';
 import type { Reason } from './rules.ts';
@@ -40,6 +40,27 @@ export type Decision = Readonly<{
   observed: boolean;
   epoch: number;
 }>;
+
+/** Of what a human is told who looks elsewhere. `outcome` null: the agent waits for their answer, by `approve` or in the host. */
+export type Moment = Pick<Decision, 'outcome' | 'sentence'> & { readonly isApproval?: boolean };
+
+export const askedSentence = 'The agent waits for your answer.';
+
+/** Null: nothing of that kind. How a subagent ended is news for its parent only. */
+export function momentToTell(
+  { descriptor: { kind } }: Pick<State, 'descriptor'>,
+  events: readonly Event[],
+  decisions: readonly Decision[],
+): Moment | null {
+  const ended = decisions.findLast(({ outcome, observed }) => outcome !== null && !observed);
+  if (ended !== undefined) return kind === 'subagent' ? null : ended;
+  const isApproval = events.some((event) => event.type === 'check-finished' && event.result === 'waiting');
+  const isQuestion = (event: Event) =>
+    event.type === 'wait-started' && (event.wait.kind === 'permission' || event.wait.kind === 'question');
+  return isApproval || events.some(isQuestion)
+    ? { outcome: null, sentence: askedSentence, isApproval }
+    : null;
+}
 
 /** Told hosts. The key of delivery is session + epoch. Without a text: the same again, from the outbox. */
 export type InjectCommand = Readonly<{ type: 'inject'; epoch: number; text: string | null }>;

@@ -2,7 +2,7 @@
 // posted to an address. Facts are never built into a shell line, and neither the environment nor what a tool call holds is sent.
 import { spawn } from 'node:child_process';
 import { homedir } from 'node:os';
-import type { Outcome } from '../core/decision.ts';
+import type { Moment, Outcome } from '../core/decision.ts';
 import { oneLine } from '../core/safe-text.ts';
 import type { noticeEvents, Settings } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
@@ -26,14 +26,13 @@ export interface Notice {
   readonly next: string | null;
 }
 
-type Moment = Pick<Notice, 'outcome' | 'sentence' | 'at'>;
-
 /** Null: the human does not want to be told of it. */
 export function createNotice(
   { on }: Pick<NotifySettings, 'on'>,
   { id, title, descriptor }: Pick<Session, 'id' | 'title' | 'descriptor'>,
-  { outcome, sentence, at }: Moment,
+  moment: Moment & Pick<Notice, 'at'>,
 ): Notice | null {
+  const { outcome, sentence, at } = moment;
   const ended: readonly Notice['event'][] = outcome === 'paused' ? ['paused', 'outcome'] : ['outcome'];
   const event = (outcome === null ? (['permission'] as const) : ended).find((kind) => on.includes(kind));
   if (event === undefined) return null;
@@ -45,16 +44,16 @@ export function createNotice(
     title: title === undefined ? null : oneLine(title, 200),
     host: oneLine(host, 40),
     directory: directory === null ? null : oneLine(directory, 1000),
-    next: nextCommand(id, host, outcome),
+    next: nextCommand(id, host, moment),
   };
 }
 
 /** A host's id may be anything; only a plain one is offered for typing. */
-function nextCommand(id: string, host: string, outcome: Outcome | null): string | null {
+function nextCommand(id: string, host: string, { outcome, isApproval = false }: Moment): string | null {
   if (!/^\w[\w.-]{0,99}$/u.test(id)) return null;
-  if (host !== 'untildone') return outcome === null ? null : `untildone why ${id}`;
-  if (outcome === null) return `untildone approve ${id}`;
-  return outcome === 'done' ? `untildone why ${id}` : `untildone run --resume ${id}`;
+  const isOurs = host === 'untildone';
+  if (outcome === null) return isOurs || isApproval ? `untildone approve ${id}` : null;
+  return outcome === 'done' || !isOurs ? `untildone why ${id}` : `untildone run --resume ${id}`;
 }
 
 /** Longer nobody waits: a command goes on by itself, an address has failed. */

@@ -1,8 +1,8 @@
 // Hook calls that have to be answered: the record is brought up to date, the engine is asked. Nothing is decided here.
-import { homedir } from 'node:os';
 import { frozenBy } from '../checks/git.ts';
 import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
+import { askedSentence, type Moment, momentToTell } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Asking, Event, EventOf, SourceKind } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
@@ -17,8 +17,8 @@ import { frozenPolicy } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
-import { eventBase, hookTimeouts, shortHash, todoIdOf } from './asked-call.ts';
-import { askedSentence, createNotifier, tellHuman } from './notify.ts';
+import { eventBase, hookTimeouts, ownVariable, shortHash, todoIdOf } from './asked-call.ts';
+import { tellHuman, type Watched } from './notify.ts';
 import {
   appendFailure,
   compactionFailed,
@@ -36,39 +36,42 @@ type Context = Question & Omit<Parts, 'host'> & { readonly runtime: Runtime };
 
 export function answerCall(question: Question, terminated: Promise<unknown>): Promise<HookAnswer> {
   const { hook, call, store } = question;
-  // Safe: the log says so, and the answer does not depend on it.
-  const notifier = createNotifier(noticePlace(question), (error) => logNotice(question, error));
-  const { watch } = notifier;
+  const telling: Promise<void>[] = [];
+  const told = new Map<string, string>();
+  const watch: Parts['watch'] = (...seen) => {
+    const moment = momentToTell(...seen);
+    if (moment !== null) telling.push(tell({ ...question, told }, seen[0], moment));
+  };
   const { environment } = hook;
   const parts = partsOver({ store, environment, directory: call.descriptor.directory, watch });
   const answers = createAnswers({ ...parts, ...question, runtime: createRuntime(parts) });
   const answer = Promise.race([answers.perform(), terminated.then(answers.breakOff)]);
-  return answer.finally(notifier.settled);
+  return answer.finally(() => Promise.all(telling));
 }
 
 /** The host shows its human a question: those who want to are told elsewhere too. */
-export async function tellAsked(
-  question: Question,
-  { title, policyHash }: Readonly<{ title: string | null; policyHash: string | null }>,
-): Promise<void> {
+export function tellAsked(question: Question, session: Pick<Watched, 'title' | 'policyHash'>): Promise<void> {
   const { sessionId: id, at: updatedAt, descriptor } = question.call;
-  const session = { id, descriptor, policyHash, updatedAt, ...(title && { title }) };
-  const moment = { outcome: null, sentence: askedSentence };
-  await tellHuman(noticePlace(question), session, moment).catch((error) => logNotice(question, error));
+  return tell(
+    question,
+    { id, descriptor, updatedAt, ...session },
+    { outcome: null, sentence: askedSentence },
+  );
 }
 
 /** What the project's own settings of the host set is a stranger's, `PATH` too (V10). */
-function noticePlace({ store, host, call, hook }: Question) {
-  const strangers = host.projectVariables(call, hook.environment);
-  if (strangers === null)
-    return { store, environment: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: homedir() } };
-  const own = Object.entries(hook.environment).filter(([name]) => !strangers.includes(name));
-  return { store, environment: Object.fromEntries(own) };
-}
-
-function logNotice({ hook, call }: Question, error: unknown): void {
-  const { sessionId, descriptor, at } = call;
-  appendFailure(hook.environment, error, { at, host: descriptor.host, hook: call.hook, sessionId });
+function tell(question: Question & { told?: Map<string, string> }, session: Watched, moment: Moment) {
+  const { store, hook, call, told } = question;
+  const { environment, strangers } = hook;
+  const own = Object.entries(environment).filter(
+    ([name]) => ownVariable.test(name) || strangers?.includes(name) === false,
+  );
+  const safe = { PATH: '/usr/local/bin:/usr/bin:/bin', ...Object.fromEntries(own) };
+  return tellHuman({ store, told, environment: safe }, session, moment).catch((error) => {
+    // Safe: the log says so, and the answer does not depend on it.
+    const { sessionId, descriptor, at } = call;
+    appendFailure(environment, error, { at, host: descriptor.host, hook: call.hook, sessionId });
+  });
 }
 
 /** The answer has to be out before the host gives up. */
@@ -365,8 +368,8 @@ export function createAnswers(context: Context) {
   return { perform, breakOff };
 }
 
-const ignoredVariables = ({ ignored, isGuess = false }: HookProcess) =>
-  isGuess
+const ignoredVariables = ({ ignored, strangers }: HookProcess) =>
+  strangers === null
     ? `The host's settings in this project cannot be read and may set ${ignored.join(', ')}: that is ignored until they are short and plain JSON.`
     : `The host's settings in this project set ${ignored.join(', ')}: that is ignored. Set it in your own environment.`;
 

@@ -36,6 +36,9 @@ export type HookMoment = Readonly<{
   /** Before the names of our own tools; null: the model cannot call them. */
   toolPrefix: string | null;
 }>;
+/** Where we keep things and what our settings are is not the project's to say: it never reaches anything of ours (V10). */
+export const ownVariable = /^(?:UNTILDONE_\w+|XDG_(?:STATE|CONFIG)_HOME|HOME)$/u;
+
 export interface HookProcess extends HookMoment {
   /** When the process was started, by `steady`. */
   readonly since: number;
@@ -43,8 +46,8 @@ export interface HookProcess extends HookMoment {
   steady(): number;
   /** Variables that were left aside; the human is told. */
   readonly ignored: readonly string[];
-  /** They are all that the project could have set: its settings cannot be read. */
-  readonly isGuess?: boolean;
+  /** Variables that the project set. null: its settings cannot be read, and it may have set any. */
+  readonly strangers?: readonly string[] | null;
   /** In seconds; null: what `init` writes. */
   readonly timeout: number | null;
   bindReceipt(store: Store, engine: Runtime, seen: SeenReceipt): Promise<void>;

@@ -8,7 +8,13 @@ import type { Store } from '../engine/store.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { holdsProgram, storePath } from '../store/state-directory.ts';
-import type { AskedHost, HookAnswer, HookCall, HookProcess } from './asked-call.ts';
+import {
+  type AskedHost,
+  type HookAnswer,
+  type HookCall,
+  type HookProcess,
+  ownVariable,
+} from './asked-call.ts';
 import { hostOf, hosts } from './hosts.ts';
 
 /** Who holds the store for longer is broken. */
@@ -98,24 +104,21 @@ async function answerLine(name: string, started: HookProcess) {
   }
 }
 
-/** Where we keep things and what our settings are is not the project's to say (V10). */
-const ownVariable = /^(?:UNTILDONE_\w+|XDG_(?:STATE|CONFIG)_HOME|HOME)$/u;
-
-function withoutStrangers(hook: HookProcess, named: readonly string[] | null): HookProcess {
+function withoutStrangers(hook: HookProcess, strangers: readonly string[] | null): HookProcess {
   const { UNTILDONE_HOME: home = null, HOME: user } = hook.environment;
   // As `init` wrote it: this very program was copied there.
   const isOurs = home !== null && holdsProgram(home);
-  const said = (named ?? Object.keys(hook.environment)).filter((name) => ownVariable.test(name));
+  const said = (strangers ?? Object.keys(hook.environment)).filter((name) => ownVariable.test(name));
   const isRight = (name: string) =>
     (name === 'UNTILDONE_HOME' && isOurs) || (name === 'HOME' && user === userInfo().homedir);
   const ignored = said.filter((name) => !isRight(name));
-  if (ignored.length === 0) return hook;
+  if (ignored.length === 0) return { ...hook, strangers };
   const kept = Object.entries(hook.environment).filter(([name]) => !ignored.includes(name));
   const environment = {
     ...Object.fromEntries(kept),
     ...(ignored.includes('HOME') && { HOME: userInfo().homedir }),
   };
-  return { ...hook, environment, ignored, isGuess: named === null };
+  return { ...hook, environment, ignored, strangers };
 }
 
 const failure = (code: 'host' | 'payload', sentence: string, cause?: unknown) =>
@@ -167,9 +170,10 @@ async function hasChecks(store: Store, sessionId: string, known: Known): Promise
 async function lastMessage(store: Store, sessionId: string, known: Known) {
   const waiting = (await store.events({ sessionId, waiting: true })).map(({ event }) => event);
   const spoken = waiting.filter((event) => event.type === 'human-spoke');
+  const title = known?.title ?? spoken[0]?.text?.slice(0, 200);
   return {
     policyHash: spoken.at(-1)?.policyHash ?? known?.policyHash ?? null,
-    title: known?.title ?? spoken[0]?.text?.slice(0, 200) ?? null,
+    ...(title !== undefined && { title }),
   };
 }
 

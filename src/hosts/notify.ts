@@ -1,8 +1,7 @@
 // Tells the human of a host's session that ended or asks them something, as they said at their last message. A program that
 // nobody waits for does it: a hook goes on at once, and may be gone before an address has answered.
 import { homedir } from 'node:os';
-import type { Decision } from '../core/decision.ts';
-import type { Event } from '../core/events.ts';
+import type { Moment } from '../core/decision.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Session } from '../core/state.ts';
 import { createNotice, deliverNotice } from '../engine/notify.ts';
@@ -14,44 +13,24 @@ import { appendFailure } from './shared.ts';
 /** Holds what is to be told and how: in the environment, which other users cannot read. */
 const noticeVariable = 'UNTILDONE_NOTICE';
 
-export const askedSentence = 'The agent waits for your answer.';
+/** `told`: of which turn and outcome each session was told last; a host may tell of one stop twice. */
+type Place = Readonly<{
+  store: Pick<Store, 'policy'>;
+  environment: Environment;
+  told?: Map<string, string> | undefined;
+}>;
+export type Watched = Pick<Session, 'id' | 'title' | 'descriptor' | 'policyHash' | 'updatedAt'> &
+  Partial<Pick<Session, 'turn'>>;
 
-type Place = Readonly<{ store: Pick<Store, 'policy'>; environment: Environment }>;
-type Watched = Pick<Session, 'id' | 'title' | 'descriptor' | 'policyHash' | 'updatedAt' | 'turn'>;
-
-/** Sees what an engine did. `settled`: all that was seen is on its way. */
-export function createNotifier(place: Place, onError: (error: unknown) => void) {
-  let telling: Promise<unknown> = Promise.resolve();
-  /** A host may tell of one stop twice. */
-  const told = new Map<string, string>();
-  return {
-    watch(session: Watched, events: readonly Event[], decisions: readonly Decision[]): void {
-      const ended = decisions.findLast(({ outcome, observed }) => outcome !== null && !observed);
-      const asks = events.some(
-        ({ type, ...event }) => type === 'wait-started' && 'wait' in event && isQuestion(event.wait.kind),
-      );
-      const moment = ended ?? (asks ? { outcome: null, sentence: askedSentence } : null);
-      const isSubagent = session.descriptor.kind === 'subagent';
-      if (moment === null || (isSubagent && moment.outcome !== null)) return;
-      const key = `${session.turn?.id}:${moment.outcome}`;
-      if (ended !== undefined && told.get(session.id) === key) return;
-      told.set(session.id, key);
-      telling = Promise.all([telling, tellHuman(place, session, moment)]).catch(onError);
-    },
-    settled: async () => void (await telling),
-  };
-}
-
-const isQuestion = (kind: string) => kind === 'permission' || kind === 'question';
-
-export async function tellHuman(
-  { store, environment }: Place,
-  session: Pick<Watched, 'id' | 'title' | 'descriptor' | 'policyHash' | 'updatedAt'>,
-  { outcome, sentence }: Pick<Decision, 'outcome' | 'sentence'>,
-): Promise<void> {
+/** Resolves when the notice is on its way. */
+export async function tellHuman({ store, environment, told }: Place, session: Watched, moment: Moment) {
+  const key = `${session.turn?.id}:${moment.outcome}`;
+  const isKnown = told?.get(session.id) === key && (moment.outcome !== null || moment.isApproval);
+  told?.set(session.id, key);
+  if (isKnown) return;
   const policy = await frozenPolicy(store, session);
   const notify = policy === null ? null : wantedBy(policy);
-  const notice = notify && createNotice(notify, session, { outcome, sentence, at: session.updatedAt });
+  const notice = notify && createNotice(notify, session, { ...moment, at: session.updatedAt });
   if (!notify || !notice) return;
   const given = JSON.stringify({ notice, command: notify.command, webhook: notify.webhook });
   const file = findNotifier();

@@ -1,6 +1,6 @@
 // Hosts that only tell us when a session idles: the driver, whose memory and queue per session keep events in order, and the
 // runtime, with toasts, a watchdog over continuations and a clean end. Adapters translate, the engine decides.
-import type { Decision } from '../core/decision.ts';
+import { type Decision, momentToTell } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { AgentDescriptor, Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import { isSameList, type ListedTodo, writtenItems } from '../core/reconcile.ts';
@@ -13,7 +13,7 @@ import { askHost, createRuntime, type RuntimeOptions } from '../engine/runtime.t
 import type { Store } from '../engine/store.ts';
 import { type OpenOptions, type Parts, partsOver } from '../open.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
-import { createNotifier } from './notify.ts';
+import { tellHuman } from './notify.ts';
 import { compactionFailed } from './shared.ts';
 import { withinTime } from './untrusted.ts';
 
@@ -86,6 +86,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     | (Awaited<ReturnType<typeof openToldRuntime>> & Pick<Parts, 'checker' | 'configuration' | 'store'>)
     | null = null;
   let ended: Promise<void> | null = null;
+  let telling: Promise<unknown> | null = null;
 
   const host: ToldHost = {
     async inject(outgoing) {
@@ -118,20 +119,17 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     // An attach may ask the host, which cannot answer while it starts.
     if (store === null) await new Promise((resolve) => setTimeout(resolve, 0));
     store ??= await (options.openStore?.() ?? openUserStore(environment, { clock }));
-    const notifier = createNotifier({ store, environment }, onError);
+    const place = { store, environment, told: new Map() };
     const watch: typeof options.watch = (...seen) => {
       options.watch?.(...seen);
-      notifier.watch(...seen);
+      const moment = momentToTell(...seen);
+      if (moment !== null) telling = Promise.all([telling, tellHuman(place, seen[0], moment).catch(onError)]);
     };
     const parts = partsOver({ ...options, store, watch });
     const { policy = parts.policy, instance } = options;
     const { checker, configuration } = parts;
-    opened = {
-      checker,
-      configuration,
-      store,
-      ...(await openToldRuntime({ ...parts, policy, host, instance, onError })),
-    };
+    const running = await openToldRuntime({ ...parts, policy, host, instance, onError });
+    opened = { checker, configuration, store, ...running };
     return true;
   }
 
@@ -286,6 +284,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     await ready;
     // Safe: what could not be cancelled is too old by the time it matters.
     await opened?.runtime.dispose().catch(onError);
+    await telling;
     if (options.store === undefined) await store?.close().catch(onError);
   }
 

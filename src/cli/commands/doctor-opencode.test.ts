@@ -38,6 +38,20 @@ describe('doctor on OpenCode', () => {
     await expectOnly('plugin-call', 'broken', 'has not loaded the plugin', 'untildone init opencode');
   });
 
+  it('V10: OpenCode is started in a project, whose plugins it runs, only where init was called in it', async () => {
+    const program = join(bench.root, 'programs/opencode');
+    await bench.init('opencode', '--user');
+    writeFileSync(
+      program,
+      `#!/bin/sh\n[ "$1" = --version ] && echo 1.18.33 || pwd >> '${bench.root}/places'\n`,
+    );
+    await bench.doctor();
+    expect(bench.read('places')).not.toContain(bench.project);
+    await bench.init('opencode');
+    await bench.doctor();
+    expect(bench.read('places').trim().split('\n').at(-1)).toBe(bench.project);
+  });
+
   it('C3: for the project and for the user at once is one loader, and fine', async () => {
     await bench.init('opencode');
     await bench.init('opencode', '--user');

@@ -121,6 +121,16 @@ describe('doctor', () => {
     expect(existsSync(join(bench.state, 'untildone.db'))).toBe(false);
   });
 
+  it("V10: a program that a project's own settings name as our hook is not called", async () => {
+    await bench.init('claude-code');
+    const evil = join(bench.project, 'bin/0.0.1/hook.js');
+    bench.write('project/bin/0.0.1/hook.js', `touch '${bench.root}/raised'\n`);
+    const ours = new RegExp(`'${process.execPath}' '[^']*hook\\.js'`, 'gu');
+    bench.write(settings, bench.read(settings).replace(ours, `'/bin/sh' '${evil}'`));
+    expect(await findings()).toMatchObject([{ name: 'hook-version', level: 'note' }]);
+    expect(existsSync(join(bench.root, 'raised'))).toBe(false);
+  });
+
   it('first-use 15: what `run` needs is looked at: a model, its key, a local server, a check', async () => {
     const general = async () => {
       const { general: all, unset } = JSON.parse((await bench.doctor('--json')).out);

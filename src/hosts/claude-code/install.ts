@@ -6,7 +6,13 @@ import { isAbsolute, join } from 'node:path';
 import { defaultSettings } from '../../core/settings.ts';
 import { type HookTimeout, hookTimeouts } from '../asked-call.ts';
 import type { Edit, FileTarget } from '../install/changes.ts';
-import { hookCommandsIn, programCall, writeHookCommand } from '../install/files.ts';
+import {
+  hookCommandsIn,
+  type InstalledProgram,
+  programCall,
+  programsFolder,
+  writeHookCommand,
+} from '../install/files.ts';
 import * as installer from '../install/installer.ts';
 import { broken, note, ok, readSources } from '../install/installer.ts';
 import type { Json } from '../install/json-text.ts';
@@ -181,8 +187,16 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
 
   /** The hook is called as the host calls it, at the end of a turn; the server is greeted as a client greets it. */
   function proofs(scopes: readonly installer.Scope[]): installer.Proof[] {
-    const copied = scopes.flatMap((scope) => hookCommandsIn(read(settings[scope])['hooks'], hostName));
-    const hook = copied.find(({ node, file }) => node && file);
+    // A project's file may be a stranger's: of what it names only our own copy is called, by the Node of this call (V10).
+    const isOwnCopy = ({ node, file, version }: InstalledProgram) =>
+      node === basis.node && file === join(programsFolder(stateDirectory, version), 'hook.js');
+    const hook = scopes
+      .flatMap((scope) =>
+        hookCommandsIn(read(settings[scope])['hooks'], hostName).filter(
+          (one) => scope === 'user' || isOwnCopy(one),
+        ),
+      )
+      .find(({ node, file }) => node && file);
     const own = recordOf(recordOf(read(stateFile)['projects'])[project]);
     const server = [own, read(stateFile)]
       .map((one) => recordOf(recordOf(one['mcpServers'])[serverName]))

@@ -77,6 +77,8 @@ export type HostSurvey = Readonly<{
 export type Proof = Readonly<{
   name: string;
   call: readonly string[];
+  /** Where it is called. Not given: in an empty folder, so that nothing of a project is run. */
+  folder?: string;
   /** For standard input. @param scratch a folder to speak of */
   input(scratch: string): string;
   /** Null: neither, such as from a version that does not know the question. @param state the state directory */
@@ -142,7 +144,7 @@ export function examineHost(installer: HostInstaller, basis: InstallBasis, shipp
   // What is broken to the eye need not be called.
   const isWhole = isInstalled && !looked.some(({ level }) => level === 'broken');
   const proofs = isWhole ? survey.proofs(scopes, program) : [];
-  const findings = [...looked, ...proofs.flatMap((proof) => prove(proof, survey, basis, host))];
+  const findings = [...looked, ...proofs.flatMap((proof) => prove(proof, basis, host))];
   return { host, title, program, hostVersion, scopes, isInstalled, findings };
 }
 
@@ -150,8 +152,7 @@ export function examineHost(installer: HostInstaller, basis: InstallBasis, shipp
 const proofMs = 20_000;
 
 function prove(
-  { name, call, input, isProved, proved, failed }: Proof,
-  { project }: HostSurvey,
+  { name, call, folder, input, isProved, proved, failed }: Proof,
   { env }: InstallBasis,
   host: string,
 ): Finding[] {
@@ -159,8 +160,14 @@ function prove(
   const state = join(scratch, 'state');
   try {
     const [program = '', ...words] = call;
-    const options = { cwd: project, input: input(scratch), encoding: 'utf8', timeout: proofMs } as const;
-    const answer = spawnSync(program, words, { ...options, env: { ...env, UNTILDONE_HOME: state } });
+    const options = { cwd: folder ?? scratch, input: input(scratch), encoding: 'utf8' } as const;
+    // One that ignores a polite signal would hang us for good.
+    const limits = { timeout: proofMs, killSignal: 'SIGKILL' } as const;
+    const answer = spawnSync(program, words, {
+      ...options,
+      ...limits,
+      env: { ...env, UNTILDONE_HOME: state },
+    });
     const isLate = answer.error !== undefined && 'code' in answer.error && answer.error.code === 'ETIMEDOUT';
     if (isLate) return [note(name, `${basename(program)} did not answer within ${proofMs / 1000} s.`)];
     const isRight = isProved(answer.stdout ?? '', state);

@@ -135,6 +135,8 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
               ? []
               : [program, 'debug', 'config'],
           input: () => '',
+          // It runs the plugins of where it starts: a stranger's only where `init` was called.
+          ...(scopes.includes('project') && { folder: project }),
           isProved: (answer: string) =>
             answer.includes('"plugin"') ? answer.includes('"untildone-status"') : null,
           proved: 'OpenCode was started, and has loaded the plugin.',
