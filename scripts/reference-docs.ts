@@ -236,8 +236,8 @@ ${table(
 )}
 
 Each has an \`id\`, a \`sessionId\` and a time \`at\` in milliseconds since 1970. An event whose id is known already is
-applied once, however often it comes. The fields of each are in the types of the package (\`Event\`), and a wrong one is
-refused with a sentence that names the field.
+applied once, however often it comes. The fields of each are in the types of the package (\`Event\`). \`parseEvent\` answers a wrong
+one with a sentence that names the field; the runtime takes events as they are, so call it first where no compiler looks.
 
 ${written}
 `;

@@ -34,7 +34,7 @@ export default defineConfig({
       hero: {
         name: 'untildone',
         text: description,
-        tagline: 'An agent may stop when your checks pass, and not when it says so.',
+        tagline: 'An agent may stop when your checks pass, not when it says so.',
         actions: [
           { theme: 'brand', text: 'Claude Code with your tests', link: '/guides/claude-code' },
           { theme: 'alt', text: 'OpenCode', link: '/guides/opencode' },

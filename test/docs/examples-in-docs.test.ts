@@ -59,7 +59,7 @@ const notPlayed: Readonly<Record<string, string>> = {
   'docs/explanation/compared.md': 'a loop around another program, which would call a model that costs money',
   'docs/hosts/claude-code.md': 'it installs the real program; test/hosts starts it',
   'docs/hosts/opencode.md': 'it installs the real program; test/hosts starts it',
-  'docs/library.md': 'its program has a test of its own below',
+  'docs/library.md': 'its programs have tests of their own below',
   'docs/live-view.md': 'attach needs a run and a terminal; test/view has both',
   'docs/plan-files.md': 'the guide about plan files plays the same commands',
   'docs/run-events.md': 'it hands the events to jq, which is not ours; events.test.ts tests them',
@@ -217,6 +217,27 @@ describe('the guides, played', () => {
     expect(code).toBe(0);
   });
 
+  it('first-use 27: the program of docs/library.md with the guard never shows the early "All done!"', async () => {
+    const early = script('quits-early', [
+      plan('Write the parser', 'Write its test'),
+      complete('Write the parser'),
+      say('All done!'),
+      whenTold('Still open: Write its test.', complete('Write its test')),
+      say('Now it is done.'),
+    ]);
+    const server = await startScriptedModel({ scripts: [early] });
+    try {
+      const file = await programOf('docs/library.md', 'guard.mjs', (text) =>
+        text.replace('http://127.0.0.1:4010', server.url),
+      );
+      const { code, output } = await run(`"${process.execPath}" --no-warnings "${file}"`, scratch, {});
+      expect(output.trim()).toBe('Now it is done.');
+      expect(code).toBe(0);
+    } finally {
+      await server.close();
+    }
+  });
+
   it('the programs of docs/scripted-model.md: a server, an agent of the AI SDK, and `run`, which ends as claimed', async () => {
     const server = await programOf('docs/scripted-model.md', 'model.mjs', (text) =>
       text.replace('port: 4010, ', ''),
@@ -259,6 +280,7 @@ async function programOf(page: string, name: string, change = (text: string) => 
     external: ['bun:sqlite'],
     alias: {
       'untildone/enforcer': join(root, 'src/hosts/enforcer/index.ts'),
+      'untildone/guard': join(root, 'src/agent/guard/index.ts'),
       'untildone/scripted-model': join(root, 'src/scripted-model/index.ts'),
       untildone: join(root, 'src/index.ts'),
     },

@@ -17,10 +17,10 @@ export function blocksOf(markdown: string): Fence[] {
   }));
 }
 
-/** Relative links of a page, without their anchors. A link in an example is no link. */
+/** Relative links and pictures of a page, without their anchors. A link in an example is no link. */
 export function linksOf(markdown: string): string[] {
   const prose = markdown.replace(/```[\s\S]*?```/g, '').replace(/`[^`\n]*`/g, '');
-  return [...prose.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
+  return [...prose.matchAll(/(?:\]\(|\b(?:src|srcset|href)=")([^)"#\s]+)/g)]
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/.test(target));
 }

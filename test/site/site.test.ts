@@ -160,6 +160,21 @@ describe('the site in Chromium', () => {
     expect(seen.filter(([, isCut]) => isCut)).toEqual([]);
   });
 
+  it('first-use 13: the film moves, and stands still for whoever wants nothing to move', async () => {
+    const shown: string[] = [];
+    for (const reducedMotion of ['no-preference', 'reduce'] as const) {
+      const context = await browser.newContext({ reducedMotion });
+      const page = await context.newPage();
+      await page.goto(site.url, { waitUntil: 'load' });
+      shown.push(String(await page.evaluate("document.querySelector('picture img').currentSrc")));
+      await context.close();
+    }
+    expect(shown).toEqual([
+      expect.stringMatching(/\/demo\.[^/]*svg$/),
+      expect.stringMatching(/\/demo-still\.[^/]*svg$/),
+    ]);
+  });
+
   it('first-use 29: search finds the page about a word', async () => {
     const { page } = await tab('light');
     await page.goto(`${site.url}/words.html`, { waitUntil: 'networkidle' });
