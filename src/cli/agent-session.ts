@@ -53,6 +53,8 @@ export interface AgentSession
   readonly isKept?: () => boolean;
   /** Takes what the human types instead of the agent, which is a script and cannot read it. Null: their Ctrl-C, which acts too. */
   readonly hear?: (words: string | null, run: WatchedRun) => void;
+  /** Sees every event too, before it is shown. */
+  readonly watch?: (event: AgentEvent, run: WatchedRun) => void;
 }
 
 /** What somebody who watches a run from within this process may do to it. */
@@ -63,10 +65,7 @@ export interface WatchedRun {
   interrupt(): void;
 }
 
-/** Sees every event too, before it is shown. */
-type Watch = (event: AgentEvent, run: WatchedRun) => void;
-
-export async function runSession(io: Io, store: Store, session: AgentSession, watch: Watch = () => {}) {
+export async function runSession(io: Io, store: Store, session: AgentSession) {
   const { sessionId } = session;
   // First: beneath a living owner nothing of its work may be touched (P41).
   const owned = await ownSession({ store, clock: io.clock }, sessionId);
@@ -76,13 +75,13 @@ export async function runSession(io: Io, store: Store, session: AgentSession, wa
     throw new UntildoneError('usage', `Session ${id} runs in ${owned.process}: ${helps}.`);
   }
   try {
-    return await runOwned(io, owned.store, session, watch);
+    return await runOwned(io, owned.store, session);
   } finally {
     await owned.release();
   }
 }
 
-async function runOwned(io: Io, store: Store, session: AgentSession, watch: Watch) {
+async function runOwned(io: Io, store: Store, session: AgentSession) {
   const ending = new AbortController();
   let control: HumanControl | null = null;
   let interrupts = 0;
@@ -124,7 +123,7 @@ async function runOwned(io: Io, store: Store, session: AgentSession, watch: Watc
   let isShown = true;
   const notifier = createRunNotifier(io, store, session, () => (isShown ? quiet : io));
   const emit = (event: AgentEvent): void => {
-    watch(event, watched);
+    session.watch?.(event, watched);
     const isLost = event.type === 'run-ended' && session.isKept?.() === false;
     const told = isLost ? { ...event, resumeCommand: '' } : event;
     stream.take(told);

@@ -19,13 +19,13 @@ export interface Command {
   /** Paragraphs for `--help`, which breaks their lines itself. */
   readonly about: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
-  /** Takes `--max-continuations=20` and the like; a place: its help lists the settings that act there. */
-  readonly takesSettings?: true | Place;
+  /** Takes `--max-continuations=20` and the like; its help lists those that act there. */
+  readonly takesSettings?: Place;
   /** Returns the exit code. */
   run(given: Arguments, io: Io): Promise<number>;
 }
 
-type Place = Setting['actsIn'][number];
+type Place = Setting['actsIn'][number] | 'everywhere';
 
 export interface Arguments {
   has(option: string): boolean;
@@ -50,7 +50,7 @@ export function numberOf(given: Arguments, option: string): number | null {
 
 /** The settings that its help lists. */
 export function settingOptions({ takesSettings, options }: Command): Readonly<Record<string, Option>> {
-  if (takesSettings === undefined || takesSettings === true) return {};
+  if (takesSettings === undefined) return {};
   const flags = flagsFor(takesSettings).filter(({ name }) => !Object.hasOwn(options, name));
   return Object.fromEntries(flags.map(({ name, ...option }) => [name, option]));
 }

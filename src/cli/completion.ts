@@ -1,16 +1,13 @@
 // Completion by Tab: the script for a shell, and the words that such a script asks for at each press
 // (`untildone complete -- WORDS`). Only the command that is being typed is loaded.
-import { UntildoneError } from '../core/error.ts';
 import { type Command, type Option, settingOptions } from './command.ts';
 import type { CommandTable } from './command-table.ts';
-
-const shells = ['bash', 'zsh', 'fish', 'powershell'];
 
 /** The script asks a function of the package bash-completion for the words, which is not everywhere. */
 const withoutBashCompletion = `type _get_comp_words_by_ref >/dev/null 2>&1 || _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }`;
 
 export const completion: Command = {
-  takes: `[${shells.join('|')}]`,
+  takes: '<bash|zsh|fish|powershell>',
   about: [
     'Prints a script that completes commands, options and settings when you press Tab. Put it where your shell reads it, and open a new shell:',
     'bash: untildone completion bash >> ~/.bashrc',
@@ -21,8 +18,6 @@ export const completion: Command = {
   options: {},
   async run(given, io) {
     const shell = given.positional(0) ?? '';
-    const which = 'Say which shell: untildone completion bash, zsh, fish or powershell.';
-    if (!shells.includes(shell)) throw new UntildoneError('usage', which);
     const { script } = await import('@bomb.sh/tab');
     if (shell === 'bash') io.stdout.write(`${withoutBashCompletion}\n`);
     script(shell, 'untildone', 'untildone');
@@ -67,5 +62,5 @@ export async function complete(words: readonly string[], table: CommandTable): P
 
 /** `once|session|always`, `[list|revoke]`. */
 function addChoices(value: string, add: (word: string, description: string) => void): void {
-  if (value.includes('|')) for (const word of value.replace(/[[\]]/gu, '').split('|')) add(word, '');
+  if (value.includes('|')) for (const word of value.replace(/[[\]<>]/gu, '').split('|')) add(word, '');
 }

@@ -7,11 +7,11 @@ import {
   type ErrorOptions,
   Help,
 } from 'commander';
-import { type FlagsResult, flagName, parseFlags, settingPaths } from '../core/config.ts';
+import { type FlagsResult, parseFlags } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
 import { closestName } from '../core/problem.ts';
 import { type Arguments, type Command, type Option, settingOptions } from './command.ts';
-import type { CommandRow, CommandTable } from './command-table.ts';
+import type { CommandTable } from './command-table.ts';
 import type { Io } from './io.ts';
 import { createPaint, type Paint, printLines, shown, terminalWidth } from './print.ts';
 
@@ -19,19 +19,14 @@ import { createPaint, type Paint, printLines, shown, terminalWidth } from './pri
 const widestTerm = 28;
 
 function helpLayout(paint: Paint): Partial<Help> {
-  const { padWidth, formatItem, visibleOptions } = Help.prototype;
+  const { commandUsage, padWidth, formatItem } = Help.prototype;
   return {
     minWidthToWrap: 20,
     styleTitle: (title) => paint('bold', title),
     subcommandTerm: (command) => command.name(),
     commandUsage(this: Help, command) {
-      const usage = this.boxWrap(`untildone ${command.usage()}`, (this.helpWidth ?? 80) - 'Usage: '.length);
+      const usage = this.boxWrap(commandUsage.call(this, command), (this.helpWidth ?? 80) - 'Usage: '.length);
       return usage.replaceAll('\n', `\n${' '.repeat('Usage: '.length)}`);
-    },
-    /** What only holds commands has nothing to say about its one option. */
-    visibleOptions(this: Help, command) {
-      const options = visibleOptions.call(this, command);
-      return command.commands.length > 0 && options.length === 1 ? [] : options;
     },
     padWidth(this: Help, command, helper) {
       return Math.min(widestTerm, padWidth.call(this, command, helper));
@@ -45,7 +40,7 @@ function helpLayout(paint: Paint): Partial<Help> {
 }
 
 class Program extends Commander {
-  definition: Command | null = null;
+  takesSettings = false;
   settings: FlagsResult = { ok: true, config: {}, rest: [] };
 
   /** `untildone plan show`. */
@@ -59,63 +54,50 @@ class Program extends Commander {
 
   /** Settings are read by the table of settings, and commander never sees them. */
   override parseOptions(argv: string[]) {
-    if (this.definition?.takesSettings === undefined) return super.parseOptions(argv);
+    if (!this.takesSettings) return super.parseOptions(argv);
     this.settings = parseFlags(argv);
     return super.parseOptions([...this.settings.rest]);
   }
 
-  /** All that commander finds wrong comes here. */
-  override error(message: string, { code }: ErrorOptions = {}): never {
-    const quoted = /'(.*)'/su.exec(message)?.[1] ?? '';
-    const usage = `Usage: untildone ${this.usage()}`;
-    const sentences: Readonly<Record<string, () => string>> = {
-      'commander.unknownOption': () => unknownOption(this, quoted),
-      'commander.unknownCommand': () => unknownCommand(this),
-      'commander.excessArguments': () => tooManyArguments(this, usage),
-      'commander.missingArgument': () => `${quoted} is missing. ${usage}`,
-    };
-    throw new UntildoneError('usage', sentences[code ?? '']?.() ?? message.replace(/^error: /u, ''));
+  /** All that commander finds wrong comes here: its sentence, and what was probably meant. */
+  override error(message: string, { code = '' }: ErrorOptions = {}): never {
+    const { title, args, parent } = this;
+    const [argument] = this.registeredArguments;
+    const help = this.createHelp();
+    const isOption = code === 'commander.unknownOption';
+    const flags = help.visibleOptions(this).map(({ long }) => long ?? '');
+    const names = help.visibleCommands(this).map((command) => command.name());
+    const written = (isOption ? /'([^'=]*)/u.exec(message)?.[1] : args[0]) ?? '';
+    const meant = closest(written, isOption ? flags : [...names, ...(argument?.argChoices ?? [])]);
+    const isProse = ['goal', 'TEXT'].includes(argument?.name() ?? '') && code === 'commander.excessArguments';
+    const goal = wordsIn(args);
+    const isGoal = parent === null && /\S\s+\S/u.test(goal);
+    const hint =
+      meant !== null
+        ? `Did you mean ${meant}?`
+        : isProse || isGoal
+          ? `Did you mean: ${title}${isGoal ? ' run' : ''} ${inQuotes(goal)}`
+          : `See ${title} --help.`;
+    const sentence = shown(
+      message
+        .replace(/^error: (?:command-argument value )?/u, '')
+        .replace(/ is invalid for argument .*?\./u, ' is not known here.'),
+      200,
+    );
+    const end = sentence.endsWith('.') ? '' : '.';
+    throw new UntildoneError(
+      'usage',
+      `${sentence.replace(/^./u, (letter) => letter.toUpperCase())}${end} ${hint}`,
+    );
   }
 }
 
-function unknownOption({ title, definition }: Program, written: string): string {
-  const [flag = ''] = written.split('=');
-  const name = flag.replace(/^-+/u, '');
-  const own = [...Object.keys(definition?.options ?? {}), 'help'];
-  if (own.includes(name) && flag.startsWith('--')) return `${flag} takes no value.`;
-  const settings = definition?.takesSettings ? settingPaths.map((path) => flagName(path).slice(2)) : [];
-  const closest = closestName(name, [...own, ...settings]);
-  const there = `There is no option ${shown(flag, 40)}`;
-  return closest === null ? `${there}. See ${title} --help.` : `${there}; did you mean --${closest}?`;
+/** The beginning of a name means that name. Null: a wrong guess is worse than none. */
+function closest(written: string, known: readonly string[]): string | null {
+  if (known.includes(written)) return null;
+  const begun = written.length > 2 ? known.find((name) => name.startsWith(written)) : undefined;
+  return begun ?? closestName(written, known);
 }
-
-function unknownCommand({ title, args, commands }: Program): string {
-  const [first = ''] = args;
-  const path = title.split(' ').slice(1);
-  const called = (name: string): string => `"${[...path, name].join(' ')}"`;
-  const there = `There is no command ${called(shown(first, 40))}.`;
-  const closest = closestName(first, namesOf(commands));
-  if (closest !== null) return `${there} Did you mean ${called(closest)}?`;
-  const goal = wordsIn(args);
-  const isGoal = path.length === 0 && /\S\s+\S/u.test(goal);
-  return isGoal
-    ? `${there} To have it done, type: untildone run ${inQuotes(goal)}`
-    : `${there} See ${title} --help.`;
-}
-
-function tooManyArguments({ title, args, commands, registeredArguments }: Program, usage: string): string {
-  const most = registeredArguments.length;
-  const extra = args[most] ?? '';
-  const closest = closestName(extra, namesOf(commands));
-  if (closest !== null) return `There is no "${shown(extra, 40)}" here; did you mean ${title} ${closest}?`;
-  const isProse = ['goal', 'TEXT'].includes(registeredArguments[0]?.name() ?? '');
-  if (isProse) return `Put the words in quotes: ${title} ${inQuotes(wordsIn(args))}`;
-  return `"${shown(extra, 40)}" is one argument too many. ${usage}`;
-}
-
-/** Without what only programs start. */
-const namesOf = (commands: readonly Commander[]): string[] =>
-  commands.map((command) => command.name()).filter((name) => name !== 'check-runner');
 
 /** What stands before the first option. */
 function wordsIn(args: readonly string[]): string {
@@ -131,10 +113,12 @@ function inQuotes(text: string): string {
 /** Lets commander know a command; `take` gets what was given. */
 function define(program: Program, command: Command, take: (given: Arguments) => Promise<void> | void): void {
   const values = new Map<string, string[]>();
-  program.definition = command;
-  const takes = command.takes === undefined ? '' : `${command.takes.replace(/[<>]/gu, '')} `;
-  program.usage(`${program.title.replace('untildone ', '')} ${takes}[options]`);
+  program.takesSettings = command.takesSettings !== undefined;
   if (command.takes !== undefined) program.arguments(command.takes);
+  for (const argument of program.registeredArguments) {
+    const choices = argument.name().split('|');
+    if (choices.length > 1) argument.choices(choices);
+  }
   for (const [name, option] of Object.entries(command.options)) {
     program.addOption(commanderOption(name, option));
     program.on(`option:${name}`, (value: string | null | undefined) => {
@@ -192,7 +176,8 @@ export async function runProgram(argv: readonly string[], io: Io, table: Command
   const width = terminalWidth(io) ?? (Number(io.env['COLUMNS']) || 80);
   const root = new Program('untildone');
   root.configureHelp(helpLayout(createPaint(io)));
-  root.exitOverride().enablePositionalOptions().helpCommand(false).helpOption('-h, --help', 'Show this.');
+  root.exitOverride().enablePositionalOptions().helpCommand(false).showSuggestionAfterError(false);
+  root.helpOption('-h, --help', 'Show this.');
   root.configureOutput({
     writeOut: (text) => io.stdout.write(text),
     writeErr: (text) => io.stderr.write(text),
@@ -201,33 +186,32 @@ export async function runProgram(argv: readonly string[], io: Io, table: Command
     getOutHasColors: () => true,
     getErrHasColors: () => true,
   });
-  root.usage('COMMAND [options]').description(overview.join('\n\n'));
+  root.description(overview.join('\n\n'));
   root.addHelpText('after', () =>
     closing.map((line) => `\n${root.createHelp().boxWrap(line, width)}`).join('\n'),
   );
-  const rows = new Map<Commander, CommandRow>();
-  const load = async (_parent: Commander, child: Commander): Promise<void> => {
-    const row = rows.get(child);
-    if (row === undefined) return;
+  // A command that is named needs no other, and only its own file.
+  const named = table.rows.filter(({ name }) => name.split(' ')[0] === argv[0]);
+  const called = [argv.slice(0, 2).join(' '), argv[0]]
+    .map((words) => named.find(({ name }) => name === words))
+    .find((row) => row !== undefined);
+  for (const row of named.length > 0 ? named : table.rows) {
+    const { group, summary, example, hidden } = row;
+    const [name = '', below] = row.name.split(' ');
+    const holder = root.commands.find((one) => one.name() === name);
+    const addGroup = () => root.command(name).helpGroup(`${group}:`).description(`${table.groups[name]}.`);
+    const parent: Commander = below === undefined ? root : (holder ?? addGroup());
+    const made = parent
+      .command(below ?? name, { hidden })
+      .summary(summary)
+      .helpGroup(`${group}:`);
+    if (row !== called) continue;
     const command = await row.load();
     const about = command.about.map((paragraph) => paragraph.replaceAll('\n', ' '));
-    child.description([`${row.summary}.`, `For example:\n  ${row.example}`, ...about].join('\n\n'));
-    define(child as Program, command, async (given) => {
+    made.description([`${summary}.`, `For example:\n  ${example}`, ...about].join('\n\n'));
+    define(made as Program, command, async (given) => {
       exitCode = await command.run(given, io);
     });
-  };
-  root.hook('preSubcommand', load);
-  // A command that is named needs no other.
-  const named = table.rows.filter(({ name }) => name.split(' ')[0] === argv[0]);
-  for (const row of named.length > 0 ? named : table.rows) {
-    const [name = '', below] = row.name.split(' ');
-    const parent =
-      below === undefined
-        ? root
-        : (root.commands.find((one) => one.name() === name) ?? addGroup(root, row, name));
-    const made = parent.command(below ?? name, { hidden: row.hidden }).summary(row.summary);
-    made.helpGroup(`${row.group}:`).hook('preSubcommand', load);
-    rows.set(made, row);
   }
   try {
     await root.parseAsync([...argv], { from: 'user' });
@@ -239,11 +223,5 @@ export async function runProgram(argv: readonly string[], io: Io, table: Command
     const { docsFolder } = await import('../hosts/install/files.ts');
     printLines(io, ['', `Docs: ${docsFolder()}`]);
     return 0;
-  }
-
-  function addGroup(top: Program, { group }: CommandRow, name: string): Program {
-    const summary = table.groups[name] ?? '';
-    const made = top.command(name).summary(summary).description(`${summary}.`).helpGroup(`${group}:`);
-    return made.usage(`${name} COMMAND [options]`).hook('preSubcommand', load);
   }
 }

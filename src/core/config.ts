@@ -322,11 +322,11 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
 type Listed = Readonly<{ name: string; value?: string; summary: string }>;
 
 /** What `--help` lists where such settings act, in short; what only a file can say well is left out. */
-export function flagsFor(place: Setting['actsIn'][number]): readonly Listed[] {
+export function flagsFor(place: Setting['actsIn'][number] | 'everywhere'): readonly Listed[] {
   return [...places].flatMap(([path, { kind }]) => {
     const setting = kind as Setting;
     const isLarge = /section|named/.test(kind.type === 'list' ? kind.of.type : kind.type);
-    if (isLarge || !setting.actsIn.includes(place)) return [];
+    if (isLarge || (place !== 'everywhere' && !setting.actsIn.includes(place))) return [];
     const name = `${setting.default === true ? 'no-' : ''}${flagName(path).slice(2)}`;
     const value = valueWord(kind);
     return [{ name, ...(value !== null && { value }), summary: shortSummary(setting) }];

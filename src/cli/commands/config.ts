@@ -20,7 +20,7 @@ export const config: Command = {
     'Flags beat the environment, that beats the project file, that beats the user file, that beats the defaults.\nSetting flags (--max-continuations=20) are taken here too, to see what they would do.',
   ],
   options: jsonOption,
-  takesSettings: true,
+  takesSettings: 'everywhere',
   async run(given, io) {
     const result = readAgentPolicyFor(io, io.cwd, given.settings);
     if (given.has('json')) printJson(io, toJson(result));

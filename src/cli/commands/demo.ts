@@ -1,64 +1,36 @@
-// `untildone demo`: the product doing its main job, with a scripted model on loopback, a scratch folder and a store
-// of its own. No key, no network, nothing left behind. Fails if the story did not run as written.
+// `untildone demo`: the product doing its main job. It is `untildone run`, twice, with a scripted model on loopback, a
+// scratch folder and a store of its own: no key, no network, nothing left behind. Fails if the story did not run as written.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentEvent, RunEnded } from '../../agent/agent-event.ts';
-import { resolveModel } from '../../agent/models/resolve-model.ts';
-import { createCommandCheck } from '../../core/check-specs.ts';
-import { messageOf, UntildoneError } from '../../core/error.ts';
+import { messageOf } from '../../core/error.ts';
 import { oneLine } from '../../core/safe-text.ts';
-import { defaultSettings, type Settings } from '../../core/settings.ts';
 import type { TextKind } from '../../core/texts.ts';
-import type { Store } from '../../engine/store.ts';
-import { createIdentifiers } from '../../engine/system.ts';
-import {
-  ask,
-  blockTodo,
-  callTool,
-  complete,
-  drop,
-  firstOf,
-  plan,
-  react,
-  runCommand,
-  type Script,
-  type Step,
-  say,
-  script,
-  start,
-  startScriptedModel,
-  when,
-  withText,
-  writeFile,
-} from '../../scripted-model/index.ts';
-import { askingOf, prepareWorkers } from '../agent-policy.ts';
-import { type AgentSession, runSession, type WatchedRun } from '../agent-session.ts';
+import { configFileName } from '../../engine/policy.ts';
+import * as model from '../../scripted-model/index.ts';
+import type { WatchedRun } from '../agent-session.ts';
 import { canAnswerHere } from '../ask-at-terminal.ts';
 import { type Command, jsonOption, plainOption } from '../command.ts';
 import { answerPermission } from '../human-event.ts';
-import type { Io } from '../io.ts';
-import { programVersion } from '../io.ts';
-import { openOrCreateStore } from '../open-runtime.ts';
+import { type Io, programVersion } from '../io.ts';
+import { withStore } from '../open-runtime.ts';
 import { complain, createPaint, printWrapped } from '../print.ts';
+import { readArguments } from '../program.ts';
+import { run, type Staging } from './run.ts';
 
 // The story: an agent with bad habits, and its worker. What is answered to each of them comes from the real engine.
 
-const storyGoal = 'Write greet.mjs so that greet.test.mjs passes, try it out, and get it ready for release.';
+const goal = 'Write greet.mjs so that greet.test.mjs passes, try it out, and get it ready for release.';
 
 /** What the human brings: the file that the check runs. */
-const humanTest = {
-  name: 'greet.test.mjs',
-  content: `import { greet } from './greet.mjs';
+const humanTest = `import { greet } from './greet.mjs';
 
 for (const [name, wanted] of [['world', 'Hello, world!'], ['', 'Hello, you!']]) {
   if (greet(name) === wanted) continue;
   console.error(\`greet('\${name}') says "\${greet(name)}", not "\${wanted}"\`);
   process.exitCode = 1;
 }
-`,
-};
+`;
 
 const greeting = `export const greet = (name) => \`Hello, \${name}!\`;
 
@@ -73,62 +45,56 @@ const todos = {
 } as const;
 
 const notTriedOut = 'I could not run greet.mjs, so I have not tried it out.';
+const whenSeen = (words: string, step: model.Step) =>
+  model.when(({ results }) => results.some(({ text }) => text.includes(words)), step);
 
 /** So many todos are completed when the scripted human presses Ctrl-C. */
 const completedAtInterrupt = 2;
 
-const agent: Script = script('agent', [
-  withText(
-    'I will plan this first.',
-    plan(todos.write, { title: todos.tryOut, agentType: 'tester' }, todos.readme, todos.note),
-  ),
-  writeFile('greet.mjs', greeting),
-  complete(todos.write, 'greet.mjs is written'),
-  // Quits early, with three todos open.
-  say('All done! The greeting works.'),
-  delegate(todos.tryOut, 'Run greet.mjs with the name "world".'),
-  // Whoever says no to the tester has not tried it out, and the plan must say so.
-  firstOf(
-    when(
-      ({ results }) => results.some(({ text }) => text.includes(notTriedOut)),
-      blockTodo(todos.tryOut, 'the human did not allow node greet.mjs world'),
+/** @param readingMs how long a person needs for what stands there before the session goes on */
+const agent = (readingMs: number) =>
+  model.script('agent', [
+    model.withText(
+      'I will plan this first.',
+      model.plan(todos.write, { title: todos.tryOut, agentType: 'tester' }, todos.readme, todos.note),
     ),
-    complete(todos.tryOut, 'the tester has run it'),
-  ),
-  // Here the human presses Ctrl-C; the step is finished first, and the rest comes after the resume.
-  writeFile('README.md', '# greet\n\nSays hello.\n'),
-  complete(todos.readme, 'README.md is written'),
-  // Drops the todo that it does not feel like doing.
-  drop(todos.note),
-  say('The list is finished now.'),
-  start(todos.note),
-  // Asks whether it should go on.
-  ask('The changelog is missing, it seems. Shall I go on?'),
-  writeFile('CHANGELOG.md', '# Changelog\n\n- The first greeting.\n'),
-  complete(todos.note, 'CHANGELOG.md is written'),
-  // Nothing is open any more, but the human's check has not passed.
-  say('Finished: the greeting, the README and the changelog are there.'),
-  callTool('edit_file', {
-    path: 'greet.mjs',
-    oldText: `\${name}!`,
-    newText: `\${name || 'you'}!`,
-  }),
-  say('Finished. A greeting without a name says "Hello, you!" now.'),
-]);
+    model.writeFile('greet.mjs', greeting),
+    model.complete(todos.write, 'greet.mjs is written'),
+    // Quits early, with three todos open.
+    model.say('All done! The greeting works.'),
+    model.react(({ todos: known }) => {
+      const todoId = known.find(({ title }) => title === todos.tryOut)?.id;
+      return model.callTool('delegate', { todoId, instructions: 'Run greet.mjs with the name "world".' });
+    }),
+    // Whoever says no to the tester has not tried it out, and the plan must say so.
+    model.firstOf(
+      whenSeen(notTriedOut, model.blockTodo(todos.tryOut, 'the human did not allow node greet.mjs world')),
+      model.complete(todos.tryOut, 'the tester has run it'),
+    ),
+    // Here the human presses Ctrl-C; the step is finished first, and the rest comes after the resume.
+    model.writeFile('README.md', '# greet\n\nSays hello.\n'),
+    model.after(readingMs, model.complete(todos.readme, 'README.md is written')),
+    // Drops the todo that it does not feel like doing.
+    model.drop(todos.note),
+    model.say('The list is finished now.'),
+    model.start(todos.note),
+    model.ask('The changelog is missing, it seems. Shall I go on?'),
+    model.writeFile('CHANGELOG.md', '# Changelog\n\n- The first greeting.\n'),
+    model.complete(todos.note, 'CHANGELOG.md is written'),
+    // Nothing is open any more, but the human's check has not passed.
+    model.say('Finished: the greeting, the README and the changelog are there.'),
+    model.callTool('edit_file', { path: 'greet.mjs', oldText: `\${name}!`, newText: `\${name || 'you'}!` }),
+    model.say('Finished. A greeting without a name says "Hello, you!" now.'),
+  ]);
 
 /** The worker. It tells what it saw, whether the human allowed the command or not. */
-const tester: Script = script('tester', [
-  runCommand('node greet.mjs world'),
-  firstOf(
-    when(
-      ({ results }) => results.some(({ text }) => text.includes('Hello, world!')),
-      say('node greet.mjs world printed "Hello, world!".'),
-    ),
-    say(notTriedOut),
+const tester = model.script('tester', [
+  model.runCommand('node greet.mjs world'),
+  model.firstOf(
+    whenSeen('Hello, world!', model.say('node greet.mjs world printed "Hello, world!".')),
+    model.say(notTriedOut),
   ),
 ]);
-
-const scripts: readonly Script[] = [agent, tester];
 
 /** The bad habits in the order in which the story shows them, each with the continuation that answers it. */
 const habits: readonly (readonly [answeredBy: TextKind, told: string])[] = [
@@ -138,15 +104,22 @@ const habits: readonly (readonly [answeredBy: TextKind, told: string])[] = [
   ['failed-check', 'It said "Finished" while the test failed.'],
 ];
 
-function delegate(title: string, instructions: string): Step {
-  return react(({ todos: known }) => {
-    const todo = known.find((one) => one.title === title);
-    return callTool('delegate', { todoId: todo?.id ?? title, instructions });
-  });
-}
+/** The settings of the one who set the work. */
+const settings = (url: string) => ({
+  model: 'scripted/agent',
+  models: { scripted: { baseUrl: `${url}/v1`, api: 'chat', contextLimit: 100_000 } },
+  workers: { tester: { model: 'scripted/tester' } },
+  // The script answers within seconds; whoever waits longer than this waits for nobody.
+  permissions: { mode: 'ask', waitSeconds: 60 },
+  checks: { 'the test passes': { command: ['node', 'greet.test.mjs'] } },
+  goal: ['the test passes'],
+});
 
-/** How fast it goes: with a pace that eyes can follow, or as fast as it can. */
-const paces = { watched: { answerMs: 600, betweenMs: 2500 }, unwatched: { answerMs: 0, betweenMs: 0 } };
+/** With a pace that eyes can follow, or as fast as it can. */
+const paces = { watched: { answerMs: 600, readingMs: 2500 }, unwatched: { answerMs: 0, readingMs: 0 } };
+
+/** How long a person who sits here has for an answer of their own. */
+const answerSeconds = 6;
 
 /** What the script says to the permission. */
 type ScriptedAnswer = 'once' | 'no';
@@ -161,25 +134,15 @@ export function createDemo(answer: ScriptedAnswer): Command {
     options: { ...plainOption, ...jsonOption },
     async run(given, io) {
       const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-demo-')));
-      const json = given.has('json');
-      const pace = io.isTTY && !json ? paces.watched : paces.unwatched;
-      const server = await startScriptedModel({ scripts, latencyMs: pace.answerMs });
-      // The demo's store is its own: it must not show up among the sessions of the human.
-      const own: Io = {
-        ...io,
-        env: { ...io.env, PATH: withOwnNode(io.env['PATH']), UNTILDONE_HOME: join(scratch, 'state') },
-        cwd: join(scratch, 'work'),
-      };
-      mkdirSync(own.cwd);
-      writeFileSync(join(own.cwd, humanTest.name), humanTest.content);
-      const store = await openOrCreateStore(own);
+      const isJson = given.has('json');
+      const { answerMs, readingMs } = io.isTTY && !isJson ? paces.watched : paces.unwatched;
+      const scripts = [agent(readingMs), tester];
+      const server = await model.startScriptedModel({ scripts, latencyMs: answerMs });
+      const flags = ['plain', 'json'].filter((name) => given.has(name)).map((name) => `--${name}`);
+      const print = (lines: readonly string[]) => (isJson ? undefined : printWrapped(io, lines));
       try {
-        if (!json) printWrapped(io, ['A script plays the model and the human; everything else is real.', '']);
-        const session = await prepareSession(own, store, server.url);
-        const shown = { ...session, json, plain: given.has('plain') };
-        return await play(own, store, shown, pace.betweenMs, answer);
+        return await play(stage(io, scratch, server.url), flags, print, answer);
       } finally {
-        await store.close();
         await server.close();
         rmSync(scratch, { recursive: true, force: true });
       }
@@ -189,201 +152,126 @@ export function createDemo(answer: ScriptedAnswer): Command {
 
 export const demo = createDemo('once');
 
-/** The human's check on the goal: the system runs it before the agent may stop. */
-const proof = createCommandCheck('the test passes', ['node', humanTest.name]);
-
-/** The Node that runs this is there, under its own name; whether another one is in the path is not known. */
-function withOwnNode(path: string | undefined): string {
-  return [dirname(process.execPath), ...(path === undefined ? [] : [path])].join(delimiter);
+/** Its store and its settings are its own: it must not show up among the sessions of the human. */
+function stage(io: Io, scratch: string, url: string): Io {
+  const [cwd, config] = [join(scratch, 'work'), join(scratch, 'config', 'untildone')];
+  for (const folder of [cwd, config]) mkdirSync(folder, { recursive: true });
+  writeFileSync(join(cwd, 'greet.test.mjs'), humanTest);
+  writeFileSync(join(config, configFileName), JSON.stringify(settings(url)), { mode: 0o600 });
+  const others = Object.entries(io.env).filter(([name]) => !name.startsWith('UNTILDONE_'));
+  // The Node that runs this is there, under its own name; whether another one is in the path is not known.
+  const PATH = [dirname(process.execPath), ...(io.env['PATH'] ?? '').split(delimiter)].join(delimiter);
+  const own = { PATH, UNTILDONE_HOME: join(scratch, 'state'), XDG_CONFIG_HOME: dirname(config) };
+  // The script takes its own session up again, whoever started it.
+  return { ...io, cwd, env: { ...Object.fromEntries(others), ...own }, agentAbove: async () => null };
 }
 
-async function prepareSession(
+/**
+ * A script is the human for everyone who only watches: it answers the permission if nobody else does, and presses Ctrl-C
+ * once, as somebody in another terminal would, and says so each time. What a person types meanwhile is answered.
+ */
+async function play(
   io: Io,
-  store: Store,
-  url: string,
-): Promise<Omit<AgentSession, 'json' | 'plain'>> {
-  const settings: Settings = {
-    ...defaultSettings,
-    scope: 'turn',
-    models: { scripted: { baseUrl: `${url}/v1`, api: 'chat', contextLimit: 100_000 } },
-    workers: { tester: { model: 'scripted/tester' } },
-    // The script answers within seconds; whoever waits longer than this waits for nobody.
-    permissions: { ...defaultSettings.permissions, waitSeconds: 60 },
-  };
-  const model = await resolveModel('scripted/agent', { settings, origins: {}, environment: {} });
-  if (!model.ok) throw new UntildoneError('usage', model.error);
-  return {
-    goal: storyGoal,
-    sessionId: createIdentifiers(io.clock).next(),
-    resume: false,
-    model,
-    policy: { settings, goalChecks: [proof.id], checks: { [proof.id]: proof } },
-    directory: io.cwd,
-    permissions: { mode: 'ask', shellAllow: [] },
-    asking: await askingOf(io, store, io.cwd, settings),
-    workers: await prepareWorkers(io, settings, {}),
-    acceptClaims: false,
-  };
-}
-
-async function play(io: Io, store: Store, session: AgentSession, betweenMs: number, answer: ScriptedAnswer) {
-  const isSomebodyHere = !session.json && (await canAnswerHere(io));
-  const human = createScriptedHuman(io, store, isSomebodyHere, answer);
+  flags: readonly string[],
+  print: (lines: readonly string[]) => void,
+  answer: ScriptedAnswer,
+): Promise<number> {
+  const isSomebodyHere = !flags.includes('--json') && (await canAnswerHere(io));
   const told: TextKind[] = [];
-  const act = (part: Partial<AgentSession>): Promise<RunEnded> =>
-    runSession(io, store, { ...session, ...part, hear: human.hear }, (event, run) => {
-      if (event.type === 'continuation') told.push(event.textKind);
-      human.watch(event, run);
+  let completed = 0;
+  let hasInterrupted = false;
+  let hasRefused = false;
+  let hasLeft = false;
+  let cancelAnswer = (): void => {};
+
+  const answerLater = (question: { sessionId: string; requestId: string }, { tell }: WatchedRun): void => {
+    const seconds = isSomebodyHere ? answerSeconds : 0;
+    const word = answer === 'no' ? 'no' : 'yes';
+    tell(
+      isSomebodyHere
+        ? `The script says ${word} in ${seconds} s, unless you answer first.`
+        : `Nobody is here to answer, so the script says ${word}.`,
+    );
+    cancelAnswer = io.clock.wake(io.clock.now() + seconds * 1000, () => {
+      withStore(io, (store) => answerPermission(io, store, question, answer)).catch((error: unknown) => {
+        // The question stays open, and the run ends as paused: the story did not run as written, which is told.
+        tell(`The script could not answer: ${messageOf(error)}`);
+      });
     });
-  const leave = (): number => {
-    const ended = 'You ended the demo; nothing of it is left. `untildone demo` plays it again.';
-    if (!session.json) printWrapped(io, ['', ended]);
-    return 130;
+  };
+  const staging: Staging = {
+    hear(words, { tell, interrupt }) {
+      const wantsEnd = words === null || /^\s*(?:stop|quit|exit|q)\s*$/iu.test(words);
+      hasLeft ||= wantsEnd;
+      if (words === null) return;
+      if (wantsEnd) return interrupt();
+      const noted = `Noted: "${oneLine(words, 60)}".`;
+      tell(`${noted} A script plays this agent and cannot read it; a real one reads it after its step.`);
+    },
+    watch(event, watched) {
+      if (event.type === 'continuation') told.push(event.textKind);
+      if (event.type === 'permission-asked') answerLater(event, watched);
+      if (event.type === 'permission-answered') {
+        cancelAnswer();
+        hasRefused ||= !event.granted;
+      }
+      if (event.type === 'plan-changed') completed = event.completed;
+      if (event.type === 'step-started' && completed === completedAtInterrupt && !hasInterrupted) {
+        hasInterrupted = true;
+        watched.tell('The script presses Ctrl-C.');
+        watched.interrupt();
+      }
+    },
+  };
+  // The store goes with the demo: nobody but the script takes its session up again.
+  const act = (words: string, isKept = () => false): Promise<number> =>
+    run.run(readArguments(run, [words, ...flags]), io, { ...staging, isKept });
+  const leave = (): void => {
+    hasLeft = true;
   };
   // Between the parts nobody else listens.
-  process.on('SIGINT', human.leave);
+  process.on('SIGINT', leave);
   try {
-    // Its store goes with it: only the script takes a session of the demo up again.
-    const first = await act({ isKept: () => human.hasInterrupted });
-    if (!human.hasLeft) await pauseBetween(io, betweenMs, isSomebodyHere ? human.leave : null);
+    print(['A script plays the model and the human; everything else is real.', '']);
+    const first = await act(goal, () => hasInterrupted);
+    if (!hasLeft) print(['', 'The script takes the session up again, as `untildone run --resume` does.', '']);
+    const last = hasLeft ? first : await act('--resume');
     // A person who stops the demo wants it to end.
-    if (human.hasLeft) return leave();
-    if (!session.json)
-      printWrapped(io, ['', 'The script takes the session up again, as `untildone run --resume` does.', '']);
-    const last = await act({ goal: null, resume: true, isKept: () => false });
-    if (human.hasLeft) return leave();
-    const asExpected =
-      human.hasHelp || human.hasRefused || told.join() === habits.map(([kind]) => kind).join();
-    const wanted = human.hasRefused ? 'blocked' : 'done';
-    if (first.outcome === 'aborted' && last.outcome === wanted && asExpected) {
-      if (!session.json) printWrapped(io, closing(io, told, human.hasRefused));
+    if (hasLeft) {
+      print(['', 'You ended the demo; nothing of it is left. `untildone demo` plays it again.']);
+      return 130;
+    }
+    const isAsWritten = hasRefused
+      ? last === 4
+      : last === 0 && told.join() === habits.map(([kind]) => kind).join();
+    if (first === 130 && isAsWritten) {
+      print(closing(io, told, hasRefused));
       return 0;
     }
-    const outcomes = `${first.outcome} and ${last.outcome}`;
-    complain(io, `The story did not run as written: ${told.join(', ')}; it ended ${outcomes}.`);
+    complain(io, `The story did not run as written: ${told.join(', ')}; it ended with ${first} and ${last}.`);
     return 1;
   } finally {
-    process.off('SIGINT', human.leave);
-  }
-}
-
-/** Keys are answered here too, and do not land raw on the screen. @param leave null: nobody is here to press any */
-async function pauseBetween(io: Io, ms: number, leave: (() => void) | null): Promise<void> {
-  const { stdin } = process;
-  if (leave === null || stdin.setRawMode === undefined) return sleep(ms);
-  const ending = new AbortController();
-  let hasAnswered = false;
-  const hear = (keys: Buffer | string): void => {
-    // The view has left the stream in text mode; lines have not.
-    const text = String(keys);
-    const [isInterrupt, isEnter] = [text.includes('\u0003'), text.includes('\r')];
-    if (isInterrupt) leave();
-    if (isInterrupt || isEnter) ending.abort();
-    else if (!hasAnswered)
-      printWrapped(io, ['It goes on by itself in a moment. Enter goes on now, Ctrl-C ends the demo.']);
-    hasAnswered = true;
-  };
-  stdin.setRawMode(true);
-  stdin.on('data', hear);
-  stdin.resume();
-  try {
-    await sleep(ms, null, { signal: ending.signal });
-  } catch {
-    // Safe: a key ended the pause.
-  } finally {
-    stdin.off('data', hear);
-    stdin.setRawMode(false);
-    stdin.pause();
+    process.off('SIGINT', leave);
   }
 }
 
 /** What was just proved, as it happened, and what to type now. */
 function closing(io: Io, told: readonly TextKind[], hasRefused: boolean): string[] {
   const bold = (text: string) => createPaint(io)('bold', text);
-  const seen = habits.filter(([kind]) => told.includes(kind)).map(([, sentence]) => `  ${sentence}`);
-  const end = hasRefused
-    ? 'You said no, so one todo is blocked, and nobody calls it done.'
-    : 'It was sent back each time, and may stop now because the test passes.';
   // Whoever started it in a clone has no command of that name yet.
   const isClone = io.env['npm_lifecycle_event'] === 'start';
-  const install = isClone
-    ? [`  ${bold(`npm pack && npm install --global ./untildone-${programVersion}.tgz`)}`]
-    : [];
+  const install = `npm pack && npm install --global ./untildone-${programVersion}.tgz`;
   return [
     '',
     bold('What you just saw'),
-    ...seen,
-    end,
+    ...habits.filter(([kind]) => told.includes(kind)).map(([, sentence]) => `  ${sentence}`),
+    hasRefused
+      ? 'You said no, so one todo is blocked, and nobody calls it done.'
+      : 'It was sent back each time, and may stop now because the test passes.',
     '',
     bold('Now in your own project'),
-    ...install,
+    ...(isClone ? [`  ${bold(install)}`] : []),
     `  ${bold('untildone init claude-code --check "npm test"')}   or: opencode`,
     `  ${bold('untildone run "fix the tests" --check "npm test"')}   with a key or a local model`,
   ];
-}
-
-/** How long a person who sits here has for an answer of their own. */
-const answerSeconds = 6;
-
-/**
- * For everyone who only watches: answers the permission if nobody else does, and presses Ctrl-C once. It acts as a human in
- * another terminal would, and says so each time.
- */
-function createScriptedHuman(io: Io, store: Store, isSomebodyHere: boolean, answer: ScriptedAnswer) {
-  let completed = 0;
-  let cancelAnswer = (): void => {};
-  const human = {
-    /** It was the script that stopped the run. */
-    hasInterrupted: false,
-    /** A person did something: the story may run otherwise than written. */
-    hasHelp: false,
-    /** The permission was refused: one todo cannot be done. */
-    hasRefused: false,
-    /** A person wants the demo to end. */
-    hasLeft: false,
-    leave(): void {
-      human.hasLeft = true;
-    },
-    /** To type is the first thing that a curious person does: it must neither be lost nor upset the story. */
-    hear(words: string | null, run: WatchedRun): void {
-      const wantsEnd = words === null || /^\s*(?:stop|quit|exit|q)\s*$/iu.test(words);
-      human.hasLeft ||= wantsEnd;
-      if (wantsEnd && words !== null) run.interrupt();
-      if (wantsEnd) return;
-      const noted = `Noted: "${oneLine(words, 60)}".`;
-      run.tell(`${noted} A script plays this agent and cannot read it; a real one reads it after its step.`);
-    },
-    watch(event: AgentEvent, run: WatchedRun): void {
-      if (event.type === 'permission-asked') answerLater(event.sessionId, event.requestId, run);
-      if (event.type === 'permission-answered') {
-        cancelAnswer();
-        human.hasHelp ||= event.by === 'terminal';
-        human.hasRefused ||= !event.granted;
-      }
-      if (event.type === 'plan-changed') completed = event.completed;
-      if (event.type === 'step-started' && completed === completedAtInterrupt && !human.hasInterrupted) {
-        human.hasInterrupted = true;
-        run.tell('The script presses Ctrl-C.');
-        run.interrupt();
-      }
-    },
-  };
-
-  function answerLater(sessionId: string, requestId: string, run: WatchedRun): void {
-    const seconds = isSomebodyHere ? answerSeconds : 0;
-    const word = answer === 'no' ? 'no' : 'yes';
-    run.tell(
-      isSomebodyHere
-        ? `The script says ${word} in ${seconds} s, unless you answer first.`
-        : `Nobody is here to answer, so the script says ${word}.`,
-    );
-    cancelAnswer = io.clock.wake(io.clock.now() + seconds * 1000, () => {
-      answerPermission(io, store, { sessionId, requestId }, answer).catch((error: unknown) => {
-        // The question stays open, and the run ends as paused: the story did not run as written, which is told.
-        run.tell(`The script could not answer: ${messageOf(error)}`);
-      });
-    });
-  }
-
-  return human;
 }

@@ -86,10 +86,13 @@ describe('init that cannot', () => {
   });
 
   it.each([
-    [['codex-cli'], 'There is no host "codex-cli". Known hosts: claude-code, opencode.'],
+    [
+      ['codex-cli'],
+      "'codex-cli' is not known here. Allowed choices are claude-code, opencode. See untildone COMMAND --help.",
+    ],
     [
       ['claude-cod'],
-      'There is no host "claude-cod". Did you mean "claude-code"? Known hosts: claude-code, opencode.',
+      "'claude-cod' is not known here. Allowed choices are claude-code, opencode. Did you mean claude-code?",
     ],
     [[], 'Name a host, or say --all. Known hosts: claude-code, opencode; none is on PATH.'],
     [['claude-code', '--all'], 'Name a host or say --all, not both.'],

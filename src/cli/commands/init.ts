@@ -2,7 +2,6 @@
 // out before anything is written; what is written has a way back. It needs no network and runs no program of the host.
 
 import { UntildoneError } from '../../core/error.ts';
-import { closestName } from '../../core/problem.ts';
 import { hosts } from '../../hosts/hosts.ts';
 import {
   diffTexts,
@@ -121,12 +120,7 @@ async function installersOf(given: Arguments, io: Io): Promise<readonly HostInst
     const question = `Set up untildone in ${there.length === 1 ? 'it' : 'them'}?`;
     return (await askWhich(io, rows, question, 'the name of a host')).flatMap((index) => there[index] ?? []);
   }
-  const host = all.find((one) => one.name === name);
-  if (host !== undefined) return [host];
-  const closest = hostNames.find((one) => one.startsWith(name)) ?? closestName(name, hostNames);
-  const hint = closest === null ? '' : ` Did you mean "${closest}"?`;
-  const unknown = `There is no host "${shown(name, 40)}".${hint} Known hosts: ${knownHosts}.`;
-  throw new UntildoneError('usage', unknown);
+  return all.filter((one) => one.name === name);
 }
 
 function whichHosts(there: readonly HostInstaller[]): string {

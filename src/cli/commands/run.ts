@@ -24,7 +24,7 @@ import {
   type TakenPlan,
   takeUp,
 } from '../agent-policy.ts';
-import { runSession } from '../agent-session.ts';
+import { type AgentSession, runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
 import { findOwnSession, withSessions } from '../find-session.ts';
 import { asText, hasPipedInput, type Io, readInput } from '../io.ts';
@@ -33,7 +33,10 @@ import { complain, refuse, shown } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
 import { nameSession, shortId } from '../session-name.ts';
 
-export const run: Command = {
+/** For whoever plays the human of a run: the demo. */
+export type Staging = Pick<AgentSession, 'hear' | 'isKept' | 'watch'>;
+
+export const run = {
   takes: '[goal]',
   about: [
     'Works in this directory until the work is done, or says honestly why not. The file tools stay inside the directory;\ncommands run if they are on your allow-list (--tools-shell-allow "npm test"), if you allow them when asked, or with\n--auto. docs/permissions.md has the rest.',
@@ -72,7 +75,7 @@ export const run: Command = {
     json: { summary: 'Print one JSON event a line (NDJSON); see docs/run-events.md.' },
   },
   takesSettings: 'run',
-  async run(given, here) {
+  async run(given: Arguments, here: Io, staging?: Staging) {
     const resumes = given.has('resume');
     const above = resumes ? await here.agentAbove() : null;
     // Taking a session up lifts its human's stop, and words to it are the human's: an agent must say neither.
@@ -144,13 +147,14 @@ export const run: Command = {
         acceptClaims: given.has('accept-claims'),
         json: given.has('json'),
         plain: given.has('plain') || !settings.liveView,
+        ...staging,
       });
       return ended.exitCode;
     } finally {
       await store.close();
     }
   },
-};
+} satisfies Command;
 
 /** Where the session began: it goes on there, wherever the human stands. */
 async function ownFolder(io: Io, session: State): Promise<string> {

@@ -1,7 +1,6 @@
 // `untildone trust`: what this project's file asks for, and a human's yes to it (V10). An agent must not trust in the
 // human's name: like `approve`, it wants a controlling terminal and refuses beneath an agent. `list` and the bare look need none.
 import { realpathSync } from 'node:fs';
-import { UntildoneError } from '../../core/error.ts';
 import { entriesOf, readTrust, revokeTrust } from '../../engine/trust.ts';
 import { stateDirectory } from '../../store/state-directory.ts';
 import { type Command, jsonOption } from '../command.ts';
@@ -29,11 +28,6 @@ export const trust: Command = {
   async run(given, io) {
     const word = given.positional(0);
     if (word === 'list') return list(io, given.has('json'));
-    if (word !== null && word !== 'revoke')
-      throw new UntildoneError(
-        'usage',
-        `There is no "trust ${shown(word, 40)}": say list, revoke or nothing.`,
-      );
     const { project } = readPolicyFor(io, realpathSync(io.cwd));
     if (word === 'revoke') return revoke(io, project);
     if (given.has('json'))
