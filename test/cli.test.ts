@@ -352,8 +352,8 @@ describe('pause, stop and resume', () => {
   it('an agent must not resume itself: a refusal is a sentence, exits 1 and changes nothing', async () => {
     const host = await addStagnantSession(bench);
     await bench.run('stop');
-    const refused = await bench.runWith({ whyNoHuman: async () => 'Only a human may say this.' }, 'resume');
-    expect(refused).toEqual({ code: 1, out: '', err: 'untildone: Only a human may say this.\n' });
+    const refused = await bench.runWith({ whyNoHuman: async () => 'Only a human may do this.' }, 'resume');
+    expect(refused).toEqual({ code: 1, out: '', err: 'untildone: Only a human may do this.\n' });
     expect((await host.stops()).decision?.reason).toBe('aborted');
   });
 
@@ -363,7 +363,7 @@ describe('pause, stop and resume', () => {
     await bench.runWith(beneath, 'stop');
     await bench.runWith(beneath, 'pause', '--reason', 'later');
     const [session] = JSON.parse((await bench.run('status', '--json')).out).sessions;
-    expect(session.latch.how).toBe('untildone stop, beneath Claude Code');
+    expect(session.latch.how).toBe('untildone stop; asked for beneath Claude Code');
     expect(session.pause.reason).toBe('later; asked for beneath Claude Code');
   });
 

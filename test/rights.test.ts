@@ -36,7 +36,7 @@ describe('design: an agent cannot raise its own rights', () => {
     const some = commandAttempts.filter(({ attempt }) => /^`approve --check|a second fork/u.test(attempt));
     const rows = await runCommandAttempts(stage, some);
     expect(rows).toMatchObject([{ raised: false }, { raised: false }]);
-    for (const { happened } of rows) expect(happened).toContain('Refused: Only a human may say this');
+    for (const { happened } of rows) expect(happened).toContain('Refused: Only a human may do this');
   });
 
   it.each([true, false])(

@@ -6,12 +6,13 @@ import { UntildoneError } from '../core/error.ts';
 import type { Session, State } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
 import { hostOf } from '../hosts/hosts.ts';
+import { type Arguments, type Command, jsonOption } from './command.ts';
 import { isImported } from './describe-session.ts';
 import { formatAge } from './describe-time.ts';
 import type { Io } from './io.ts';
 import { withStore } from './open-runtime.ts';
-import { shown } from './print.ts';
-import { nameSession, shortId } from './session-name.ts';
+import { refuse, shown, tell } from './print.ts';
+import { nameSession, sessionFields, shortId } from './session-name.ts';
 
 /** How many recent sessions are looked at for one that a human would mean. */
 const recentSessions = 50;
@@ -24,6 +25,48 @@ export async function withSessions<T>(io: Io, work: (store: Store) => Promise<T>
   const result = await withStore(io, async (store) => ({ of: await work(store) }));
   if (result === null) throw new UntildoneError('unknown-session', noSessionsYet);
   return result.of;
+}
+
+export type Here = Readonly<{ given: Arguments; io: Io; store: Store; session: State }>;
+
+/** A document for programs, which begins with the session, and lines for people; a number: it was told, and this is the exit code. */
+export type Answer = number | Readonly<{ json: object; lines: readonly string[]; code?: number }>;
+
+interface SessionCommand extends Pick<Command, 'takes' | 'about'>, Partial<Pick<Command, 'options'>> {
+  /** An agent is refused, and whoever sits at no terminal. */
+  readonly humanOnly?: true;
+  /** The session that is meant where none is named; default: the most recent one of this directory. */
+  readonly find?: typeof findSession;
+  /** Throws where the arguments are wrong together, before anything is opened. */
+  check?(given: Arguments): unknown;
+  answer(here: Here): Promise<Answer>;
+}
+
+const forHumans =
+  'Only a human may do this: it needs a terminal, not only piped input and output, and is refused when an agent or a session of untildone calls it. docs/cli.md says what that cannot prevent.';
+
+/** Every command about one session, which is named by `--session` where the command has that option. */
+export function sessionCommand(command: SessionCommand): Command {
+  const { humanOnly, find = findSession, check, answer, ...rest } = command;
+  const options = { ...command.options, ...jsonOption };
+  return {
+    ...{ takes: '[session]', ...rest, options },
+    about: humanOnly ? [...command.about, forHumans] : command.about,
+    async run(given, io) {
+      check?.(given);
+      const refusal = humanOnly ? await io.whyNoHuman() : null;
+      if (refusal !== null) return refuse(io, refusal);
+      const word = Object.hasOwn(options, 'session') ? given.text('session') : given.positional(0);
+      return withSessions(io, async (store) => {
+        const session = await find(store, word, io);
+        const answered = await answer({ given, io, store, session });
+        if (typeof answered === 'number') return answered;
+        const { json, lines, code = 0 } = answered;
+        tell(io, given.has('json'), { ...sessionFields(session), ...json }, () => lines);
+        return code;
+      });
+    },
+  };
 }
 
 /** The same, with the session that is meant. */

@@ -3,32 +3,31 @@
 import type { PermissionChoice } from '../agent/agent-event.ts';
 import { addGrant } from '../agent/workspace/remembered-grants.ts';
 import type { Event } from '../core/events.ts';
-import type { PermissionRequest, Session, State } from '../core/state.ts';
+import type { PermissionRequest, Session } from '../core/state.ts';
 import type { Handled } from '../engine/engine.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import { stateDirectory } from '../store/state-directory.ts';
-import type { Arguments } from './command.ts';
-import { withSession } from './find-session.ts';
+import { findSession, type Here } from './find-session.ts';
 import type { Io } from './io.ts';
 import { openRuntime } from './open-runtime.ts';
-import { tell } from './print.ts';
-import { sessionFields } from './session-name.ts';
 
 type HumanAct = Event extends infer E
   ? E extends Event
-    ? Omit<E, 'id' | 'sessionId' | 'at'>
+    ? Omit<E, 'id' | 'sessionId' | 'at'> & Partial<Pick<E, 'id' | 'at'>>
     : never
   : never;
 
+type Place = Pick<Here, 'io' | 'store' | 'session'>;
+
 /** `session`: as it stands afterwards. `handled`: of the last act; null: there was none. */
-export async function sendActs(io: Io, store: Store, session: State, acts: readonly HumanAct[]) {
+export async function sendActs({ io, store, session }: Place, acts: readonly HumanAct[]) {
   const runtime = openRuntime(io, store);
   const identifiers = createIdentifiers(io.clock);
   let handled: Handled | null = null;
   for (const act of acts) {
-    const made = { id: identifiers.next(), sessionId: session.id, at: io.clock.now() };
-    handled = await runtime.handle({ ...act, ...made });
+    const made = { id: identifiers.next(), at: io.clock.now(), ...act, sessionId: session.id };
+    handled = await runtime.handle(made);
     // What the event set going must be on the record before the store is closed.
     await handled.checks;
   }
@@ -37,60 +36,42 @@ export async function sendActs(io: Io, store: Store, session: State, acts: reado
 
 export type Acted = Awaited<ReturnType<typeof sendActs>>;
 
-/** `act` returns null where there is nothing to do for this session; then nothing is written. */
-export function actOnSession(io: Io, word: string | null, act: (session: Session) => HumanAct | null) {
-  return withSession(io, word, (store, session) => {
-    const what = act(session);
-    return sendActs(io, store, session, what === null ? [] : [what]);
-  });
+/** Nobody is refused a pause or a stop; the record says where it was asked for, if that was beneath an agent. */
+async function withOrigin(io: Io, words: string | null): Promise<string> {
+  const above = await io.agentAbove();
+  return [words, above && `asked for beneath ${above}`].filter(Boolean).join('; ');
 }
 
-/** One answer of a command about a session: the document, or sentences. Returns the exit code. */
-export function report(
-  { given, io, session }: Readonly<{ given: Arguments; io: Io; session: Session }>,
-  document: object,
-  lines: readonly string[],
-  code = 0,
-): number {
-  tell(io, given.has('json'), { ...sessionFields(session), ...document }, () => lines);
-  return code;
+export async function pauseSession(place: Place, reason: string | null = null): Promise<Acted> {
+  // A pause keeps the reason that it has.
+  const isPaused = place.session.pause?.by === 'human' && reason === null;
+  const why = await withOrigin(place.io, reason);
+  return sendActs(place, isPaused ? [] : [{ type: 'human-paused', reason: why || null }]);
 }
 
-/**
- * What a human does to a session from a view, as the commands do it. Resuming and answering ask first whether a human is
- * speaking, and say in a sentence why not; the others are never refused.
- */
+export async function stopSession(place: Place, how: string): Promise<Acted> {
+  return sendActs(place, [{ type: 'human-aborted', how: await withOrigin(place.io, how) }]);
+}
+
+export function resumeSession(place: Place): Promise<Acted> {
+  const { latch, pause } = place.session;
+  return sendActs(place, latch === null && pause === null ? [] : [{ type: 'human-resumed' }]);
+}
+
+/** The same from a view. Resuming and answering ask first whether a human is speaking, and say in a sentence why not. */
 export function createHumanActs(io: Io, store: Store, sessionId: string) {
-  /** `act` returns null where there is nothing to do. */
-  async function send(act: (session: State) => HumanAct | null): Promise<void> {
-    const session = await store.state(sessionId);
-    const what = session && act(session);
-    if (session && what) await sendActs(io, store, session, [what]);
-  }
-  const beneath = async (): Promise<string | null> => {
-    const above = await io.agentAbove();
-    return above === null ? null : `asked for beneath ${above}`;
-  };
+  const place = async (): Promise<Place> => ({ io, store, session: await findSession(store, sessionId, io) });
   const asHuman = async (work: () => Promise<unknown>): Promise<string | null> => {
     const refusal = await io.whyNoHuman();
     if (refusal === null) await work();
     return refusal;
   };
   return {
-    async pause() {
-      const reason = await beneath();
-      await send(({ pause }) => (pause?.by === 'human' ? null : { type: 'human-paused', reason }));
-    },
-    resume: () =>
-      asHuman(() =>
-        send(({ latch, pause }) => (latch === null && pause === null ? null : { type: 'human-resumed' })),
-      ),
+    pause: async () => void (await pauseSession(await place())),
+    resume: () => asHuman(async () => resumeSession(await place())),
     answer: (requestId: string, choice: PermissionChoice) =>
       asHuman(() => answerPermission(io, store, { sessionId, requestId }, choice)),
-    async stop(how: string) {
-      const where = await beneath();
-      await send(() => ({ type: 'human-aborted', how: where === null ? how : `${how}, ${where}` }));
-    },
+    stop: async (how: string) => void (await stopSession(await place(), how)),
   };
 }
 
@@ -111,14 +92,13 @@ export async function answerPermission(
   const session = await store.state(sessionId);
   const request = session && waitingRequests(session).find((waiting) => waiting.requestId === requestId);
   if (!session || !request) return null;
-  const said = { id: createIdentifiers(io.clock).next(), sessionId, at: io.clock.now() };
+  const said = { id: createIdentifiers(io.clock).next(), at: io.clock.now() };
   const wait = { kind: 'permission', requestId, granted: remembered !== 'no', remembered } as const;
-  const handled = await openRuntime(io, store).handle({ ...said, type: 'wait-ended', wait });
-  await handled.checks;
+  const acted = await sendActs({ io, store, session }, [{ ...said, type: 'wait-ended', wait }]);
   const { directory } = session.descriptor;
   if (remembered === 'always' && directory !== null) {
     const place = { stateDirectory: stateDirectory(io.env), directory };
     addGrant(place, { tool: request.tool, pattern: request.pattern, answerId: said.id, at: said.at });
   }
-  return handled.state;
+  return acted.session;
 }

@@ -52,7 +52,7 @@ describe('design: an agent must not resume itself', () => {
     const above = [ancestor(['bash']), ancestor(['sh'], ['UNTILDONE_SESSION'])];
     expect(findAgentAbove({}, above)).toBe('a session of untildone');
     expect(whyNoHuman({}, [ancestor(['bash']), ancestor(['claude'])])).toBe(
-      'Only a human may say this, and it was said beneath Claude Code. Say it in a terminal of your own.',
+      'Only a human may do this, and Claude Code called it. Use a terminal of your own.',
     );
   });
 
@@ -112,22 +112,22 @@ describe('with real processes', () => {
 
   it('without a controlling terminal it refuses', async () => {
     expect(await orphaned(resume, false)).toBe(
-      'untildone: Only a human may say this, and there is no terminal here to say it from.\nexit 1\n',
+      'untildone: Only a human may do this, and there is no terminal here to do it from.\nexit 1\n',
     );
   });
 
   it('beneath a host it refuses, whatever stands between', async () => {
     const beneath = `bash -c 'exec -a claude bash -c "setsid -w true; env -i ${resume}; exit \\$?"'`;
     expect(await orphaned(beneath, true)).toBe(
-      'untildone: Only a human may say this, and it was said beneath Claude Code. Say it in a terminal of your own.\nexit 1\n',
+      'untildone: Only a human may do this, and Claude Code called it. Use a terminal of your own.\nexit 1\n',
     );
   });
 
   it('beneath a session of ours it refuses, although the variable was taken away on the way', async () => {
     const beneath = `UNTILDONE_SESSION=s bash -c 'env -u UNTILDONE_SESSION ${resume}; exit $?'`;
-    expect(await orphaned(beneath, true)).toContain('it was said beneath a session of untildone.');
+    expect(await orphaned(beneath, true)).toContain('a session of untildone called it.');
     expect(await orphaned(`UNTILDONE_SESSION=s ${resume}`, true)).toContain(
-      'beneath a session of untildone.',
+      'a session of untildone called it.',
     );
   });
 });

@@ -14,11 +14,11 @@ export function whyNoHuman(
 ): string | null {
   const agent = findAgentAbove(environment, ancestors);
   if (agent !== null) {
-    return `Only a human may say this, and it was said beneath ${agent}. Say it in a terminal of your own.`;
+    return `Only a human may do this, and ${agent} called it. Use a terminal of your own.`;
   }
   return hasControllingTerminal()
     ? null
-    : 'Only a human may say this, and there is no terminal here to say it from.';
+    : 'Only a human may do this, and there is no terminal here to do it from.';
 }
 
 /** The agent host or session of ours above this process; null: none was found. */

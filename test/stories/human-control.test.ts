@@ -151,7 +151,7 @@ describe('from another terminal', () => {
     expect(await line.run('pause')).toMatchObject({ code: 0, out: expect.stringContaining('is paused') });
     await running.sees((event) => event.type === 'waiting' && event.reason === 'paused-by-human');
     const refused = await line.run('resume');
-    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Only a human may say this') });
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Only a human may do this') });
     // Nothing happens while it is paused: the step is not begun anew.
     expect(line.model.requests).toHaveLength(2);
     expect(running.child.exitCode).toBeNull();

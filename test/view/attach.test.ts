@@ -100,7 +100,7 @@ describe('untildone attach and hosts', () => {
     terminal.type('p');
     await terminal.sees('paused by you');
     terminal.type('r');
-    await terminal.sees('Only a human may say this');
+    await terminal.sees('Only a human may do this');
     expect((await sessionOf(there))?.pause).not.toBeNull();
   });
 

@@ -66,7 +66,7 @@ describe('approve, for a permission', () => {
     const { code, out } = await bench.run('approve');
     expect(code).toBe(2);
     expect(out).toContain('2 questions wait');
-    expect(out).toContain('request request-1');
+    expect(out).toContain('--request request-1');
     const json = JSON.parse((await bench.run('approve', '--json')).out);
     expect(json.permissions).toMatchObject([
       { request: 'request-1', tool: 'shell' },
@@ -107,7 +107,7 @@ describe('approve, for a permission', () => {
   });
 
   it.each([
-    [['--request', 'nobody', '--yes'], 'No waiting permission request starts with "nobody"'],
+    [['--request', 'nobody', '--yes'], 'has no waiting permission request like "nobody"; it has request-1.'],
     [['--request', 'request', '--yes', '--for', 'ever'], '--for takes once, session or always.'],
     [['--request', 'request', '--check', 'look', '--yes'], 'Answer one at a time'],
     [['--request', 'request'], 'The input is no terminal'],
@@ -121,7 +121,7 @@ describe('approve, for a permission', () => {
 
   it('design: an agent must not approve itself', async () => {
     await addSession('request-1');
-    const beneath = { whyNoHuman: async () => 'Only a human may say this.' };
+    const beneath = { whyNoHuman: async () => 'Only a human may do this.' };
     for (const words of [
       ['approve', '--request', 'request-1', '--yes'],
       ['say', 'go on'],

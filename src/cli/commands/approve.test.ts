@@ -87,8 +87,8 @@ describe('approve', () => {
     expect(await stop(host)).toMatchObject({ answer: 'wait', reason: 'question-pending' });
     const { code, out, err } = await bench.run('approve', '--check', 'look', '--yes');
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toContain('Approved look. It holds until a file of the workspace changes.');
-    expect(out).toContain('It counts when the agent wants to stop next.');
+    expect(out).toContain('Approved look. It counts until a file of the workspace changes.');
+    expect(out).toContain('The answer is used when the agent next tries to stop.');
     expect((await session()).waits.questions).toEqual([]);
     expect(await stop(host)).toMatchObject({ answer: 'let-go', outcome: 'done' });
   });
@@ -158,7 +158,7 @@ describe('approve', () => {
     const { code, out } = await bench.run('approve', '--check', 'Look', '--yes');
     expect(code).toBe(0);
     expect(out).toBe(
-      'Approved look, ahead of the question. It holds until a file of the workspace changes.\n',
+      'Approved look, ahead of the question. It counts until a file of the workspace changes.\n',
     );
     expect(await stop(host)).toMatchObject({ outcome: 'done' });
   });
@@ -170,9 +170,9 @@ describe('approve', () => {
     expect(code).toBe(2);
     expect(out).toBe(
       [
-        '2 questions wait in session alpha-0001 “Work”. Say which one you answer: --check NAME.',
-        '  look   Is look right?',
-        '  sound  Is sound right?',
+        '2 questions wait in session alpha-0001 “Work”. Say which one you answer:',
+        '  --check look   Is look right?',
+        '  --check sound  Is sound right?',
         '',
       ].join('\n'),
     );
@@ -235,10 +235,10 @@ describe('approve', () => {
   it('design: an agent must not approve itself', async () => {
     const host = await addSession({ goal: ['look'] });
     await stop(host);
-    const whyNoHuman = async () => 'Only a human may say this, and it was said beneath Claude Code.';
+    const whyNoHuman = async () => 'Only a human may do this, and Claude Code called it.';
     const { code, out, err } = await bench.runWith({ whyNoHuman }, 'approve', '--check', 'look', '--yes');
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toContain('beneath Claude Code');
+    expect(err).toContain('Claude Code called it');
     expect(await evidence()).toEqual([]);
     expect((await session()).waits.questions).toEqual(['approve look']);
   });
@@ -307,9 +307,9 @@ describe('approve: at a terminal', () => {
     );
     expect(await evidence()).toEqual([]);
     const shown = await atTerminal('y\\r');
-    expect(shown).toContain('Session alpha-0001 “Work” (scripted)');
+    expect(shown).toContain('Session alpha-0001 “Work” (scripted) asks:');
     expect(shown).toContain('waiting for your answer to a question');
-    expect(shown).toContain('look for goal and “Draw it”');
+    expect(shown).toContain('look for the goal and “Draw it”');
     expect(shown).toContain('Is look right?');
     expect(shown).toContain('Approved look.');
     expect(shown).toMatch(/exit 0\n$/);

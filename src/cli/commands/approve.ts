@@ -1,5 +1,5 @@
-// `untildone approve`: a human's yes or no to a check that only a human can answer (V1), or to what our own agent asks
-// to be allowed (S7). An agent must not approve itself: it wants a controlling terminal and refuses beneath an agent, as `resume` does.
+// `untildone approve`: a human's yes or no to what waits for one: a check that only a human can answer (V1), or what our
+// own agent asks to be allowed (S7). An agent must not approve itself.
 import type { PermissionChoice } from '../../agent/agent-event.ts';
 import { type HumanAnswer, humanEvidence } from '../../checks/checker.ts';
 import { lookAtFiles } from '../../checks/fingerprint.ts';
@@ -15,20 +15,12 @@ import { UntildoneError } from '../../core/error.ts';
 import { hasHidden, visibleLine, visibleLines } from '../../core/safe-text.ts';
 import type { PermissionRequest, State } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
-import {
-  approvalPrompt,
-  askAtTerminal,
-  notUnderstood,
-  permissionLetters,
-  permissionPrompt,
-  readApproval,
-  readPermission,
-} from '../ask-at-terminal.ts';
-import { type Arguments, type Command, jsonOption } from '../command.ts';
+import * as asking from '../ask-at-terminal.ts';
+import type { Arguments } from '../command.ts';
 import { describePlan, describeState } from '../describe-session.ts';
 import { formatAge } from '../describe-time.ts';
-import { findSession, sessionsHere, withSessions } from '../find-session.ts';
-import { type Acted, answerPermission, report, sendActs, waitingRequests } from '../human-event.ts';
+import { type Answer, findSession, type Here, sessionCommand, sessionsHere } from '../find-session.ts';
+import { type Acted, answerPermission, sendActs, waitingRequests } from '../human-event.ts';
 import type { Io } from '../io.ts';
 import { count, fields, printLines, printWrapped, refuse, shown } from '../print.ts';
 import { nameSession, shortId } from '../session-name.ts';
@@ -38,12 +30,10 @@ import { describePurpose } from './verify.ts';
 /** The question is as open as before. */
 const leftOpen = 3;
 
-export const approve: Command = {
-  takes: '[session]',
+export const approve = sessionCommand({
   about: [
     'Answers a check that only a human can answer, or a permission that our own agent asks for. Without a name: the\nsession of this directory in which something waits. It shows the question and asks; --check NAME or --request ID with\n--yes or --reject REASON says the answer at once. Enter alone leaves a question open.',
-    'An answer holds for the files as they are now: when one changes that the check depends on, it is asked again. With\n--check a check can be answered before the agent gets to it.',
-    'An agent must not approve itself. This command needs a terminal (not only piped input and output) and refuses\nbeneath an agent host or a session of untildone. docs/cli.md says what that cannot prevent.',
+    'An answer counts for the files as they are now: when one changes that the check depends on, it is asked again. With\n--check a check can be answered before the agent gets to it.',
     'Exit codes: 0 answered, or nothing to answer, 3 left open, 2 wrong usage, 1 refused.',
   ],
   options: {
@@ -51,47 +41,43 @@ export const approve: Command = {
     yes: { summary: 'Approve what --check or --request names.' },
     reject: { value: 'REASON', summary: 'Say no to it; the agent is told.' },
     request: { value: 'ID', summary: 'The permission request that is answered, by the start of its id.' },
-    for: { value: 'LENGTH', summary: 'How long a yes to it holds: once (the default), session or always.' },
-    ...jsonOption,
+    for: { value: 'LENGTH', summary: 'How long a yes to it counts: once (the default), session or always.' },
   },
-  async run(given, io) {
-    const refusal = await io.whyNoHuman();
-    if (refusal !== null) return refuse(io, refusal);
-    const said = saidAlready(given);
-    return withSessions(io, async (store) => {
-      const session = await findAskingSession(store, given.positional(0), io);
-      const asked = { ...(await readQuestions(store, session)), requests: waitingRequests(session) };
-      const place: Place = { given, io, store, session, ...asked };
-      const request = chooseRequest(place);
-      if (request !== null) return answerRequest(place, request);
-      const question = chooseCheck(place);
-      return question === null ? tellWhatWaits(place) : answerCheck(place, question, said);
-    });
+  humanOnly: true,
+  find: findAskingSession,
+  check: saidAlready,
+  async answer(here) {
+    const said = saidAlready(here.given);
+    const { frozen, questions } = await readQuestions(here.store, here.session);
+    const things = [
+      ...questions.map((question): Thing => checkToAnswer(here, question, frozen)),
+      ...waitingRequests(here.session).map((request): Thing => requestToAnswer(here, request)),
+    ];
+    return choose(here, things)?.answer(said) ?? listThings(here, things);
   },
-};
+});
 
-interface Place {
-  readonly given: Arguments;
-  readonly io: Io;
-  readonly store: Store;
-  readonly session: State;
-  /** What its files are looked at by. */
-  readonly frozen: Partial<Frozen>;
-  readonly questions: readonly HumanQuestion[];
-  readonly requests: readonly PermissionRequest[];
+/** What a human can answer. */
+interface Thing {
+  readonly option: 'check' | 'request';
+  /** What the option is followed by. */
+  readonly name: string;
+  readonly text: string;
+  readonly waits: boolean;
+  readonly json: object;
+  /** null: the human is to be asked. */
+  answer(said: HumanAnswer | null): Promise<Answer>;
 }
 
 const wrong = (sentence: string): UntildoneError => new UntildoneError('usage', sentence);
 
-/** null: the human is to be asked. */
 function saidAlready(given: Arguments): HumanAnswer | null {
   const reason = given.text('reject');
-  const yes = given.has('yes');
-  if (yes && reason !== null) throw wrong('--yes and --reject contradict each other.');
-  if ((yes || reason !== null) && !given.has('check') && !given.has('request'))
-    throw wrong('Name what you answer: --check NAME or --request ID.');
-  if (reason !== null) return { approved: false, reason };
-  return yes ? { approved: true, reason: '' } : null;
+  const approved = given.has('yes');
+  if (approved && reason !== null) throw wrong('--yes and --reject contradict each other.');
+  if (!approved && reason === null) return null;
+  if (given.has('check') || given.has('request')) return { approved, reason: reason ?? '' };
+  throw wrong('Name what you answer: --check NAME or --request ID.');
 }
 
 /** How many recent sessions are looked at for one in which a question waits. */
@@ -100,242 +86,217 @@ const namedSessions = 5;
 
 /** Without a word: the one session here in which a question waits, else the most recent one. */
 async function findAskingSession(store: Store, word: string | null, io: Io): Promise<State> {
-  if (word !== null) return findSession(store, word, io);
-  const here = await sessionsHere(store, io, recentSessions);
-  const asking = here.filter(
+  const here = word === null ? await sessionsHere(store, io, recentSessions) : [];
+  const waiting = here.filter(
     (session) => !session.deleted && waitingChecks(session).length + waitingRequests(session).length > 0,
   );
-  if (asking.length <= 1) return findSession(store, asking[0]?.id ?? null, io);
-  const names = asking.slice(0, namedSessions).map(nameSession);
-  throw wrong(
-    `Questions wait in ${asking.length} sessions here; name one: ${names.join(', ')}${asking.length > namedSessions ? ' …' : ''}.`,
-  );
+  if (waiting.length <= 1) return findSession(store, waiting[0]?.id ?? word, io);
+  const names = waiting.slice(0, namedSessions).map(nameSession).join(', ');
+  const more = waiting.length > namedSessions ? ' …' : '';
+  throw wrong(`Questions wait in ${waiting.length} sessions here; name one: ${names}${more}.`);
 }
 
-/** null: a check was named, or not exactly this one thing waits. */
-function chooseRequest({ given, questions, requests }: Place): PermissionRequest | null {
-  const word = given.text('request');
-  if (word === null) {
-    const others = given.has('check') || questions.some(({ waits }) => waits);
-    return others || requests.length !== 1 ? null : (requests[0] ?? null);
+/** null: nothing was named, and not exactly one thing waits. */
+function choose({ given, session }: Here, things: readonly Thing[]): Thing | null {
+  const [option, second] = (['check', 'request'] as const).filter((name) => given.has(name));
+  if (second !== undefined) throw wrong('Answer one at a time: --check or --request.');
+  if (option === undefined) {
+    const [only = null, other] = things.filter(({ waits }) => waits);
+    return other === undefined ? only : null;
   }
-  if (given.has('check')) throw wrong('Answer one at a time: --check or --request.');
-  const found = requests.filter(({ requestId }) => requestId.startsWith(word));
-  if (found.length === 1 && found[0] !== undefined) return found[0];
-  throw wrong(
-    `${found.length === 0 ? 'No' : 'More than one'} waiting permission request starts with "${shown(word, 60)}".`,
-  );
-}
-
-/** null: none was named, and not exactly one waits. */
-function chooseCheck({ given, questions, requests, session }: Place): HumanQuestion | null {
-  const name = given.text('check');
-  if (name === null) {
-    const waiting = questions.filter(({ waits }) => waits);
-    return waiting.length === 1 && requests.length === 0 ? (waiting[0] ?? null) : null;
-  }
+  const word = given.text(option) ?? '';
+  const known = things.filter((thing) => thing.option === option);
   // Names in a configuration have no letter case.
-  const found =
-    questions.find(({ check }) => check === name) ??
-    questions.find(({ check }) => check === name.trim().toLowerCase());
-  if (found !== undefined) return found;
-  const known = questions.map(({ check }) => shown(check, 40)).join(', ');
+  const near = known.filter(({ name }) =>
+    option === 'check' ? name === word.trim().toLowerCase() : name.startsWith(word),
+  );
+  const exact = known.find(({ name }) => name === word) ?? (near.length === 1 ? near[0] : undefined);
+  if (exact !== undefined) return exact;
+  const what = `${near.length === 0 ? 'no' : 'more than one'} ${option === 'check' ? 'check for a human named' : 'waiting permission request like'}`;
+  const names = known.map(({ name }) => shown(name, 60)).join(', ');
   throw wrong(
-    `Session ${nameSession(session)} has no check for a human named "${shown(name, 40)}"; ${known === '' ? 'it has none at all' : `it has ${known}`}.`,
+    `Session ${nameSession(session)} has ${what} "${shown(word, 60)}"; ${names === '' ? 'it has none at all' : `it has ${names}`}.`,
   );
 }
 
-function tellWhatWaits(place: Place): number {
-  const { session, questions, requests } = place;
-  const waiting = [
-    ...questions
-      .filter(({ waits }) => waits)
-      .map((one) => [shown(one.check, 40), questionText(one)] as const),
-    ...requests.map(({ requestId, tool, subject }) => {
-      const call = `${shown(tool, 40)}: ${shown(visibleLine(subject), 200)}`;
-      return [`request ${shown(requestId, 60)}`, call] as const;
-    }),
-  ];
-  const number = waiting.length;
-  const how = requests.length === 0 ? '--check NAME' : '--check NAME or --request ID';
-  const ahead = questions.map(({ check }) => shown(check, 40)).join(', ');
+function listThings({ session }: Here, things: readonly Thing[]): Answer {
+  const waiting = things.filter(({ waits }) => waits);
+  const jsonOf = (option: Thing['option']): object[] =>
+    things.filter((thing) => thing.option === option).map(({ json }) => json);
+  const json = { answered: false, questions: jsonOf('check'), permissions: jsonOf('request') };
+  const where = `in session ${nameSession(session)}`;
+  if (waiting.length > 0) {
+    const rows = waiting.map(({ option, name, text }) => [`--${option} ${shown(name, 60)}`, text] as const);
+    const head = `${count(waiting.length, 'question')} wait ${where}. Say which one you answer:`;
+    return { json, lines: [head, ...fields(rows)], code: 2 };
+  }
+  const ahead = things.map(({ name }) => shown(name, 40)).join(', ');
   const more = ahead === '' ? '' : ` --check NAME answers one ahead: ${ahead}.`;
-  const id = nameSession(session);
-  const one = `${count(number, 'question')} wait in session ${id}. Say which one you answer: ${how}.`;
-  const lines = number === 0 ? [`No question waits in session ${id}.${more}`] : [one, ...fields(waiting)];
-  const all = { questions: questions.map(viewQuestion), permissions: requests.map(viewRequest) };
-  return report(place, { answered: false, ...all }, lines, number === 0 ? 0 : 2);
+  return { json, lines: [`No question waits ${where}.${more}`] };
 }
 
-/** `answers` says in words what `read` takes. null: it is left open, and that was told. */
-async function ask<Answer>(
-  place: Place,
-  show: (io: Io) => void,
-  how: Readonly<{ prompt: string; answers: string; read: (words: string) => Answer | null }>,
-  view: object,
-): Promise<Answer | null> {
-  const { given, io } = place;
+interface Question<Said> {
+  readonly rows: Parameters<typeof fields>[0];
+  /** A line of a call must not look like two. */
+  readonly print: typeof printLines;
+  readonly prompt: string;
+  /** In words what `read` takes. */
+  readonly answers: string;
+  readonly read: (words: string) => Said | null;
+  readonly json: object;
+}
+
+/** Shows it, asks, and does what the answer says. */
+async function ask<Said>(
+  { given, io, session }: Here,
+  { rows, print, prompt, answers, read, json }: Question<Said>,
+  record: (said: Said) => Promise<Answer>,
+): Promise<Answer> {
+  const { host, directory } = session.descriptor;
   // With --json standard output holds the document alone.
-  show(given.has('json') ? { ...io, stdout: io.stderr } : io);
+  print(given.has('json') ? { ...io, stdout: io.stderr } : io, [
+    `Session ${nameSession(session)} (${shown(host, 30)}) asks:`,
+    ...fields([['directory', shown(visibleLine(directory ?? 'unknown'), 200)], ...rows]),
+  ]);
   const flags = '--check NAME or --request ID, and --yes or --reject REASON';
-  const words = (await askAtTerminal(how.prompt, flags)) ?? '';
-  const answer = how.read(words);
-  const why = words.trim() === '' ? '' : `${notUnderstood(words, how.answers)} `;
-  if (answer === null)
-    report(place, { answered: false, ...view }, [`${why}Left open; nothing was recorded.`]);
-  return answer;
+  const words = (await asking.askAtTerminal(prompt, flags)) ?? '';
+  const said = read(words);
+  if (said !== null) return record(said);
+  const why = words.trim() === '' ? '' : `${asking.notUnderstood(words, answers)} `;
+  return {
+    json: { answered: false, ...json },
+    lines: [`${why}Left open; nothing was recorded.`],
+    code: leftOpen,
+  };
 }
 
-async function answerCheck(place: Place, question: HumanQuestion, said: HumanAnswer | null): Promise<number> {
-  const { io, store, session, frozen } = place;
-  const { spec, check } = question;
-  if (spec === null)
-    return tellAnswered(place, question, null, await sendActs(io, store, session, [closeQuestion(question)]));
-  /** Of the files that the check depends on; null: they cannot be looked through. */
-  const presentState = async () => (await lookAtFiles(session.descriptor.directory ?? io.cwd, frozen))(spec);
-  const before = await presentState();
-  if (before === null)
-    return refuse(io, 'The files of the session cannot be looked through: an answer would hold for nothing.');
-  const show = (to: Io): void => printWrapped(to, questionLines(place, question));
-  const how = { prompt: approvalPrompt, answers: 'y, n or a reason', read: readApproval };
-  const human = said ?? (await ask(place, show, how, { check }));
-  if (human === null) return leftOpen;
-  if (said === null && (await presentState()) !== before)
-    return refuse(
-      io,
-      'The files changed while you were asked, so nothing was recorded. Look again, then answer.',
-    );
-  const row = humanEvidence(spec, { sessionId: session.id, fingerprint: before }, human, io.clock.now());
-  await store.record({ evidence: [row] });
-  const acts = question.waits ? [...answerResults(session, question, row), closeQuestion(question)] : [];
-  return tellAnswered(place, question, human, await sendActs(io, store, session, acts));
+function checkToAnswer(here: Here, question: HumanQuestion, frozen: Partial<Frozen>): Thing {
+  const { check, spec, waits, forGoal, todos } = question;
+  const asked = spec === null ? 'no longer in the configuration' : visibleLines(spec.question).join(' ');
+  const text = shown(asked, 500);
+  const covered = todos.map(({ id, title }) => ({ id, title }));
+  return {
+    ...{ option: 'check', name: check, text, waits },
+    json: { check, question: spec?.question ?? null, waits, goal: forGoal, todos: covered },
+    async answer(said) {
+      const { io, store, session } = here;
+      if (spec === null)
+        return checkAnswered(here, question, null, await sendActs(here, [closeQuestion(question)]));
+      /** Of the files that the check depends on; null: they cannot be looked through. */
+      const presentState = async () =>
+        (await lookAtFiles(session.descriptor.directory ?? io.cwd, frozen))(spec);
+      const before = await presentState();
+      if (before === null)
+        return refuse(io, 'The files of the session cannot be looked through, so an answer proves nothing.');
+      const record = async (human: HumanAnswer): Promise<Answer> => {
+        if (said === null && (await presentState()) !== before)
+          return refuse(
+            io,
+            'The files changed while you were asked, so nothing was recorded. Look again, then answer.',
+          );
+        const seen = { sessionId: session.id, fingerprint: before };
+        const row = humanEvidence(spec, seen, human, io.clock.now());
+        await store.record({ evidence: [row] });
+        const acts = waits ? [...answerResults(session, question, row), closeQuestion(question)] : [];
+        return checkAnswered(here, question, human, await sendActs(here, acts));
+      };
+      if (said !== null) return record(said);
+      const purpose = describePurpose(question);
+      const rows = [
+        ['state', shown(describeState(session, io.clock.now()).words)],
+        ['plan', describePlan(session)],
+        ['check', `${shown(check, 60)}${purpose === '' ? '' : ` for ${purpose}`}`],
+        ['question', text],
+      ] as const;
+      const how = { prompt: asking.approvalPrompt, answers: 'y, n or a reason', read: asking.readApproval };
+      return ask(here, { rows, print: printWrapped, ...how, json: { check } }, record);
+    },
+  };
 }
 
 /** `human`: null where the question could only be closed. */
-function tellAnswered(
-  { given, io }: Place,
-  question: HumanQuestion,
+function checkAnswered(
+  { io }: Here,
+  { check, spec, waits }: HumanQuestion,
   human: HumanAnswer | null,
   { session, handled }: Acted,
-): number {
+): Answer {
   const state = describeState(session, io.clock.now());
   const decision = handled?.decision ?? null;
-  const { check, waits } = question;
-  const said = { approved: human?.approved ?? null, reason: human?.reason ?? null, waited: waits };
+  const { approved = null, reason = null } = human ?? {};
+  const name = shown(check, 60);
+  const files = spec?.files ?? [];
+  const which = files.length === 0 ? 'of the workspace' : `that matches ${shown(files.join(', '), 120)}`;
+  const recorded =
+    approved === null
+      ? `The configuration has no check ${name} any more; its question is closed.`
+      : approved
+        ? `Approved ${name}${waits ? '' : ', ahead of the question'}. It counts until a file ${which} changes.`
+        : `Recorded a no to ${name}${reason ? `: ${shown(reason, 200)}` : '.'}`;
   // Our own agent ends when a question waits; hosts ask again at the next stop attempt.
   const goesOn =
     session.descriptor.host === 'untildone'
       ? `\`untildone run --resume ${shortId(session.id)}\` goes on.`
-      : 'It counts when the agent wants to stop next.';
-  return report({ given, io, session }, { answered: true, check, ...said, state, decision }, [
-    describeRecorded(question, human),
-    ...(waits ? [`Now: ${shown(decision?.sentence ?? `${state.words}.`, 300)}`] : []),
-    ...(waits && decision === null ? [goesOn] : []),
-  ]);
-}
-
-function describeRecorded({ check, spec, waits }: HumanQuestion, human: HumanAnswer | null): string {
-  const name = shown(check, 60);
-  if (human === null) return `The configuration has no check ${name} any more; its question is closed.`;
-  if (!human.approved)
-    return `Recorded a no to ${name}${human.reason === '' ? '.' : `: ${shown(human.reason, 200)}`}`;
-  const files = spec?.files ?? [];
-  const which = files.length === 0 ? 'of the workspace' : `that matches ${shown(files.join(', '), 120)}`;
-  return `Approved ${name}${waits ? '' : ', ahead of the question'}. It holds until a file ${which} changes.`;
-}
-
-function questionText({ spec }: HumanQuestion): string {
-  return spec === null ? 'no longer in the configuration' : shown(visibleLines(spec.question).join(' '), 500);
-}
-
-/** What a human has to know before the answer. */
-function questionLines({ session, io }: Place, question: HumanQuestion): string[] {
-  const { descriptor } = session;
-  const purpose = describePurpose(question);
-  return [
-    `Session ${nameSession(session)} (${shown(descriptor.host, 30)})`,
-    ...fields([
-      ['directory', shown(descriptor.directory ?? 'unknown', 200)],
-      ['state', shown(describeState(session, io.clock.now()).words)],
-      ['plan', describePlan(session)],
-      ['check', `${shown(question.check, 60)}${purpose === '' ? '' : ` for ${purpose}`}`],
-      ['question', questionText(question)],
-    ]),
+      : 'The answer is used when the agent next tries to stop.';
+  const now = [
+    `Now: ${shown(decision?.sentence ?? `${state.words}.`, 300)}`,
+    ...(decision === null ? [goesOn] : []),
   ];
-}
-
-function viewQuestion({ check, spec, waits, forGoal, todos }: HumanQuestion) {
   return {
-    ...{ check, question: spec?.question ?? null, waits, goal: forGoal },
-    todos: todos.map(({ id, title }) => ({ id, title })),
+    json: { answered: true, check, approved, reason, waited: waits, state, decision },
+    lines: [recorded, ...(waits ? now : [])],
   };
-}
-
-function viewRequest({ requestId, tool, subject, pattern, askedAt }: PermissionRequest) {
-  return { request: requestId, tool, subject, pattern, askedAt };
-}
-
-/** null: the human is to be asked. */
-function saidPermission(given: Arguments): PermissionChoice | null {
-  const length = given.text('for') ?? 'once';
-  if (length !== 'once' && length !== 'session' && length !== 'always')
-    throw wrong('--for takes once, session or always.');
-  if (given.text('reject') !== null) return 'no';
-  return given.has('yes') ? length : null;
-}
-
-async function answerRequest(place: Place, request: PermissionRequest): Promise<number> {
-  const { given, io, store, session } = place;
-  const said = saidPermission(given);
-  // Not broken by us: a line of the call must not look like two.
-  const show = (to: Io): void => printLines(to, requestLines(place, request));
-  const how = { prompt: permissionPrompt, answers: permissionLetters, read: readPermission };
-  const choice = said ?? (await ask(place, show, how, viewRequest(request)));
-  if (choice === null) return leftOpen;
-  const { requestId } = request;
-  const after = await answerPermission(io, store, { sessionId: session.id, requestId }, choice);
-  if (after === null) return refuse(io, 'It was answered or withdrawn meanwhile; nothing was recorded.');
-  const answer = {
-    granted: choice !== 'no',
-    remembered: choice,
-    state: describeState(after, io.clock.now()),
-  };
-  const command = `\`untildone run --resume ${shortId(after.id)}\``;
-  const goesOn = `The run that waits for it goes on; if it has ended, ${command} does.`;
-  return report(place, { answered: true, ...viewRequest(request), ...answer }, [
-    describeChoice(request, choice),
-    after.turn?.ended === true ? `${command} goes on.` : goesOn,
-  ]);
 }
 
 /** More than the longest question that is asked, with every character of it named. */
 const longestLine = 40_000;
 
-/** The whole subject, line by line: whoever allows it must have seen it. */
-function requestLines({ session, io }: Place, request: PermissionRequest): string[] {
-  const { tool, subject, pattern, askedAt } = request;
-  const { host, directory } = session.descriptor;
-  const [first = '', ...more] = visibleLines(subject).map((line) => shown(line, longestLine));
-  return [
-    `Session ${nameSession(session)} (${shown(host, 30)}) asks to be allowed:`,
-    ...fields([
-      ['directory', shown(visibleLine(directory ?? 'unknown'), 200)],
-      ['asked', formatAge(askedAt, io.clock.now())],
-      ['tool', shown(tool, 40)],
-      ['call', first],
-      ...more.map((line): [string, string] => ['', line]),
-      hasHidden(subject) ? ['', hiddenNote] : null,
-      ['s or a', `covers ${shown(describeCover(subject, pattern), longestLine)}`],
-    ]),
-  ];
+function requestToAnswer(here: Here, request: PermissionRequest): Thing {
+  const { requestId, tool, subject, pattern, askedAt } = request;
+  const { given, io, store, session } = here;
+  const json = { request: requestId, tool, subject, pattern, askedAt };
+  const call = `${shown(tool, 40)}: ${shown(visibleLine(subject), 200)}`;
+  return {
+    ...{ option: 'request', name: requestId, text: call, waits: true, json },
+    async answer(said) {
+      const length = given.text('for') ?? 'once';
+      if (length !== 'once' && length !== 'session' && length !== 'always')
+        throw wrong('--for takes once, session or always.');
+      const record = async (choice: PermissionChoice): Promise<Answer> => {
+        const after = await answerPermission(io, store, { sessionId: session.id, requestId }, choice);
+        if (after === null)
+          return refuse(io, 'It was answered or withdrawn meanwhile; nothing was recorded.');
+        const state = describeState(after, io.clock.now());
+        const command = `\`untildone run --resume ${shortId(after.id)}\``;
+        const goesOn = `The run that waits for it goes on; if it has ended, ${command} does.`;
+        return {
+          json: { answered: true, ...json, granted: choice !== 'no', remembered: choice, state },
+          lines: [describeChoice(request, choice), after.turn?.ended ? `${command} goes on.` : goesOn],
+        };
+      };
+      if (said !== null) return record(said.approved ? length : 'no');
+      // The whole subject, line by line: whoever allows it must have seen it.
+      const lines = visibleLines(subject).map((line) => shown(line, longestLine));
+      const rows = [
+        ['asked', formatAge(askedAt, io.clock.now())],
+        ['tool', shown(tool, 40)],
+        ...lines.map((line, index) => [index === 0 ? 'call' : '', line] as const),
+        hasHidden(subject) ? (['', hiddenNote] as const) : null,
+        ['s or a', `covers ${shown(describeCover(subject, pattern), longestLine)}`],
+      ] as const;
+      const { permissionPrompt: prompt, permissionLetters: answers, readPermission: read } = asking;
+      return ask(here, { rows, print: printLines, prompt, answers, read, json }, record);
+    },
+  };
 }
 
 function describeChoice({ tool, subject, pattern }: PermissionRequest, choice: PermissionChoice): string {
   const call = `${shown(tool, 40)} ${shown(visibleLine(subject), 120)}`;
-  if (choice === 'no') return `Recorded a no to ${call}; the agent is told.`;
-  if (choice === 'once') return `Allowed once: ${call}.`;
   const covers = shown(describePattern(pattern), 120);
-  return choice === 'session'
-    ? `Allowed for this session: ${covers}.`
-    : `Allowed always in this folder: ${covers}. \`untildone permissions\` shows and forgets it.`;
+  return {
+    no: `Recorded a no to ${call}; the agent is told.`,
+    once: `Allowed once: ${call}.`,
+    session: `Allowed for this session: ${covers}.`,
+    always: `Allowed always in this folder: ${covers}. \`untildone permissions\` shows and forgets it.`,
+  }[choice];
 }

@@ -94,9 +94,7 @@ describe('gc --forget', () => {
     expect(await bench.runWith(beneath, 'gc', '--forget', 'secret', '--yes')).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringContaining(
-        'Only a human may have a session forgotten, and this was said beneath Claude Code.',
-      ),
+      err: expect.stringContaining('Only a human may have a session forgotten, and Claude Code called this.'),
     });
     const nobody = { whyNoHuman: async () => 'There is no terminal here.' };
     const asked = await bench.runWith(nobody, 'gc', '--forget', 'secret');

@@ -72,7 +72,7 @@ async function countOld(store: Store, before: number): Promise<number> {
 async function forget(given: Arguments, io: Io, word: string): Promise<number> {
   const agent = await io.agentAbove();
   if (agent !== null)
-    return refuse(io, `Only a human may have a session forgotten, and this was said beneath ${agent}.`);
+    return refuse(io, `Only a human may have a session forgotten, and ${agent} called this.`);
   return withSessions(io, async (store) => {
     const session = await findAnySession(store, word, io);
     const why = await whyAtWork(io, store, session);

@@ -132,7 +132,7 @@ describe('plan import', () => {
     });
     expect(await bench.run('plan', 'import', 'no.md')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('cannot be found (ENOENT)'),
+      err: expect.stringContaining('cannot be opened (ENOENT)'),
     });
     expect(await bench.run('plan', 'import', '.')).toMatchObject({
       code: 1,
@@ -154,6 +154,7 @@ describe('plan export', () => {
     );
     expect(JSON.parse((await bench.run('plan', 'export', '--json')).out)).toEqual({
       session: 'alpha-0001',
+      title: 'Build the parser',
       plan: 'alpha-0001',
       markdown: out,
     });

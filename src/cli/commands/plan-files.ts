@@ -11,7 +11,7 @@ import { planChecks, readPlanFile } from '../../plan-file/plan-file.ts';
 import { openOwnSession, ownSessionId } from '../../plan-file/taken-plan.ts';
 import { openUserStore } from '../../store/sqlite/sqlite-store.ts';
 import { type Command, jsonOption } from '../command.ts';
-import { findSession, withSession, withSessions } from '../find-session.ts';
+import { findSession, sessionCommand, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { openPlanFileSync, openRuntime, withStore } from '../open-runtime.ts';
 import { complain, count, refuse, shown, tell } from '../print.ts';
@@ -30,9 +30,7 @@ export const planImport: Command = {
   async run(given, io) {
     const file = given.positional(0) ?? '';
     const name = shown(file, 200);
-    const realPath = await realpath(resolve(io.cwd, file)).catch((error: unknown) => {
-      throw new UntildoneError('usage', `The file ${name} cannot be found (${errorCode(error)}).`);
-    });
+    const realPath = await realPathOf(io, file);
     // Looked at before a store or a session is made: a wrong file leaves no trace.
     const parsed = readPlanFile(realPath);
     if (!parsed.ok) return tellProblems(io, name, parsed.problems);
@@ -113,51 +111,56 @@ function tellEmpty(io: Io, name: string): number {
   );
 }
 
-export const planExport: Command = {
-  takes: '[session]',
+export const planExport = sessionCommand({
   about: [
     'Prints the plan as a task list that `plan import` reads back: boxes, priorities, checks and reasons. Cancelled\ntodos are left out.',
     'With --file a new file is written. If the file is there already, only the boxes of its todos are ticked or\nemptied; a box that somebody changed since the last import is left alone.',
   ],
-  options: { file: { value: 'FILE', summary: 'Write into this file instead.' }, ...jsonOption },
-  run: (given, io) =>
-    withSession(io, given.positional(0), async (store, { id: sessionId, planId, plan }) => {
-      const file = given.text('file');
-      const json = given.has('json');
-      const markdown = formatPlan(plan);
-      if (file === null) {
-        if (!json) io.stdout.write(markdown);
-        return json ? tell(io, json, { session: sessionId, plan: planId, markdown }, () => []) : 0;
-      }
-      const name = shown(file, 200);
-      const path = resolve(io.cwd, file);
-      const about = { session: sessionId, file };
-      const problem = await writeNew(path, markdown);
-      if (problem === null) {
-        const todos = plan.filter(({ status }) => status !== 'cancelled').length;
-        return tell(io, json, { ...about, created: true, todos }, () => [
-          `Wrote ${count(todos, 'todo')} to ${name}.`,
-        ]);
-      }
-      if (problem !== 'EEXIST') return refuse(io, `${name} cannot be written (${problem}).`);
-      const realPath = await realpath(path).catch((error: unknown) => {
-        throw new UntildoneError('usage', `${name} cannot be opened (${errorCode(error)}).`);
-      });
-      const place = { realPath, sessionId, isAllowed: () => false };
-      const report = await (await openPlanFileSync(io, store, place))(openRuntime(io, store)).push();
-      if (!report.ok) {
-        const reasons = report.problems.map((reason) => shown(reason, 200)).join('; ');
-        return refuse(io, `${name}: ${reasons}. It was left as it is.`);
-      }
-      const { boxes, withoutLine, notices } = report;
-      const missing = ` ${count(withoutLine, 'todo')} of the plan ${withoutLine === 1 ? 'has' : 'have'} no line there.`;
-      tell(io, json, { ...about, created: false, boxes, withoutLine, notices }, () => [
+  options: { file: { value: 'FILE', summary: 'Write into this file instead.' } },
+  async answer({ given, io, store, session: { id: sessionId, planId, plan } }) {
+    const file = given.text('file');
+    const markdown = formatPlan(plan);
+    if (file === null) {
+      // As it is: what is read back must not be broken at the width of a terminal.
+      if (!given.has('json')) io.stdout.write(markdown);
+      return given.has('json') ? { json: { plan: planId, markdown }, lines: [] } : 0;
+    }
+    const name = shown(file, 200);
+    const path = resolve(io.cwd, file);
+    const problem = await writeNew(path, markdown);
+    if (problem === null) {
+      const todos = plan.filter(({ status }) => status !== 'cancelled').length;
+      return {
+        json: { file, created: true, todos },
+        lines: [`Wrote ${count(todos, 'todo')} to ${name}.`],
+      };
+    }
+    if (problem !== 'EEXIST') return refuse(io, `${name} cannot be written (${problem}).`);
+    const realPath = await realPathOf(io, file);
+    const place = { realPath, sessionId, isAllowed: () => false };
+    const report = await (await openPlanFileSync(io, store, place))(openRuntime(io, store)).push();
+    if (!report.ok) {
+      const reasons = report.problems.map((reason) => shown(reason, 200)).join('; ');
+      return refuse(io, `${name}: ${reasons}. It was left as it is.`);
+    }
+    const { boxes, withoutLine, notices } = report;
+    const missing = ` ${count(withoutLine, 'todo')} of the plan ${withoutLine === 1 ? 'has' : 'have'} no line there.`;
+    return {
+      json: { file, created: false, boxes, withoutLine, notices },
+      lines: [
         `Wrote ${boxes} ${boxes === 1 ? 'box' : 'boxes'} in ${name}; nothing else in it was touched.${withoutLine === 0 ? '' : missing}`,
         ...notices.map((notice) => `  note: ${shown(notice, 300)}`),
-      ]);
-      return notices.length === 0 ? 0 : 1;
-    }),
-};
+      ],
+      code: notices.length === 0 ? 0 : 1,
+    };
+  },
+});
+
+function realPathOf(io: Io, file: string): Promise<string> {
+  return realpath(resolve(io.cwd, file)).catch((error: unknown) => {
+    throw new UntildoneError('usage', `${shown(file, 200)} cannot be opened (${errorCode(error)}).`);
+  });
+}
 
 /** null: written. Exclusive: not even a link that points nowhere is followed. */
 async function writeNew(path: string, text: string): Promise<string | null> {

@@ -9,31 +9,29 @@ import { plansOf, verifyPlan } from '../../engine/session-record.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { describePlan, standingIn } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
-import { findSession, withSession } from '../find-session.ts';
+import { findSession, sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { count, createPaint, shown, tell } from '../print.ts';
 import { nameSession, sessionFields, shortId } from '../session-name.ts';
 import { type Standing, standingNames, todoMarks } from '../show/words.ts';
 
-export const planShow: Command = {
-  takes: '[session]',
+export const planShow = sessionCommand({
   about: ['Marks: [ ] pending, [>] in progress, [x] completed, [-] cancelled, [!] blocked.'],
-  options: jsonOption,
-  run: (given, io) =>
-    withSession(io, given.positional(0), async (_store, session) => {
-      const { planId, plan } = session;
-      const standing = standingIn(session);
-      const todos = plan.map((todo) => ({ ...todo, standing: standing(todo) }));
-      const json = { ...sessionFields(session), plan: planId, counts: countPlan(plan), todos };
-      return tell(io, given.has('json'), json, () => [
+  async answer({ io, session }) {
+    const { planId, plan } = session;
+    const standing = standingIn(session);
+    const todos = plan.map((todo) => ({ ...todo, standing: standing(todo) }));
+    const widest = String(todos.length).length;
+    return {
+      json: { plan: planId, counts: countPlan(plan), todos },
+      lines: [
         `Plan of session ${nameSession(session)}: ${describePlan(session)}`,
-        ...todos.flatMap((todo, index) =>
-          todoLines(todo, String(index + 1).padStart(String(todos.length).length), io),
-        ),
-      ]);
-    }),
-};
+        ...todos.flatMap((todo, index) => todoLines(todo, String(index + 1).padStart(widest), io)),
+      ],
+    };
+  },
+});
 
 function todoLines(todo: Todo & { readonly standing: Standing }, number: string, io: Io): string[] {
   const paint = createPaint(io);
@@ -92,33 +90,39 @@ const changes: Readonly<Record<LedgerChange, string>> = {
   refused: 'was refused',
 };
 
-export const planLog: Command = {
-  takes: '[session]',
+export const planLog = sessionCommand({
   about: [
     'Every change of the plan, oldest first, with the plans that earlier messages of yours began. `untildone ledger\nverify` checks that none was altered.',
   ],
-  options: jsonOption,
-  run: (given, io) =>
-    withSession(io, given.positional(0), async (store, session) => {
-      const histories = await Promise.all(
-        [...(await plansOf(store, session))].map(async ([plan, since]) => ({
-          ...{ plan, since, entries: await store.ledger(plan), todos: await store.todos({ planId: plan }) },
-        })),
-      );
-      const present = histories.find(({ plan }) => plan === session.planId);
-      const earlier = histories.filter((history) => history !== present && history.entries.length > 0);
-      const shared = { ...sessionFields(session), plan: session.planId, entries: present?.entries ?? [] };
-      const json = { ...shared, earlier: earlier.map(({ plan, entries }) => ({ plan, entries })) };
-      return tell(io, given.has('json'), json, () => [
-        ...earlier.flatMap((history) => [
-          `Plan of your message of ${formatTime(history.since)}: ${count(history.entries.length, 'change')}`,
-          ...history.entries.map((entry) => logLine(entry, history.todos)),
-        ]),
-        `Plan of session ${nameSession(session)}: ${count(shared.entries.length, 'change')}${earlier.length === 0 ? '' : ' since your last message'}`,
-        ...shared.entries.map((entry) => logLine(entry, present?.todos ?? [])),
-      ]);
-    }),
-};
+  async answer({ store, session }) {
+    const histories = [];
+    for (const [plan, since] of await plansOf(store, session))
+      histories.push({
+        plan,
+        since,
+        entries: await store.ledger(plan),
+        todos: await store.todos({ planId: plan }),
+      });
+    const isPresent = ({ plan }: { readonly plan: string }): boolean => plan === session.planId;
+    const earlier = histories.filter((history) => !isPresent(history) && history.entries.length > 0);
+    const present = histories.filter(isPresent);
+    const recent = earlier.length === 0 ? '' : ' since your last message';
+    return {
+      json: {
+        ...{ plan: session.planId, entries: present.flatMap(({ entries }) => entries) },
+        earlier: earlier.map(({ plan, entries }) => ({ plan, entries })),
+      },
+      lines: [...earlier, ...present].flatMap((history) => {
+        const { since, entries, todos } = history;
+        const [of, when] = isPresent(history)
+          ? [`session ${nameSession(session)}`, recent]
+          : [`your message of ${formatTime(since)}`, ''];
+        const head = `Plan of ${of}: ${count(entries.length, 'change')}${when}`;
+        return [head, ...entries.map((entry) => logLine(entry, todos))];
+      }),
+    };
+  },
+});
 
 function logLine(entry: LedgerEntry, todos: readonly Todo[]): string {
   const { change, detail, todoId } = entry;

@@ -3,18 +3,17 @@ import type { Decision } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { type Difference, type Replay, replaySession } from '../../engine/replay.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
-import { type Command, jsonOption } from '../command.ts';
 import { describeAnswer } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
-import { withSession } from '../find-session.ts';
+import { sessionCommand } from '../find-session.ts';
 import { readPolicyFile } from '../open-runtime.ts';
-import { count, shown, tell } from '../print.ts';
-import { nameSession, sessionFields } from '../session-name.ts';
+import { count, shown } from '../print.ts';
+import { nameSession } from '../session-name.ts';
 
 /** More are in the JSON; nobody reads more on a screen. */
 const shownDifferences = 100;
 
-export const replay: Command = {
+export const replay = sessionCommand({
   takes: '<SESSION>',
   about: [
     'Decides the recorded events of a session again under the settings of FILE (what it does not say is the default)\nand shows where the answers differ. Nothing is written and nothing is sent.',
@@ -22,21 +21,17 @@ export const replay: Command = {
   ],
   options: {
     policy: { value: 'FILE', summary: 'Settings as in untildone.json, under any name.' },
-    ...jsonOption,
   },
-  async run(given, io) {
-    const file = given.text('policy');
-    if (file === null) throw new UntildoneError('usage', 'Say which settings to try: --policy FILE.');
-    const settings = readPolicyFile(io.cwd, file);
-    return withSession(io, given.positional(0), async (store, session) => {
-      const inMemory = () => openSqliteStore({ path: ':memory:' });
-      const replayed = await replaySession(store, session, settings, inMemory);
-      return tell(io, given.has('json'), { ...sessionFields(session), ...replayed }, () =>
-        lines(nameSession(session), replayed),
-      );
-    });
+  check(given) {
+    if (!given.has('policy')) throw new UntildoneError('usage', 'Say which settings to try: --policy FILE.');
   },
-};
+  async answer({ given, io, store, session }) {
+    const settings = readPolicyFile(io.cwd, given.text('policy') ?? '');
+    const inMemory = () => openSqliteStore({ path: ':memory:' });
+    const replayed = await replaySession(store, session, settings, inMemory);
+    return { json: replayed, lines: lines(nameSession(session), replayed) };
+  },
+});
 
 function lines(name: string, { events, decisions, redecided, differences, notReproduced }: Replay): string[] {
   const recorded = `${count(events, 'event')}, ${count(decisions, 'decision')}`;

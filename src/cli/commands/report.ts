@@ -11,34 +11,33 @@ import type { State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
 import { checkStandings, recordedEvents, workTimes } from '../../engine/session-record.ts';
 import type { Store, StoredDecision } from '../../engine/store.ts';
-import { type Command, jsonOption } from '../command.ts';
 import { describePlan, describeState, standingIn } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
-import { withSession } from '../find-session.ts';
+import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { count, printJson, printLines } from '../print.ts';
-import { sessionFields, shortId } from '../session-name.ts';
+import { count, printLines } from '../print.ts';
+import { shortId } from '../session-name.ts';
 import { createState, reduce } from '../show/state.ts';
 import * as words from '../show/words.ts';
 
-export const report: Command = {
-  takes: '[session]',
+export const report = sessionCommand({
   about: [
     'What a session was asked for and what came of it, on one page: the changed files and what proves each, the plan\nwith claimed and checked told apart, the checks, how often it said done too early, time and cost. Markdown that fits\ninto a pull request; --json for programs.',
     'Which files changed is known of the file tools of `untildone run`. Commands may have changed more, and hosts do not\ntell it: `git diff` does.',
   ],
-  options: { md: { summary: 'Markdown; so it is without --json.' }, ...jsonOption },
-  run(given, io) {
+  options: { md: { summary: 'Markdown, which is what you get without --json.' } },
+  check(given) {
     if (given.has('md') && given.has('json'))
       throw new UntildoneError('usage', 'Say --md or --json, not both.');
-    return withSession(io, given.positional(0), async (store, session) => {
-      const found = await collect(store, session, io);
-      if (given.has('json')) printJson(io, found);
-      else printLines(io, page(found));
-      return 0;
-    });
   },
-};
+  async answer({ given, io, store, session }) {
+    const found = await collect(store, session, io);
+    if (given.has('json')) return { json: found, lines: [] };
+    // As it is: a table must not be broken at the width of a terminal.
+    printLines(io, page(found, session));
+    return 0;
+  },
+});
 
 type Report = Awaited<ReturnType<typeof collect>>;
 
@@ -56,7 +55,7 @@ async function collect(store: Store, session: State, io: Io) {
   const { inputTokens, outputTokens, cost } = totalUsage(await store.usage(session.id));
   const standing = standingIn(session);
   return {
-    ...{ ...sessionFields(session), host: descriptor.host, agent: agent.name, model: agent.model },
+    ...{ host: descriptor.host, agent: agent.name, model: agent.model },
     ...{ directory: descriptor.directory, goal: record.messages[0]?.text ?? session.title ?? null },
     messages: record.messages.length,
     ...{ outcome: settled?.outcome ?? null, reason: settled?.reason ?? null },
@@ -137,7 +136,7 @@ const inCell = (name: string): string => markdownCode(name, true);
 const joined = (parts: readonly string[], by = ', '): string => parts.filter((part) => part !== '').join(by);
 const times = (amount: number): string => (amount === 1 ? 'once' : `${amount} times`);
 
-function page(found: Report): string[] {
+function page(found: Report, { id, title }: State): string[] {
   const { outcome, sentence, files, todos, checks, refusals, usage, messages, host } = found;
   const titles = new Map(todos.map(({ id, title }) => [id, text(title, 60)]));
   const titlesOf = (ids: readonly string[]): string[] => ids.map((id) => titles.get(id) ?? text(id, 60));
@@ -152,14 +151,14 @@ function page(found: Report): string[] {
     text(found.model ?? found.agent ?? '', 80),
   ];
   return [
-    `## ${outcome ?? text(found.state.words, 80)}: ${text(found.title ?? found.session, 100)}`,
+    `## ${outcome ?? text(found.state.words, 80)}: ${text(title ?? id, 100)}`,
     ...(sentence === null ? [] : ['', text(sentence, 500)]),
     '',
     `- **Goal**: ${goal}${messages > 1 ? ` (and ${count(messages - 1, 'more message')})` : ''}`,
     `- **Plan**: ${found.plan}`,
     `- **Refused**: ${joined([tooEarly, sentBack], '; ')}`,
     `- **Took**: ${joined([words.formatElapsed(found.milliseconds), used, words.describeCost(usage.cost)])}`,
-    `- **By**: ${joined(by)}; session ${markdownCode(shortId(found.session))}, ended ${formatTime(found.endedAt)}`,
+    `- **By**: ${joined(by)}; session ${markdownCode(shortId(id))}, ended ${formatTime(found.endedAt)}`,
     ...section(
       'Changed files',
       found.filesKnown ? fileRows(files, titlesOf) : ['Not recorded: `git diff` shows them.'],

@@ -5,11 +5,10 @@ import { stripTerminalControls } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
 import type { MessageKind } from '../../engine/host.ts';
 import { readWorkers } from '../../engine/worker-sessions.ts';
-import { type Command, jsonOption } from '../command.ts';
 import { describeWorker, isImported } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
-import { withSession } from '../find-session.ts';
-import { shown, tell } from '../print.ts';
+import { sessionCommand } from '../find-session.ts';
+import { shown } from '../print.ts';
 import { nameSession, shortId } from '../session-name.ts';
 import { callResult } from '../show/event-lines.ts';
 import { createPage, lookOf, type Page } from '../show/page.ts';
@@ -18,36 +17,34 @@ import { tellingArgument } from '../show/words.ts';
 /** Of one text or output; `--json` has all of it. */
 const longestText = 4000;
 
-export const transcript: Command = {
-  takes: '[session]',
+export const transcript = sessionCommand({
   about: [
     'Shows the conversation of a session of our own agent, or of one of its workers: `untildone status SESSION` lists\nthem. Claude Code and OpenCode keep the conversations of their sessions themselves.',
   ],
   options: {
     all: { summary: 'Also what the system said to the model, and what was held back.' },
-    ...jsonOption,
   },
-  run: (given, io) =>
-    withSession(io, given.positional(0), async (store, session) => {
-      const rows = (await store.transcript(session.id, 0)).messages;
-      const messages = transcriptEntries(rows, given.has('all'));
-      const workers = await readWorkers(store, session);
-      const { id, descriptor, agent } = session;
-      const about = { session: id, parent: descriptor.parentId, agent: agent.name, model: agent.model };
-      return tell(io, given.has('json'), { ...about, workers, messages }, () => {
-        const of = descriptor.parentId === null ? '' : `, worker of ${shortId(descriptor.parentId)}`;
-        const who = `${shown(agent.name ?? 'unknown agent', 40)}${of}, ${shown(agent.model ?? 'unknown model', 80)}`;
-        const page = createPage(lookOf(io));
-        return [
-          `Session ${nameSession(session)}: ${who}`,
-          ...(messages.length === 0 ? [nothingKept(session)] : []),
-          ...messages.flatMap((entry) => entryLines(entry, session, page)),
-          ...(workers.length === 0 ? [] : ['', 'Workers: untildone transcript ID']),
-          ...workers.map((worker) => `  ${describeWorker(worker)}`),
-        ];
-      });
-    }),
-};
+  async answer({ given, io, store, session }) {
+    const rows = (await store.transcript(session.id, 0)).messages;
+    const messages = transcriptEntries(rows, given.has('all'));
+    const workers = await readWorkers(store, session);
+    const { parentId } = session.descriptor;
+    const { name, model } = session.agent;
+    const of = parentId === null ? '' : `, worker of ${shortId(parentId)}`;
+    const who = `${shown(name ?? 'unknown agent', 40)}${of}, ${shown(model ?? 'unknown model', 80)}`;
+    const page = createPage(lookOf(io));
+    return {
+      json: { parent: parentId, agent: name, model, workers, messages },
+      lines: [
+        `Session ${nameSession(session)}: ${who}`,
+        ...(messages.length === 0 ? [nothingKept(session)] : []),
+        ...messages.flatMap((entry) => entryLines(entry, session, page)),
+        ...(workers.length === 0 ? [] : ['', 'Workers: untildone transcript ID']),
+        ...workers.map((worker) => `  ${describeWorker(worker)}`),
+      ],
+    };
+  },
+});
 
 /** Of a host we keep events and the plan, never what was said. */
 function nothingKept(session: Session): string {

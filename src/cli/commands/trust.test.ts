@@ -60,10 +60,10 @@ describe('untildone trust', () => {
 
   it('V10: is refused beneath an agent and without a terminal, and then nothing is kept', async () => {
     write({ mode: 'off' });
-    const beneath = { whyNoHuman: async () => 'Only a human may say this.' };
+    const beneath = { whyNoHuman: async () => 'Only a human may do this.' };
     expect(await bench.runWith(beneath, 'trust', '--yes')).toMatchObject({
       code: 1,
-      err: 'untildone: Only a human may say this.\n',
+      err: 'untildone: Only a human may do this.\n',
     });
     expect((await bench.runWith(beneath, 'trust', 'revoke')).code).toBe(1);
     expect(existsSync(kept())).toBe(false);
@@ -98,7 +98,7 @@ describe('untildone trust', () => {
   });
 
   it('what `config init` wrote at a human’s word is accepted; without a human it is not, which is said', async () => {
-    const whyNoHuman = async () => 'Only a human may say this.';
+    const whyNoHuman = async () => 'Only a human may do this.';
     const { err } = await bench.runWith({ whyNoHuman }, 'config', 'init');
     expect(err).toContain('The difference is ignored until you accept it: run `untildone trust`.');
     expect(existsSync(kept())).toBe(false);

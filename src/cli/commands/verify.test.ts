@@ -84,16 +84,13 @@ describe('verify: a session', () => {
     expect(readFileSync(join(bench.project, '.git', 'runs'), 'utf8')).toBe('x\n');
     const lines = out.replace(/\d+ ms|\d+\.\d s/g, '0 ms').split('\n');
     expect(lines).toEqual([
-      `2 checks of session alpha-0001 in ${bench.project}`,
+      `2 checks of session alpha-0001 “Work” in ${bench.project}`,
       '[1/2] running unit',
-      '[1/2] passed after 0 ms: unit (goal and 2 todos)',
+      '✓ check "unit" passed (0 ms): for the goal and 2 todos',
       '[2/2] running lint',
       '[2/2] failed, running once more: lint',
-      '[2/2] failed after 0 ms: lint (“Test it”)',
-      '      echo "a.ts:4 unused"; exit 1 exited with 1 instead of 0.',
-      '',
-      'The end of the output of lint:',
-      '  a.ts:4 unused',
+      '✗ check "lint" failed (0 ms): echo "a.ts:4 unused"; exit 1 exited with 1 instead of 0. For “Test it”.',
+      '  │ a.ts:4 unused',
       '',
       'Failed: 1 of 2 checks.',
       '',
@@ -150,8 +147,8 @@ describe('verify: a session', () => {
     await addSession(policyOf([odd], ['odd']));
     const { code, out } = await bench.run('verify');
     expect(code).toBe(3);
-    expect(out).toContain('failed first, passed when run again');
-    expect(out).toContain('1 flaky check');
+    expect(out).toContain('passed only when run again (flaky)');
+    expect(out).toContain('Flaky: 1 of 1 check. A check that passes only sometimes proves nothing.');
     expect(await evidence()).toMatchObject([{ check: 'odd', result: 'passed', flaky: true }]);
   });
 
@@ -214,7 +211,7 @@ describe('verify: a session', () => {
     const { code, out } = await bench.run('verify');
     expect(code).toBe(3);
     expect(out).toBe(
-      'Nothing to verify: session alpha-0001 has no checks.\n2 todos without a check: only the agent’s word covers that.\n',
+      'Nothing to verify: session alpha-0001 “Work” has no checks.\n2 todos without a check: only the agent’s word covers that.\n',
     );
   });
 
@@ -270,7 +267,7 @@ describe('verify: a session', () => {
     const { out } = await bench.runWith({ isTTY: true, env: { ...bench.env, NO_COLOR: '1' } }, 'verify');
     // A busy machine paints more than once.
     const painted = out.replaceAll('\r\u001b[2K', '|');
-    expect(painted).toMatch(/(?:\|\[1\/1\] running unit, \d+ s)+\|\[1\/1\] passed/u);
+    expect(painted).toMatch(/(?:\|\[1\/1\] running unit, \d+ s)+\|✓ check "unit" passed/u);
     expect(out).not.toContain('running unit\n');
     const dumb = await bench.runWith({ isTTY: true, env: { ...bench.env, TERM: 'dumb' } }, 'verify');
     expect(dumb.out).not.toContain('\u001b');
@@ -289,9 +286,9 @@ describe('verify: a plan file', () => {
     expect(code).toBe(0);
     expect(out).toContain('3 checks of PLAN.md');
     expect(out).toContain('\nPassed: 3 checks.\n');
-    expect(out).toMatch(/^\[1\/3\] passed after [\d.]+ m?s: \$ echo goal \(goal\)$/m);
-    expect(out).toMatch(/passed after [\d.]+ m?s: unit \(“Write it”\)$/m);
-    expect(out).toMatch(/passed after [\d.]+ m?s: \$ test -e PLAN\.md \(“Test it”\)$/m);
+    expect(out).toMatch(/^✓ check "echo goal" passed \([\d.]+ m?s\): for the goal$/m);
+    expect(out).toMatch(/"unit" passed \([\d.]+ m?s\): for “Write it”$/m);
+    expect(out).toMatch(/"test -e PLAN\.md" passed \([\d.]+ m?s\): for “Test it”$/m);
     expect(existsSync(bench.home)).toBe(false);
   });
 

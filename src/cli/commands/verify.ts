@@ -23,9 +23,11 @@ import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { findSession, noSessionsYet, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { readPolicyFor, withStore } from '../open-runtime.ts';
-import { complain, count, createPaint, printJson, printWrapped, type Style, shown } from '../print.ts';
-import { cutToWidth, lastLines, lookOf } from '../show/page.ts';
-import { formatShort, whyNotPassed } from '../show/words.ts';
+import { complain, count, printLines, printWrapped, shown, tell } from '../print.ts';
+import { nameSession } from '../session-name.ts';
+import { checkLines } from '../show/event-lines.ts';
+import { createPage, lookOf } from '../show/page.ts';
+import { whyNotPassed } from '../show/words.ts';
 
 type VerifyResult = VerifiedCheck['result'] | 'nothing' | 'interrupted';
 
@@ -127,10 +129,9 @@ async function verifyTarget(given: Arguments, io: Io, target: VerifyTarget, stor
   try {
     const place = { clock: io.clock, environment: io.env, store, signal: ending.signal };
     const results = await runWanted(target, { ...place, ...progress });
-    progress.close();
     const result = overallResult(target, results);
-    if (json) printJson(io, toJson(target, results, result));
-    else tell(io, target, results, result);
+    progress.close();
+    tell(io, json, toJson(target, results, result), () => summary(target, results, result));
     return exitCodes[result];
   } finally {
     progress.close();
@@ -149,19 +150,18 @@ function overallResult({ wanted }: VerifyTarget, results: readonly VerifiedCheck
 }
 
 function nameOf({ source, session, file }: VerifyTarget): string {
-  if (source === 'session') return `session ${shown(session?.id ?? '', 80)}`;
+  if (session !== null) return `session ${nameSession(session)}`;
   return source === 'plan-file' ? shown(file ?? '', 200) : 'the configuration';
 }
 
 const eraseLine = '\r\u001b[2K';
 const repaintMs = 1000;
-const styles: Readonly<Record<VerifiedCheck['result'], Style>> = {
-  ...{ passed: 'green', failed: 'red', flaky: 'yellow', waiting: 'yellow' },
-};
+/** Of what a failed check printed: more than a run shows, since a log of CI may be all that there is. */
+const tailLines = 20;
 
-/** A line when a check starts and one when it has ended; on a terminal the first is painted over until then. */
+/** A line while a check runs, painted over on a terminal, and then what `run` says of it. */
 function createProgress(io: Io, total: number) {
-  const paint = createPaint(io);
+  const page = createPage(lookOf(io));
   const isLive = io.isTTY && io.env['TERM'] !== 'dumb';
   let repaint: ReturnType<typeof setInterval> | null = null;
 
@@ -181,9 +181,7 @@ function createProgress(io: Io, total: number) {
     const show = (): void => {
       const timed = `${line}, ${Math.floor((performance.now() - since) / 1000)} s`;
       // One column is left free: some terminals wrap as soon as the last one is written.
-      io.stdout.write(
-        `${eraseLine}${cutToWidth(timed, Math.max(1, (process.stdout.columns || 80) - 1), '…')}`,
-      );
+      io.stdout.write(`${eraseLine}${page.clip(timed, (page.width ?? 80) - 1)}`);
     };
     show();
     repaint = setInterval(show, repaintMs);
@@ -193,75 +191,62 @@ function createProgress(io: Io, total: number) {
     close,
     onStarted: (wanted: WantedCheck, index: number) => begin('running', wanted, index),
     onRepeated: (wanted: WantedCheck, index: number) => begin('failed, running once more:', wanted, index),
-    onEnded({ wanted, result, milliseconds, sentence }: VerifiedCheck, index: number) {
+    onEnded({ wanted, result, ...seen }: VerifiedCheck) {
       close();
-      const place = `[${index + 1}/${total}]`;
-      const took = result === 'waiting' ? '' : ` after ${formatShort(milliseconds)}`;
+      const { id: check } = wanted;
       const purpose = describePurpose(wanted);
-      const about = `${shown(wanted.id, 120)}${purpose === '' ? '' : ` (${purpose})`}`;
-      const bare = whyNotPassed({ check: wanted.id.replace(/^\$ /u, ''), sentence });
-      const why = result === 'flaky' ? `failed first, passed when run again: ${bare}` : bare;
-      printWrapped(io, [
-        `${place} ${paint(styles[result], result)}${took}: ${about}`,
-        ...(result === 'passed' ? [] : [`${' '.repeat(place.length)} ${shown(why, 300)}`]),
-      ]);
+      const why = `${whyNotPassed({ check, sentence: seen.sentence })} For ${purpose}.`;
+      const sentence = result === 'passed' ? `for ${purpose}` : why;
+      const isFlaky = result === 'flaky';
+      const ended = {
+        ...seen,
+        check,
+        result: isFlaky ? 'passed' : result,
+        flaky: isFlaky,
+        sentence,
+      } as const;
+      printLines(io, checkLines(page, ended, tailLines));
     },
   };
 }
 
-/** `goal`, `goal and 3 todos`, `3 todos`, or the title of the only todo. */
+/** `the goal`, `the goal and 3 todos`, `3 todos`, or the title of the only todo. */
 export function describePurpose({ forGoal, todos }: Pick<WantedCheck, 'forGoal' | 'todos'>): string {
-  const [only] = todos;
-  const named = todos.length === 1 && only !== undefined ? `“${shown(only.title, 60)}”` : null;
-  const of = todos.length === 0 ? null : (named ?? count(todos.length, 'todo'));
-  return [forGoal ? 'goal' : null, of].filter((part) => part !== null).join(' and ');
-}
-
-function tell(io: Io, target: VerifyTarget, results: readonly VerifiedCheck[], result: VerifyResult): void {
-  const left = target.wanted.length - results.length;
-  if (result === 'interrupted')
-    complain(io, `Interrupted: ${count(left, 'check')} of ${target.wanted.length} did not end.`);
-  printWrapped(io, [...failureTails(io, results), ...summary(target, results, result)]);
-}
-
-/** Failures whose output is shown, and lines of each. */
-const mostTails = 10;
-const tailLines = 20;
-
-/** The end of what each failed check printed. */
-function failureTails(io: Io, results: readonly VerifiedCheck[]): string[] {
-  const failed = results.filter(({ result, tail }) => result === 'failed' && tail.trim() !== '');
-  return failed.slice(0, mostTails).flatMap(({ wanted, tail }) => {
-    const lines = lastLines(tail, tailLines, lookOf(io).unicode).map((line) => `  ${shown(line, 200)}`);
-    return ['', `The end of the output of ${shown(wanted.id, 60)}:`, ...lines];
-  });
+  const [only, second] = todos;
+  const of = only && (second === undefined ? `“${shown(only.title, 60)}”` : count(todos.length, 'todo'));
+  return [forGoal ? 'the goal' : '', of].filter(Boolean).join(' and ');
 }
 
 function summary(target: VerifyTarget, results: readonly VerifiedCheck[], overall: VerifyResult): string[] {
   const { uncovered, edited, hidden, session, source, wanted } = target;
+  const all = count(wanted.length, 'check');
   const number = (one: VerifiedCheck['result']): number =>
     results.filter(({ result }) => result === one).length;
-  const [failed, waiting, flaky] = [number('failed'), number('waiting'), number('flaky')];
   const how = session === null ? 'It is answered in a session.' : '`untildone approve` answers it.';
   const nothing =
     source === 'configuration'
       ? 'there are no sessions yet in this directory, and its configuration names no check on the goal'
       : `${nameOf(target)} has no checks`;
-  const lines = [
-    overall === 'nothing' ? `Nothing to verify: ${nothing}.` : null,
-    overall === 'passed' ? `Passed: ${count(wanted.length, 'check')}.` : null,
-    failed === 0 ? null : `Failed: ${failed} of ${count(wanted.length, 'check')}.`,
-    uncovered === 0
-      ? null
-      : `${count(uncovered, 'todo')} without a check: only the agent’s word covers that.`,
-    waiting === 0 ? null : `${count(waiting, 'check')} for a human without an answer. ${how}`,
-    flaky === 0 ? null : `${count(flaky, 'flaky check')}: a pass that comes and goes proves nothing.`,
-    edited.length === 0
-      ? null
-      : `${edited.map((path) => shown(path, 200)).join(', ')} was changed since your message; what it says about checks counts from the next one.`,
-    hidden.length === 0 ? null : hiddenSentence(hidden),
-  ].filter((line) => line !== null);
-  return overall === 'nothing' || lines.length === 0 ? lines : ['', ...lines];
+  const changed = edited.map((path) => shown(path, 200)).join(', ');
+  const sentences: readonly (readonly [applies: boolean | number, sentence: string])[] = [
+    [overall === 'nothing', `Nothing to verify: ${nothing}.`],
+    [overall === 'passed', `Passed: ${all}.`],
+    [overall === 'interrupted', `Interrupted: ${wanted.length - results.length} of ${all} did not end.`],
+    [number('failed'), `Failed: ${number('failed')} of ${all}.`],
+    [uncovered, `${count(uncovered, 'todo')} without a check: only the agent’s word covers that.`],
+    [number('waiting'), `${count(number('waiting'), 'check')} for a human without an answer. ${how}`],
+    [
+      number('flaky'),
+      `Flaky: ${number('flaky')} of ${all}. A check that passes only sometimes proves nothing.`,
+    ],
+    [
+      edited.length,
+      `${changed} was changed since your message; what it says about checks counts from the next one.`,
+    ],
+    [hidden.length, hiddenSentence(hidden)],
+  ];
+  const lines = sentences.flatMap(([applies, sentence]) => (applies ? [sentence] : []));
+  return overall === 'nothing' ? lines : ['', ...lines];
 }
 
 function toJson(target: VerifyTarget, results: readonly VerifiedCheck[], result: VerifyResult) {

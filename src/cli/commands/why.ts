@@ -8,20 +8,19 @@ import { texts } from '../../core/texts.ts';
 import type { EvidenceRow } from '../../engine/host.ts';
 import { latestResults } from '../../engine/session-record.ts';
 import type { Store, StoredDecision } from '../../engine/store.ts';
-import { type Command, jsonOption, numberOf } from '../command.ts';
+import { numberOf } from '../command.ts';
 import { describeAnswer } from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
-import { withSession } from '../find-session.ts';
+import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { createPaint, fields, shown, tell } from '../print.ts';
-import { nameSession, sessionFields } from '../session-name.ts';
+import { createPaint, fields, shown } from '../print.ts';
+import { nameSession } from '../session-name.ts';
 import { checkName, whyNotPassed } from '../show/words.ts';
 
 /** Of the text that was sent; --rules and --json have all of it. */
 const longestText = 300;
 
-export const why: Command = {
-  takes: '[session]',
+export const why = sessionCommand({
   about: [
     'Explains the last decision of a session, or the Nth, in five lines: what happened, the rule that answered, the\nnumbers that it looked at, the check that failed, and the text that the agent was sent.',
     'With --rules: every rule in the order in which they are asked. Rules before the one that answered had nothing to\nsay; those after it were not asked.',
@@ -29,25 +28,21 @@ export const why: Command = {
   options: {
     decision: { value: 'N', summary: 'The Nth decision of the session instead of the last.' },
     rules: { summary: 'All rules in order, and the whole text.' },
-    ...jsonOption,
   },
-  async run(given, io) {
-    const wanted = numberOf(given, 'decision');
-    return withSession(io, given.positional(0), async (store, session) => {
-      const explained = await explain(store, session, wanted);
-      const { stored, latest, text, failedChecks } = explained;
-      const rules = markRules(stored.decision) ?? [];
-      const json = {
-        ...{ ...stored, latest, rules, texts: markTexts(stored.decision) },
-        ...{ title: sessionFields(session).title, text, failedChecks },
-      };
-      return tell(io, given.has('json'), json, () => [
+  check: (given) => numberOf(given, 'decision'),
+  async answer({ given, io, store, session }) {
+    const explained = await explain(store, session, numberOf(given, 'decision'));
+    const { stored, latest, text, failedChecks } = explained;
+    const rules = markRules(stored.decision) ?? [];
+    return {
+      json: { ...stored, latest, rules, texts: markTexts(stored.decision), text, failedChecks },
+      lines: [
         ...fiveLines(session, explained, io),
         ...(given.has('rules') ? ['', ...ruleLines(explained, io)] : []),
-      ]);
-    });
+      ],
+    };
   },
-};
+});
 
 interface Explained {
   readonly stored: StoredDecision;

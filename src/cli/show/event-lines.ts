@@ -86,7 +86,11 @@ function toolEndedLines(page: Page, state: ViewState, event: EventOf<'tool-ended
   return [line, ...page.entry({ indent: 4, text: complaint, style: 'red', cut: true })];
 }
 
-function checkLines(page: Page, event: EventOf<'check-ended'>): string[] {
+export function checkLines(
+  page: Page,
+  event: Omit<EventOf<'check-ended'>, 'type' | 'at' | 'sessionId' | 'todoId'>,
+  most: number = tailLines,
+): string[] {
   const { check, result, flaky, milliseconds, tail } = event;
   const { signs, unicode } = page;
   const looks = {
@@ -104,7 +108,7 @@ function checkLines(page: Page, event: EventOf<'check-ended'>): string[] {
   return [
     // In ASCII the marks are words, and the words stand here already.
     ...page.entry({ mark: unicode ? mark : signs.notice, markStyle, text }),
-    ...(isBroken ? tailOf(page, tail, tailLines) : []),
+    ...(isBroken ? tailOf(page, tail, most) : []),
   ];
 }
 
