@@ -19,7 +19,7 @@ const todo = (index: number, completed: number): TodoView => ({
 const view = openLiveView({
   kind: 'run',
   io: processIo(),
-  perform: () => process.exit(1),
+  hand: { interrupt: () => process.exit(1) },
   onFailure: () => process.exit(2),
 });
 const tell = (event: object): void => view.emit({ at: Date.now(), sessionId, ...event } as AgentEvent);

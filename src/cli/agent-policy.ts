@@ -13,9 +13,9 @@ import { protectedPathsId } from '../core/check-specs.ts';
 import type { Origin, Origins } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
-import { closestName, type Problem, problemSentence } from '../core/problem.ts';
+import { closestName, type Problem } from '../core/problem.ts';
 import { ownValue } from '../core/schema.ts';
-import { type Settings, settingTable } from '../core/settings.ts';
+import { type Settings, settingsForAgent, settingTable } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
 import { findUserConfigDirectory, type PolicyResult, type PolicySources } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
@@ -27,19 +27,23 @@ import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
 import { complain, count, shown } from './print.ts';
 
+/** `whole`: the settings with what stands under `agents.run`; `settings`: those of our own agent. */
 export function readAgentPolicyFor(
   io: Io,
   projectDirectory: string | null,
   flags?: PolicySources['flags'],
-): PolicyResult {
+):
+  | (PolicyResult & { ok: false })
+  | (PolicyResult & { ok: true } & Readonly<Record<'whole' | 'settings', Settings>>) {
   const result = readPolicyFor(io, projectDirectory, flags);
   if (!result.ok) return result;
-  const { settings } = result.policy;
-  const unknown = unknownAllowedTool(settings);
+  const whole = ownAgentSettings(result.policy.settings, result.origins);
+  const settings = settingsForAgent(whole, ownAgentName);
   const types = workerTypes(settings, result.origins);
+  const unknown = unknownAllowedTool(settings);
   const problems = [...(unknown === null ? [] : [unknown]), ...(types.ok ? [] : [asProblem(types.error)])];
   const warnings = [...result.warnings, ...(types.ok ? types.warnings.map(asProblem) : [])];
-  if (problems.length === 0) return { ...result, warnings };
+  if (problems.length === 0) return { ...result, warnings, whole, settings };
   const { files, project } = result;
   return { ok: false, problems: problems.map((each) => ({ ...each, file: null })), warnings, files, project };
 }
@@ -77,11 +81,10 @@ function asProblem(sentence: string): Problem {
   return { path: '', message: sentence };
 }
 
-/** The workers of a run with their models; what a project's file may not say about them is left out, with a word. */
+/** The workers of a run with their models. */
 export async function prepareWorkers(io: Io, settings: Settings, origins: Origins) {
   const types = workerTypes(settings, origins);
   if (!types.ok) throw new UntildoneError('invalid-config', types.error);
-  for (const warning of types.warnings) complain(io, `warning: ${warning}`);
   const workers: Worker[] = [];
   for (const type of types.workers) {
     const { name, modelName } = type;
@@ -113,8 +116,6 @@ export async function permissionsOf(
   const [flag, other] = modes.filter((mode) => given.has(mode));
   if (flag !== undefined && other !== undefined)
     throw new UntildoneError('usage', `--${flag} and --${other} contradict each other.`);
-  const unknown = unknownAllowedTool(settings);
-  if (unknown !== null) throw new UntildoneError('invalid-config', problemSentence(unknown));
   const asks = !given.has('json') && (await canAnswerHere(io));
   const mode = flag ?? permissions.mode ?? (asks ? 'ask' : 'allow-list');
   // A session that has asked its human goes on asking, unless a flag names another mode.

@@ -8,7 +8,7 @@ import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-
 import type { CheckerOptions } from '../checks/checker.ts';
 import { frozenBy, withIgnoreRules } from '../checks/git.ts';
 import { protectPolicy } from '../checks/protected-paths.ts';
-import { couldNotStart, runCheck } from '../checks/run-check.ts';
+import { lookBefore } from '../checks/run-check.ts';
 import { type CheckSpec, protectedPathsId } from '../core/check-specs.ts';
 import { messageOf, UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
@@ -24,13 +24,13 @@ import { createRunNotifier } from './notify.ts';
 import { openParts, openPlanFileSync } from './open-runtime.ts';
 import { complain } from './print.ts';
 import { shortId } from './session-name.ts';
+import type { Hand } from './show/keys.ts';
 import {
   createPrinter,
   drawsView,
   type OutputChoice,
   plainTerminalOutput,
   printedOutput,
-  type RunHand,
   type RunOutput,
 } from './show/output.ts';
 
@@ -88,7 +88,7 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
   const onInterrupt = (): void => {
     interrupts += 1;
     // First of all: what follows writes to the store, which may be busy for seconds.
-    if (interrupts <= 2) output.stopAsked(interrupts === 1 ? 'after-step' : 'now');
+    if (interrupts <= 2) output.emit({ type: 'stop-asked', how: interrupts === 1 ? 'after-step' : 'now' });
     if (interrupts > 1) {
       ending.abort();
       control?.stopNow();
@@ -109,9 +109,15 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
     session.hear?.(null, watched);
     onInterrupt();
   };
+  /** An agent that makes itself a terminal has keys too. */
+  const asHuman = async (work: (run: HumanControl) => unknown): Promise<unknown> => {
+    if (control === null) return 'The run has not begun: say it again in a moment.';
+    return (await io.whyNoHuman()) ?? work(control);
+  };
   const output = await openRunOutput(io, session, {
     interrupt: onHumanInterrupt,
-    control: () => control,
+    say: ({ text }) => asHuman((run) => run.say(text)),
+    answer: ({ requestId, remembered }) => asHuman((run) => run.answer(requestId, remembered)),
     pause: acts.pause,
     resume: acts.resume,
   });
@@ -135,7 +141,7 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
   try {
     // An agent that makes itself a terminal must not answer for the human.
     const here = output.ask !== null && (await io.whyNoHuman()) === null;
-    const { policy, checker, lookBefore } = await prepareChecks(
+    const { policy, checker } = await prepareChecks(
       quiet,
       store,
       session,
@@ -144,7 +150,8 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
     );
     const realPath = planFileOf(policy);
     // V3: the agent can edit the file; only checks that the human's message froze are put on its new lines.
-    const isAllowed = (check: string): boolean => Object.hasOwn(policy.checks ?? {}, check);
+    const specs: Readonly<Record<string, CheckSpec>> = policy.checks ?? {};
+    const isAllowed = (check: string): boolean => Object.hasOwn(specs, check);
     const isNamed = session.namesPlan ?? false;
     const planFile =
       realPath === null
@@ -155,7 +162,11 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
       asking: { ...noAsking, ...session.asking, here },
       policy,
       checker,
-      lookBefore,
+      lookBefore(check, signal) {
+        // Not the mark of the agent, whose processes end when it is resumed.
+        const mark = { session: `check of ${sessionId}`, environment: io.env, now: io.clock.now };
+        return lookBefore(specs[check], { directory: session.directory, signal, ...mark });
+      },
       store,
       clock: io.clock,
       identifiers: createIdentifiers(io.clock),
@@ -185,7 +196,7 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
 }
 
 /** The live view, lines, or NDJSON. The view is loaded only where it is drawn. */
-async function openRunOutput(io: Io, choice: OutputChoice, hand: RunHand): Promise<RunOutput> {
+async function openRunOutput(io: Io, choice: OutputChoice, hand: Hand): Promise<RunOutput> {
   if (drawsView(io, choice)) {
     try {
       return (await import('./show/live-view.ts')).openRunView(io, hand);
@@ -235,17 +246,5 @@ async function prepareChecks(
     },
   };
   const { checker } = openParts(io, store, { checker: watching });
-  const { policy } = prepared;
-  const specs: Readonly<Record<string, CheckSpec>> = policy.checks ?? {};
-  const lookBefore = async (id: string, stopped: AbortSignal) => {
-    const spec = specs[id];
-    if (spec === undefined || spec.kind === 'human' || spec.kind === 'protected') return null;
-    const { directory, sessionId } = session;
-    // Not the mark of the agent, whose processes end when it is resumed.
-    const place = { directory, environment: io.env, session: `check of ${sessionId}`, now: io.clock.now };
-    const seen = await runCheck(spec, { ...place, signal: stopped });
-    const result = couldNotStart(seen) ? ('cannot-start' as const) : seen.result;
-    return stopped.aborted ? null : { result, sentence: seen.sentence };
-  };
-  return { policy, checker, lookBefore };
+  return { policy: prepared.policy, checker };
 }

@@ -9,8 +9,16 @@ import type { Io } from './io.ts';
 import { wrapPrompt } from './print.ts';
 
 export const approvalPrompt = 'Approve? [y: yes; n or a reason: no; Enter: leave it open] ';
-export const permissionPrompt =
-  'Allow? [y: once; s: for this session; a: always in this folder; n: no; Enter: leave it open] ';
+
+/** The answers to a permission: the letter that gives it, and what it means. */
+export const permissionAnswers = {
+  once: ['y', 'once'],
+  session: ['s', 'for this session'],
+  always: ['a', 'always in this folder'],
+  no: ['n', 'no'],
+} as const satisfies Record<PermissionChoice, readonly [letter: string, means: string]>;
+const offers = Object.values(permissionAnswers).map(([letter, means]) => `${letter}: ${means}`);
+export const permissionPrompt = `Allow? [${offers.join('; ')}; Enter: leave it open] `;
 
 /** Somebody sits here and may answer: a terminal for both ways, and no agent above. */
 export async function canAnswerHere(io: Io): Promise<boolean> {
@@ -48,13 +56,6 @@ export function readApproval(said: string): HumanAnswer | null {
   return isNearAnswer(words) ? null : { approved: false, reason: words };
 }
 
-const choices: readonly (readonly [RegExp, PermissionChoice])[] = [
-  [/^(?:y|yes|once)$/iu, 'once'],
-  [/^(?:s|session)$/iu, 'session'],
-  [/^(?:a|always)$/iu, 'always'],
-  [/^(?:n|no)$/iu, 'no'],
-];
-
 const nearAnswers = /^(?:[a-z?!.]{1,2}|yep|yeah|yup|okay|sure|allow|maybe|nope|nah|never|deny)$/iu;
 
 /** No answer, but meant as one: such a word is told to nobody else. */
@@ -68,7 +69,10 @@ export function notUnderstood(said: string, answers = permissionLetters): string
   return `"${oneLine(said, 40)}" was not understood; answer ${answers}.`;
 }
 
-/** null: not an answer, so that it stays open. */
+/** A letter or a whole word; null: not an answer, so that it stays open. */
 export function readPermission(said: string): PermissionChoice | null {
-  return choices.find(([pattern]) => pattern.test(said.trim()))?.[1] ?? null;
+  const word = said.trim().toLowerCase();
+  const isMeant = (choice: PermissionChoice): boolean =>
+    word === choice || word === permissionAnswers[choice][0] || (choice === 'once' && word === 'yes');
+  return (Object.keys(permissionAnswers) as PermissionChoice[]).find(isMeant) ?? null;
 }

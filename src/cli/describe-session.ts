@@ -12,7 +12,7 @@ import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
 import { count, shown } from './print.ts';
 import { shortId } from './session-name.ts';
-import { continuationName, type Standing, standingNames, standingOf, standings } from './show/words.ts';
+import { continuationName, type Standing, standingOf, tally } from './show/words.ts';
 
 /** What a parked stop attempt waits for, by the rule that made it wait. */
 const causes = {
@@ -150,17 +150,12 @@ export function standingIn({ settled }: Pick<Session, 'settled'>) {
 export function describePlan(session: State): string {
   const { plan } = session;
   if (plan.length === 0) return 'no plan';
-  const standing = plan.map(standingIn(session));
-  const amounts = [...standings].reverse().flatMap((name) => {
-    const amount = standing.filter((each) => each === name).length;
-    return amount === 0 ? [] : [`${amount} ${standingNames[name]}`];
-  });
   const { dropped, failed } = countPlan(plan);
   const remarks = [
     ...(dropped === 0 ? [] : [`${dropped} dropped from the list`]),
     ...(failed === 0 ? [] : [`${failed} with a failed check`]),
   ];
-  return `${count(plan.length, 'todo')}: ${[amounts.join(' · '), ...remarks].join('; ')}`;
+  return `${count(plan.length, 'todo')}: ${[tally(plan.map(standingIn(session)), '·'), ...remarks].join('; ')}`;
 }
 
 /** `may stop: done`, `sent back to work: todos open`, `waits: permission-pending`. */

@@ -108,13 +108,13 @@ describe('untildone attach and hosts', () => {
     const line = await openCommandLine({ steps: [runCommand('echo yes > made.txt'), say('Done.')] });
     const terminal = terminalOf(line);
     terminal.run(...line.words('run', 'Do the work.', '--model', 'openai/story'));
-    await terminal.sees('? permission: shell');
+    await terminal.sees('[y] once');
     const other = terminalOf(line);
     other.run(...line.words('attach'));
-    await other.sees('? permission: shell');
+    await other.sees('[y] once');
     await new Promise((resolve) => setTimeout(resolve, 1000));
     other.type('y');
-    await terminal.gone('? permission: shell');
+    await terminal.gone('[y] once');
     expect(await terminal.ended()).toBe(3);
     expect(terminal.scrollback()).toContain('allowed once (answered elsewhere)');
   });

@@ -6,12 +6,7 @@ import { drawLiving } from '../../src/cli/show/view.ts';
 
 const io = processIo();
 const breaksAt = Date.now() + 1000;
-const hand = {
-  interrupt: () => process.exit(130),
-  control: () => null,
-  pause: async () => {},
-  resume: async () => null,
-};
+const hand = { interrupt: () => process.exit(130) };
 process.on('SIGINT', hand.interrupt);
 const output = openRunView(io, hand, (options) =>
   openLiveView({

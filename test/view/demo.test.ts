@@ -17,7 +17,7 @@ async function open(...argv: string[]): Promise<Terminal> {
 describe('untildone demo in a terminal', () => {
   it('C3: plays by itself to its end', async () => {
     const terminal = await open();
-    await terminal.sees('? permission: shell');
+    await terminal.sees('[y] once');
     expect(terminal.screen()).toContain('The script says yes in 6 s, unless you answer first.');
     await terminal.sees('allowed once (answered elsewhere)');
     await terminal.sees('stopping after this step');
@@ -64,7 +64,7 @@ describe('untildone demo in a terminal', () => {
 
   it('S7: a person may answer first, and a no is taken as one', async () => {
     const terminal = await open();
-    await terminal.sees('? permission: shell');
+    await terminal.sees('[y] once');
     // Keys count once nobody can have meant them for something else.
     await new Promise((resolve) => setTimeout(resolve, 1500));
     terminal.press('n');

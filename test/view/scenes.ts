@@ -336,10 +336,10 @@ export const scenes: readonly Scene[] = [
     title: 'A permission is asked for; y, s, a or n answers.',
     kind: 'run',
     shows: [
-      '? permission: shell',
+      '… permission asked: shell',
       'npm publish --dry-run',
-      '[y] yes, this once',
-      '[a] always in this folder: npm publish *',
+      'a yes for longer would also allow: npm publish *',
+      '[y] once',
       '[n] no',
     ],
     events: (now) => begun(now, shell('2', 'npm publish --dry-run'), permission),
@@ -408,7 +408,7 @@ export const scenes: readonly Scene[] = [
     title: 'Forty columns.',
     kind: 'run',
     columns: 40,
-    shows: ['plan [██░░░░░░] 1/4, 1 blocked', '? permission: shell', '[y] yes, this once'],
+    shows: ['plan [██░░░░░░] 1/4, 1 blocked', '… permission asked: shell', '[y] once'],
     events: (now) =>
       begun(now, { type: 'text', text: 'The first suite is converted; now I run it.\n' }, permission),
   },
@@ -513,7 +513,7 @@ export const scenes: readonly Scene[] = [
     title: 'On a light terminal: only colours of its own palette.',
     kind: 'run',
     light: true,
-    shows: ['? permission: shell', '✋ Stop refused: 2 of 4 todos open (reminder 3 of 3)'],
+    shows: ['… permission asked: shell', '✋ Stop refused: 2 of 4 todos open (reminder 3 of 3)'],
     events: (now) => begun(now, reminder(1, 1), reminder(3, 3), permission),
   },
 ];

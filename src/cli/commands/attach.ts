@@ -103,6 +103,8 @@ async function openAttachView(
   const acts = createHumanActs({ ...io, stderr: { write: (text) => view.notice(text) } }, store, sessionId);
   /** What a key here answered: told as the human's own. */
   const answered = new Set<string>();
+  /** What came of it is seen at once. */
+  const seen = (work: Promise<unknown>): Promise<unknown> => work.finally(lookSoon);
 
   async function answer({ requestId, remembered }: Extract<ViewAct, { act: 'answer' }>) {
     answered.add(requestId);
@@ -111,19 +113,16 @@ async function openAttachView(
     return refusal;
   }
 
-  async function perform(act: ViewAct): Promise<unknown> {
-    if (act.act === 'pause') return acts.pause();
-    if (act.act === 'resume') return acts.resume();
-    if (act.act === 'stop') return acts.stop('a key in untildone attach');
-    if (act.act === 'answer') return answer(act);
-    if (act.act === 'quit' || act.act === 'interrupt') leave();
-    return null;
-  }
-
   const view = openLiveView({
     kind: 'attach',
     io,
-    perform: (act) => perform(act).finally(lookSoon),
+    hand: {
+      pause: () => seen(acts.pause()),
+      resume: () => seen(acts.resume()),
+      stop: () => seen(acts.stop('a key in untildone attach')),
+      answer: (act) => seen(answer(act)),
+      interrupt: leave,
+    },
     onFailure: (error) => {
       const instead = '`untildone attach --plain` shows it.';
       complain(io, `The live view broke (${messageOf(error)}). The session goes on; ${instead}`);

@@ -3,23 +3,21 @@
 import { realpathSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ownAgentName } from '../../agent/loop/run.ts';
 import { resolveModel } from '../../agent/models/resolve-model.ts';
 import { createCommandCheck } from '../../core/check-specs.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
 import { problemSentence } from '../../core/problem.ts';
 import { oneLine } from '../../core/safe-text.ts';
-import { settingsForAgent } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { frozenPolicy, policyProblemSentence } from '../../engine/policy.ts';
 import { createIdentifiers, errorCode, sha256 } from '../../engine/system.ts';
 import {
   askingOf,
   modeOptions,
-  ownAgentSettings,
   permissionsOf,
   prepareWorkers,
+  readAgentPolicyFor,
   refuseUnpriced,
   type TakenPlan,
   takeUp,
@@ -28,7 +26,7 @@ import { type AgentSession, runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
 import { findOwnSession, withSessions } from '../find-session.ts';
 import { asText, hasPipedInput, type Io, readInput } from '../io.ts';
-import { openOrCreateStore, readPolicyFor } from '../open-runtime.ts';
+import { openOrCreateStore } from '../open-runtime.ts';
 import { complain, refuse, shown } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
 import { nameSession, shortId } from '../session-name.ts';
@@ -63,7 +61,7 @@ export const run = {
     resume: {
       value: 'SESSION',
       optional: true,
-      summary: 'Take up a session again, in its own folder; default: the last one of this directory.',
+      summary: 'Resume a session in its own folder; default: the last one of this directory.',
     },
     ...modeOptions,
     trust: {
@@ -87,14 +85,12 @@ export const run = {
     // Its configuration is that of its own folder too.
     const io: Io = { ...here, cwd: directory };
     await settleTrust(io, given.has('trust'));
-    const policy = readPolicyFor(io, directory, given.settings);
+    const policy = readAgentPolicyFor(io, directory, given.settings);
     if (!policy.ok) {
       throw new UntildoneError('invalid-config', policy.problems.map(policyProblemSentence).join('\n'));
     }
     for (const warning of policy.warnings) complain(io, `warning: ${problemSentence(warning)}`);
-    const { origins } = policy;
-    const whole = ownAgentSettings(policy.policy.settings, origins);
-    const settings = settingsForAgent(whole, ownAgentName);
+    const { origins, whole, settings } = policy;
     const workers = await prepareWorkers(io, settings, origins);
     // The flag is a setting too, and read as one.
     const named = origins['model'] === 'flag' ? settings.model : given.text('model');

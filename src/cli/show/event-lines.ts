@@ -2,10 +2,11 @@
 // so, the plan as a bar and what changed in it. Pure.
 import displayWidth from 'fast-string-width';
 import type { EventOf, TodoView } from '../../agent/agent-event.ts';
+import { permissionAnswers } from '../ask-at-terminal.ts';
 import { formatAge } from '../describe-time.ts';
 import type { Style } from '../print.ts';
 import { shortId } from '../session-name.ts';
-import type { SessionStateSeen, ViewEvent } from './events.ts';
+import type { SessionStateSeen, ViewEvent, ViewEventOf } from './events.ts';
 import { changeSize, cleanLines, type Entry, type Page, tailOf, upTo, wrap } from './page.ts';
 import { isShort, wantedLines } from './permission-lines.ts';
 import type { CallView, FileChange, ViewState } from './state.ts';
@@ -185,9 +186,8 @@ export function todoLine(page: Page, todo: TodoView, taken = 2): string {
   return page.entry({ mark, markStyle, text: `${title}${remark}`, indent: 2, cut: true, ...style }).join('');
 }
 
-type Of<Type extends ViewEvent['type']> = Extract<ViewEvent, { type: Type }>;
 type Lines = {
-  readonly [Type in ViewEvent['type']]?: (page: Page, event: Of<Type>, state: ViewState) => string[];
+  readonly [Type in ViewEvent['type']]?: (page: Page, event: ViewEventOf<Type>, state: ViewState) => string[];
 };
 
 function told(page: Page, sign: keyof Page['signs'], markStyle: Style, text: string, more?: Partial<Entry>) {
@@ -242,12 +242,11 @@ const lines: Lines = {
     if (result === 'done') return told(page, 'notice', 'yellow', `${who} reported after ${took}`);
     return told(page, 'failed', 'red', `${who}: ${result} after ${took}. ${sentence}`);
   },
-  'permission-asked': wantedLines,
+  'permission-asked': (page, event) => wantedLines(page, event),
   'permission-answered': (page, { granted, remembered, by }) => {
-    const lengths = { once: 'once', session: 'for this session', always: 'always in this folder', no: '' };
     const where = by === 'elsewhere' ? ' (answered elsewhere)' : '';
     return granted
-      ? told(page, 'ok', 'green', `allowed ${lengths[remembered]}${where}`)
+      ? told(page, 'ok', 'green', `allowed ${permissionAnswers[remembered][1]}${where}`)
       : told(page, 'failed', 'red', `not allowed${where}`);
   },
   'human-message': (page, { text, state }) => {

@@ -33,15 +33,19 @@ type PermissionWithdrawn = Seen<'permission-withdrawn', { requestId: string }>;
 
 export type SessionEvent = RecordedEvent | SessionStateSeen | PermissionWithdrawn;
 
+/** The human's Ctrl-C, as it was understood. */
+export type StopAsked = Readonly<{ type: 'stop-asked'; how: 'after-step' | 'now' }>;
+
 /** What happens to the view itself. */
 export type ViewEvent =
   | SessionEvent
   | Readonly<{ type: 'tick'; at: number }>
   | Readonly<{ type: 'resized'; columns: number; rows: number }>
-  /** The human's Ctrl-C, as it was understood. */
-  | Readonly<{ type: 'stop-asked'; how: 'after-step' | 'now' }>
+  | StopAsked
   /** A check that only a human can answer; null: it was answered or given up. */
   | Readonly<{ type: 'check-question'; question: string | null }>;
+
+export type ViewEventOf<Type extends ViewEvent['type']> = Extract<ViewEvent, { type: Type }>;
 
 /** One event a line, exactly its fields and the version of the format: nothing is left out, cut or reworded. */
 export function createJsonPrinter(write: (text: string) => unknown): (event: SessionEvent) => void {

@@ -12,7 +12,7 @@ import { createState, reduce, type ViewState } from './state.ts';
 import { drawLiving } from './view.ts';
 
 function drawn(state: ViewState, speech: string, unicode = true): string {
-  const page = createPage({ columns: 60, color: true, unicode });
+  const page = createPage({ columns: 60, color: true, unicode }, 1);
   const living = drawLiving(page, { ...state, columns: 60 }, speech);
   return renderToString(createElement(Fragment, null, living), { columns: 60 });
 }

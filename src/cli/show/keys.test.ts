@@ -140,8 +140,8 @@ describe('keys in a session that runs elsewhere', () => {
 
   it('C3: p, r, x and q pause, resume, stop and leave', () => {
     const acts = ['p', 'r', 'x', 'q'].map((letter) => press(view('attach'), [type(letter)]).acts[0]?.act);
-    expect(acts).toEqual(['pause', 'resume', 'stop', 'quit']);
-    expect(press(view('attach'), [control('c')]).acts).toEqual([{ act: 'quit' }]);
+    expect(acts).toEqual(['pause', 'resume', 'stop', 'interrupt']);
+    expect(press(view('attach'), [control('c')]).acts).toEqual([{ act: 'interrupt' }]);
     expect(press(view('attach'), [type('z'), key('return')]).acts).toEqual([]);
   });
 
@@ -156,7 +156,7 @@ describe('keys in a session that runs elsewhere', () => {
 
   it('C3: any other key stops a countdown; q only leaves', () => {
     expect(press(view('attach', counting), [type(' ')], now + 500).acts).toEqual([{ act: 'stop' }]);
-    expect(press(view('attach', counting), [type('q')], now + 500).acts).toEqual([{ act: 'quit' }]);
+    expect(press(view('attach', counting), [type('q')], now + 500).acts).toEqual([{ act: 'interrupt' }]);
     expect(press(view('attach', counting), [key('downArrow')], now + 500).acts).toEqual([]);
   });
 });

@@ -20,12 +20,21 @@ export interface KeyPress {
 }
 
 export type ViewAct =
+  /** Ctrl-C: ends the run, or only the look at one that runs elsewhere. */
   | { readonly act: 'interrupt' }
   | { readonly act: 'say'; readonly text: string }
   | { readonly act: 'answer'; readonly requestId: string; readonly remembered: PermissionChoice }
   /** The answer to a check that only a human can answer. */
   | { readonly act: 'reply'; readonly text: string }
-  | { readonly act: 'pause' | 'resume' | 'stop' | 'quit' };
+  | { readonly act: 'pause' | 'resume' | 'stop' };
+
+/** Carries acts out; what is not in it is not for this session. A sentence that comes back is told: it says why not. */
+export type Hand = { readonly [Act in ViewAct as Act['act']]?: (act: Act) => unknown };
+
+export function perform(hand: Hand, act: ViewAct): unknown {
+  // The table pairs each act with what takes exactly that act; the compiler cannot follow the pairing.
+  return (hand[act.act] as ((act: ViewAct) => unknown) | undefined)?.(act);
+}
 
 type Pressed = Readonly<{ state: ViewState; acts: readonly ViewAct[] }>;
 const pressed = (state: ViewState, ...acts: readonly ViewAct[]): Pressed => ({ state, acts });
@@ -37,8 +46,7 @@ const pressed = (state: ViewState, ...acts: readonly ViewAct[]): Pressed => ({ s
 const quietMs = 700;
 
 export function pressKey(state: ViewState, key: KeyPress, now: number): Pressed {
-  if (key.isControl && key.text === 'c')
-    return pressed(state, state.kind === 'attach' ? { act: 'quit' } : { act: 'interrupt' });
+  if (key.isControl && key.text === 'c') return pressed(state, { act: 'interrupt' });
   if (key.isControl && key.text === 'o') return pressed({ ...state, isExpanded: !state.isExpanded });
   const scrolled = scroll(state, key);
   if (scrolled !== null) return pressed(scrolled);
@@ -62,11 +70,10 @@ export function isArmed({ input, permissions: [first] }: ViewState, now: number)
 
 function pressAttached(state: ViewState, { name, text, isControl }: KeyPress, now: number): Pressed {
   const letter = name === 'text' && !isControl ? text : '';
-  if (letter === 'q' || name === 'escape') return pressed(state, { act: 'quit' });
-  if (letter === 'p') return pressed(state, { act: 'pause' });
-  if (letter === 'r') return pressed(state, { act: 'resume' });
   // Not `s`: that grants something where a permission is asked for.
-  if (letter === 'x') return pressed(state, { act: 'stop' });
+  const acts = { p: 'pause', r: 'resume', x: 'stop', q: 'interrupt' } as const;
+  const act = name === 'escape' ? 'interrupt' : acts[letter as keyof typeof acts];
+  if (act !== undefined) return pressed(state, { act });
   const answer = answerOf(state, letter, now);
   if (answer !== null) return pressed(state, answer);
   return isCountingDown({ ...state, now }) ? pressed(state, { act: 'stop' }) : pressed(state);

@@ -9,19 +9,18 @@ import { readApproval } from '../ask-at-terminal.ts';
 import type { Io } from '../io.ts';
 import { complain } from '../print.ts';
 import type { ViewEvent } from './events.ts';
-import { type KeyPress, namedKeys, pressKey, type ViewAct } from './keys.ts';
+import { type Hand, type KeyPress, namedKeys, perform, pressKey, type ViewAct } from './keys.ts';
 import { createLinePrinter, linesOf } from './lines.ts';
 import { renderMarkdown } from './markdown.ts';
-import { printedOutput, type RunHand, type RunOutput } from './output.ts';
+import { printedOutput, type RunOutput } from './output.ts';
 import { createPage, lookOf } from './page.ts';
 import { createState, reduce, type ViewState } from './state.ts';
-import { drawLiving, spinnerMs } from './view.ts';
+import { drawLiving } from './view.ts';
 
 interface LiveViewOptions {
   readonly kind: ViewState['kind'];
   readonly io: Pick<Io, 'clock' | 'env'>;
-  /** A sentence that comes back is told: it says why not. */
-  readonly perform: (act: ViewAct) => unknown;
+  readonly hand: Hand;
   /** The view broke and is gone; the terminal is as it was. */
   readonly onFailure: (error: unknown) => void;
   /** For tests of what happens when drawing fails. */
@@ -29,28 +28,27 @@ interface LiveViewOptions {
 }
 
 /** Between two drawings: more often than ten times a second shows nothing more and costs a core. */
-const drawMs = 100;
-const idleTickMs = 1000;
+const frameMs = 100;
+/** Where nothing moves only the clock does. */
+const idleMs = 1000;
 /** Whoever looks at another's session shall not be felt: a slower spinner is enough there. */
-const attachedTickMs = 480;
+const attachedMs = 480;
 
-export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }: LiveViewOptions) {
+export function openLiveView({ kind, io, hand, onFailure, draw = drawLiving }: LiveViewOptions) {
   const { stdin, stdout } = process;
   const { clock } = io;
   const look = lookOf({ isTTY: true, env: io.env });
-  const page = createPage(look);
-  const movingMs = kind === 'attach' ? attachedTickMs : spinnerMs;
+  const page = createPage(look, 1);
   let told = '';
   const write = (text: string): void => {
     told += text;
   };
   const printer = createLinePrinter({ look, forView: true, render: renderMarkdown, write });
   let state = sized(createState(kind, clock.now()));
+  let drawn: ViewState | null = null;
   /** Finished lines, several in one text; only ever added to. */
   let finished: string[] = [];
   let shown: ReactNode = null;
-  let drawing: NodeJS.Timeout | null = null;
-  let drawnAt = 0;
   let isOver = false;
   let leaving: Promise<void> | null = null;
   /** The end of a run is printed below what the view showed, as it is: its lines are there to be copied. */
@@ -68,11 +66,15 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
 
   const living = (): ReactNode => draw(page, state, printer.speech());
 
-  function redraw(): void {
-    drawing = null;
-    drawnAt = performance.now();
+  /** Draws what changed since the last one. */
+  function frame(): void {
+    const at = clock.now();
+    const every = !isMoving(state) ? idleMs : kind === 'attach' ? attachedMs : frameMs;
+    if (at - state.now >= every) state = reduce(state, { type: 'tick', at });
+    if (state === drawn && told === '') return;
+    drawn = state;
     // Drawn first, because it may fail: lines that were taken and not shown would be lost.
-    guarded(() => show(living()));
+    show(living());
   }
 
   function show(part: ReactNode): void {
@@ -83,12 +85,6 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
     if (lines !== '') finished = [...finished.map(() => ''), text];
     shown = part;
     instance.rerender(h(InkScreen, { finished, living: part, onKey }));
-  }
-
-  function change(next: ViewState): void {
-    if (next === state || isOver) return;
-    state = next;
-    drawing ??= setTimeout(redraw, Math.max(0, drawnAt + drawMs - performance.now()));
   }
 
   /** Whatever goes wrong in here is told to the owner once, and the run goes on without the view. */
@@ -109,8 +105,7 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
   /** Takes the living part away and prints what was told and not shown yet. */
   async function leave(): Promise<void> {
     isOver = true;
-    if (drawing !== null) clearTimeout(drawing);
-    clearTimeout(ticking);
+    clearInterval(frames);
     stdout.off('resize', onResize);
     try {
       show(null);
@@ -128,7 +123,7 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
   /** What a human asked for and did not get is told, and asked for again by whoever wants it. */
   async function carryOut(act: ViewAct): Promise<void> {
     try {
-      const refusal = await perform(act);
+      const refusal = await perform(hand, act);
       if (typeof refusal === 'string') notice(refusal);
     } catch (error) {
       // Safe: nothing was done.
@@ -144,7 +139,7 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
   function onKey(key: KeyPress): void {
     guarded(() => {
       const { state: next, acts } = pressKey(state, key, clock.now());
-      change(next);
+      state = next;
       for (const act of acts) void carryOut(act);
     });
   }
@@ -154,16 +149,11 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
     guarded(() => {
       const columns = stdout.columns ?? 80;
       if (columns < state.columns && breaksLines(io.env)) {
-        const before = renderToString(h(Fragment, null, living()), { columns: state.columns });
+        const before = renderToString(h(Fragment, null, shown), { columns: state.columns });
         stdout.write('\u001b[2K\u001b[1A'.repeat(surplusRows(before.split('\n'), columns)));
       }
-      change(sized(state));
+      state = sized(state);
     });
-  }
-
-  function tick(): void {
-    guarded(() => change(reduce(state, { type: 'tick', at: clock.now() })));
-    if (!isOver) ticking = setTimeout(tick, isMoving(state) ? movingMs : idleTickMs);
   }
 
   stdout.on('resize', onResize);
@@ -177,8 +167,8 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
     incrementalRendering: true,
   });
   instance.waitUntilExit().catch(fail);
-  let ticking = setTimeout(tick, spinnerMs);
-  redraw();
+  const frames = setInterval(() => guarded(frame), frameMs);
+  guarded(frame);
 
   function emit(event: ViewEvent): void {
     // While it leaves, what is told is still printed.
@@ -190,7 +180,7 @@ export function openLiveView({ kind, io, perform, onFailure, draw = drawLiving }
         printer.print(event);
         afterwards = taken();
       } else printer.print(event);
-      change(reduce(state, event));
+      state = reduce(state, event);
     });
   }
 
@@ -250,55 +240,25 @@ export function keyPresses(input: string, key: Key): KeyPress[] {
 /**
  * The view of a run of this process: if it breaks, the run goes on and prints lines. `open` is replaced by tests of that.
  */
-export function openRunView(io: Io, hand: RunHand, open = openLiveView): RunOutput {
+export function openRunView(io: Io, hand: Hand, open = openLiveView): RunOutput {
   let lines: RunOutput | null = null;
-  let answerCheck: ((answer: HumanAnswer | null) => void) | null = null;
-
-  /** An agent that makes itself a terminal has keys too. */
-  async function asHuman(work: () => Promise<unknown>): Promise<unknown> {
-    return (await io.whyNoHuman()) ?? work();
-  }
-
-  async function perform(act: ViewAct): Promise<unknown> {
-    const control = hand.control();
-    switch (act.act) {
-      case 'say':
-        if (control === null) return 'The run has not begun: say it again in a moment.';
-        return asHuman(() => control.say(act.text));
-      case 'answer':
-        return control === null ? null : asHuman(() => control.answer(act.requestId, act.remembered));
-      case 'reply':
-        return answerCheck?.(readApproval(act.text));
-      case 'pause':
-        return hand.pause();
-      case 'resume':
-        return hand.resume();
-      default:
-        return hand.interrupt();
-    }
-  }
-
+  let answerCheck: (answer: HumanAnswer | null) => void = () => {};
   const view = open({
     kind: 'run',
     io,
-    perform,
+    hand: { ...hand, reply: ({ text }) => answerCheck(readApproval(text)) },
     onFailure: (error) => {
       lines = printedOutput(io, linesOf(io, renderMarkdown));
       complain(io, `The live view broke (${messageOf(error)}); the run goes on, in lines.`);
-      answerCheck?.(null);
+      answerCheck(null);
     },
   });
 
   return {
     emit(event) {
-      if (lines === null) view.emit(event);
-      else lines.emit(event);
-    },
-    stopAsked(how) {
-      if (lines === null) view.emit({ type: 'stop-asked', how });
-      else lines.stopAsked(how);
+      (lines ?? view).emit(event);
       // A question must not hold up the end.
-      answerCheck?.(null);
+      if (event.type === 'stop-asked') answerCheck(null);
     },
     async ask(question) {
       if (lines !== null || (await io.whyNoHuman()) !== null) return null;
@@ -306,7 +266,6 @@ export function openRunView(io: Io, hand: RunHand, open = openLiveView): RunOutp
       const answer = await new Promise<HumanAnswer | null>((resolve) => {
         answerCheck = resolve;
       });
-      answerCheck = null;
       view.emit({ type: 'check-question', question: null });
       return answer;
     },

@@ -2,7 +2,6 @@
 // somebody sits stand here.
 import { createInterface } from 'node:readline';
 import type { AgentEvent } from '../../agent/agent-event.ts';
-import type { HumanControl } from '../../agent/run-agent.ts';
 import type { HumanAnswer } from '../../checks/checker.ts';
 import { messageOf } from '../../core/error.ts';
 import { oneLine, visibleLines } from '../../core/safe-text.ts';
@@ -16,23 +15,12 @@ import {
 } from '../ask-at-terminal.ts';
 import type { Io, Output } from '../io.ts';
 import { terminalWidth, wrapPrompt } from '../print.ts';
-import { createJsonPrinter, type SessionEvent } from './events.ts';
-
-/** What a view may do to the run that it shows. */
-export interface RunHand {
-  /** As Ctrl-C: the first stops after the step, the second at once. */
-  interrupt(): void;
-  /** null: the run has not begun. */
-  control(): HumanControl | null;
-  pause(): Promise<void>;
-  /** A sentence that says why not; null: it goes on. */
-  resume(): Promise<string | null>;
-}
+import { createJsonPrinter, type SessionEvent, type StopAsked } from './events.ts';
+import { type Hand, perform } from './keys.ts';
 
 export interface RunOutput {
-  readonly emit: (event: AgentEvent) => void;
-  /** Told when the human asked the run to stop. */
-  stopAsked(how: 'after-step' | 'now'): void;
+  /** What the run tells, and that the human asked it to stop. */
+  emit(event: AgentEvent | StopAsked): void;
   /** Asks the human who looks at it and can answer what the run asks; null: nobody does. */
   readonly ask: ((question: string) => Promise<HumanAnswer | null>) | null;
   /** Where warnings go meanwhile. */
@@ -58,11 +46,12 @@ export async function createPrinter(io: Io, json: boolean): Promise<(event: Sess
   return linesOf(io, io.isTTY ? (await import('./markdown.ts')).renderMarkdown : plainSpeech);
 }
 
-export function printedOutput(io: Io, emit: (event: AgentEvent) => void): RunOutput {
+export function printedOutput(io: Io, print: (event: AgentEvent) => void): RunOutput {
   return {
-    emit,
-    stopAsked(how) {
-      if (how === 'after-step') io.stderr.write('\nStopping after this step; Ctrl-C again stops at once.\n');
+    emit(event) {
+      if (event.type !== 'stop-asked') print(event);
+      else if (event.how === 'after-step')
+        io.stderr.write('\nStopping after this step; Ctrl-C again stops at once.\n');
     },
     ask: null,
     complaints: io.stderr,
@@ -71,8 +60,8 @@ export function printedOutput(io: Io, emit: (event: AgentEvent) => void): RunOut
 }
 
 type Question =
-  | { readonly kind: 'permission'; readonly requestId: string }
-  | { readonly kind: 'approval'; readonly text: string; answer(said: HumanAnswer | null): void };
+  | { readonly requestId: string }
+  | { readonly requestId: null; readonly text: string; answer(said: HumanAnswer | null): void };
 
 /**
  * What is typed is the answer to the question that is open, or a message to the agent, which takes it up after the running
@@ -81,18 +70,20 @@ type Question =
 export function plainTerminalOutput(
   io: Io,
   print: (event: AgentEvent) => void,
-  hand: RunHand,
+  hand: Hand,
   input: NodeJS.ReadableStream = process.stdin,
 ): RunOutput {
+  /** The first of them is the one on the screen. */
   const questions: Question[] = [];
   const lines = createInterface({ input, terminal: false });
-  const fitted = (prompt: string): string => wrapPrompt(prompt, terminalWidth(io));
+  const printed = printedOutput(io, print);
 
-  /** The first of them is the one on the screen. */
   function prompt(): void {
     const [question] = questions;
-    if (question?.kind === 'permission') io.stderr.write(fitted(permissionPrompt));
-    if (question?.kind === 'approval') io.stderr.write(`\n${question.text}\n${fitted(approvalPrompt)}`);
+    if (question === undefined) return;
+    if (question.requestId === null) io.stderr.write(`\n${question.text}\n`);
+    const asks = question.requestId === null ? approvalPrompt : permissionPrompt;
+    io.stderr.write(wrapPrompt(asks, terminalWidth(io)));
   }
 
   function add(question: Question): void {
@@ -106,59 +97,51 @@ export function plainTerminalOutput(
     if (index === 0) prompt();
   }
 
-  async function hear(line: string): Promise<void> {
+  /** A sentence that comes back is for the human. */
+  async function hear(line: string): Promise<unknown> {
     const [question] = questions;
-    if (question?.kind === 'approval') {
+    if (question?.requestId === null) {
       question.answer(readApproval(line));
       return end(question);
     }
-    if (question?.kind === 'permission') {
-      const choice = readPermission(line);
-      if (choice !== null) return hand.control()?.answer(question.requestId, choice);
-      if (line.trim() === '')
-        return void io.stderr.write('Left open; y, s, a or n here, or `untildone approve` elsewhere.\n');
-      if (isNearAnswer(line))
-        return void io.stderr.write(
-          `${notUnderstood(line)} It was not sent to the agent.\n${fitted(permissionPrompt)}`,
-        );
-    }
-    await hand.control()?.say(line);
+    const remembered = question === undefined ? null : readPermission(line);
+    if (question !== undefined && remembered !== null)
+      return perform(hand, { act: 'answer', requestId: question.requestId, remembered });
+    if (question !== undefined && line.trim() === '')
+      return 'Left open; y, s, a or n here, or `untildone approve` elsewhere.';
+    if (question === undefined || !isNearAnswer(line)) return perform(hand, { act: 'say', text: line });
+    io.stderr.write(`${notUnderstood(line)} It was not sent to the agent.\n`);
+    return prompt();
   }
 
-  lines.on('line', (line) => {
-    hear(line).catch((error: unknown) => {
-      // The run goes on without what was typed; whoever typed it must know.
-      io.stderr.write(`untildone: That was not taken: ${oneLine(messageOf(error), 200)}\n`);
-    });
+  lines.on('line', async (line) => {
+    // The run goes on without what was typed; whoever typed it must know.
+    const failed = (error: unknown) => `untildone: That was not taken: ${oneLine(messageOf(error), 200)}`;
+    const sentence = await hear(line).catch(failed);
+    if (typeof sentence === 'string') io.stderr.write(`${sentence}\n`);
   });
   // Nobody is there any more: what waits for this terminal is left open.
   lines.on('close', () => {
-    for (const question of [...questions]) {
-      if (question.kind === 'approval') question.answer(null);
-      end(question);
-    }
+    for (const question of questions.splice(0)) if (question.requestId === null) question.answer(null);
   });
 
   return {
-    ...printedOutput(io, print),
+    ...printed,
     emit(event) {
-      if (event.type !== 'permission-answered') {
-        print(event);
-        if (event.type === 'permission-asked') add({ kind: 'permission', requestId: event.requestId });
-        return;
-      }
+      const about = event.type === 'permission-answered' ? event : null;
       const answered = questions.find(
-        (question) => question.kind === 'permission' && question.requestId === event.requestId,
+        ({ requestId }) => requestId !== null && requestId === about?.requestId,
       );
       // Nobody pressed Enter behind the prompt.
-      if (answered !== undefined && answered === questions[0] && event.by === 'elsewhere')
+      if (answered !== undefined && answered === questions[0] && about?.by === 'elsewhere')
         io.stderr.write('\n');
-      print(event);
+      printed.emit(event);
       if (answered !== undefined) end(answered);
+      if (event.type === 'permission-asked') add({ requestId: event.requestId });
     },
     ask: (text) =>
-      new Promise((resolve) =>
-        add({ kind: 'approval', text: oneLine(visibleLines(text).join(' '), 500), answer: resolve }),
+      new Promise((answer) =>
+        add({ requestId: null, text: oneLine(visibleLines(text).join(' '), 500), answer }),
       ),
     async close() {
       lines.close();

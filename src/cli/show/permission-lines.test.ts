@@ -30,9 +30,9 @@ describe('the lines of a permission', () => {
 
   it('S7: do not say a long command twice', () => {
     const long = `echo one\n${'echo two\n'.repeat(8)}`;
-    expect(wanted(long)).toContain('an answer for longer would cover: exactly this command');
+    expect(wanted(long)).toContain('a yes for longer would also allow: exactly this command');
     expect(wanted('npm test', { pattern: 'npm test **' })).toContain(
-      'an answer for longer would cover: npm test **',
+      'a yes for longer would also allow: npm test **',
     );
   });
 });

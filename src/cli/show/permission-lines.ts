@@ -1,20 +1,43 @@
 // A permission that is asked for, in lines that hide nothing of what is to be allowed. Pure.
+import { wrapAnsi } from 'fast-wrap-ansi';
 import type { EventOf } from '../../agent/agent-event.ts';
 import { asciiOnly, hasHidden, visibleLine } from '../../core/safe-text.ts';
 import type { Page } from './page.ts';
 
-export function wantedLines(page: Page, { tool, subject, pattern }: EventOf<'permission-asked'>): string[] {
-  const isHidden = hasHidden(subject.slice(0, longestSubject));
-  const covers = seen(page, describeCover(subject, pattern.slice(0, longestSubject)));
-  const asked = { mark: page.signs.waiting, markStyle: 'yellow' } as const;
+/** Nobody is asked about more than this; whatever else comes here is not worth a screen. */
+const longestSubject = 2000;
+const mostLines = 40;
+
+/** `most`: lines of the subject, where all of it was printed before. */
+export function wantedLines(
+  page: Page,
+  { tool, subject, pattern }: EventOf<'permission-asked'>,
+  most = Number.POSITIVE_INFINITY,
+): string[] {
+  const lines = subject.slice(0, longestSubject).split('\n', mostLines);
+  const left = subject.length - lines.join('\n').length;
+  const shown = lines.flatMap((line) => wholeLines(page, `  ${page.signs.margin} `, line));
+  const notes = [
+    ...(shown.length > most ? ['This is only part of it; all of it is above.'] : []),
+    ...(shown.length <= most && left > 0 ? [`[and ${left} more characters]`] : []),
+    ...(hasHidden(subject.slice(0, longestSubject)) ? [hiddenNote] : []),
+  ];
+  const covers = describeCover(subject, pattern.slice(0, longestSubject));
+  const asked = { mark: page.signs.waiting, markStyle: 'yellow', style: 'bold' } as const;
   return [
     ...page.entry({ ...asked, text: `permission asked: ${tool}` }),
-    ...subjectPieces(page, subject).flatMap((text) =>
-      page.entry({ mark: page.signs.margin, indent: 2, text }),
-    ),
-    ...(isHidden ? page.entry({ indent: 2, text: hiddenNote, style: 'red' }) : []),
-    ...page.entry({ indent: 2, text: `an answer for longer would cover: ${covers}` }),
+    ...shown.slice(0, most),
+    ...notes.flatMap((text) => page.entry({ indent: 2, text, style: 'red' })),
+    ...wholeLines(page, '  ', `a yes for longer would also allow: ${covers}`),
   ];
+}
+
+/** Every character of it, blanks too: what is to be allowed is neither cut nor tidied up. */
+function wholeLines(page: Page, lead: string, text: string): string[] {
+  const room = page.width === null ? null : page.width - lead.length;
+  const visible = seen(page, text);
+  const lines = room === null ? [visible] : wrapAnsi(visible, room, { hard: true, trim: false }).split('\n');
+  return lines.map((line) => `${lead}${line}`.trimEnd());
 }
 
 /** A text that is to be allowed: nothing in it is hidden, stripped or replaced by what it only resembles. */
@@ -34,22 +57,6 @@ export function isShort(subject: string): boolean {
 }
 
 const shortLength = 100;
-
-/** An entry is cut when it is longer than any honest sentence; what is allowed must be shown whole. */
-const pieceLength = 500;
-/** Nobody is asked about more than this; whatever else comes here is not worth a screen. */
-const longestSubject = 2000;
-const mostLines = 40;
-
-/** Line by line, and long lines in pieces. */
-function subjectPieces(page: Page, subject: string): string[] {
-  const lines = subject.slice(0, longestSubject).split('\n', mostLines);
-  const whole = lines.join('\n').length;
-  const pieces = lines.flatMap(
-    (line) => seen(page, line).match(new RegExp(`.{1,${pieceLength}}`, 'gsu')) ?? [''],
-  );
-  return whole === subject.length ? pieces : [...pieces, `[and ${subject.length - whole} more characters]`];
-}
 
 /** "= …" marks a command that is meant as it stands. */
 export function describePattern(pattern: string): string {

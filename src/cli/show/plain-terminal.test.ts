@@ -3,22 +3,14 @@ import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createCommandBench } from '../../../test/support/command-bench.ts';
 import { event } from '../../../test/support/sample-run.ts';
-import type { HumanControl } from '../../agent/run-agent.ts';
+import type { Hand } from './keys.ts';
 import { plainTerminalOutput } from './output.ts';
 
 function openTerminal() {
   const heard: string[] = [];
-  const control: HumanControl = {
-    stopAfterStep: async () => {},
-    stopNow: () => {},
-    say: async (text) => void heard.push(`say ${text}`),
-    answer: async (requestId, choice) => void heard.push(`answer ${requestId} ${choice}`),
-  };
-  const hand = {
-    interrupt: () => {},
-    control: () => control,
-    pause: async () => {},
-    resume: async () => null,
+  const hand: Hand = {
+    say: async ({ text }) => void heard.push(`say ${text}`),
+    answer: async ({ requestId, remembered }) => void heard.push(`answer ${requestId} ${remembered}`),
   };
   let shown = '';
   const input = new PassThrough();

@@ -3,7 +3,7 @@
 // because whoever draws them makes them safe.
 import type { EventOf, TodoView, UsageView } from '../../agent/agent-event.ts';
 import type { Outcome } from '../../core/decision.ts';
-import type { SessionStateSeen, ViewEvent } from './events.ts';
+import type { ViewEventOf as Of, SessionStateSeen, ViewEvent } from './events.ts';
 
 type Started = EventOf<'tool-started'>;
 export type FileChange = EventOf<'file-changed'>;
@@ -82,8 +82,12 @@ const longestSaid = 400;
 /** Files that are named at the end, and checks that are remembered. */
 const mostKept = 500;
 
-type Of<Type extends ViewEvent['type']> = Extract<ViewEvent, { type: Type }>;
-type Change<Type extends ViewEvent['type']> = (state: ViewState, event: Of<Type>) => Partial<ViewState>;
+/** `workerId`: whose event it is; null: that of the run's own agent. */
+type Change<Type extends ViewEvent['type']> = (
+  state: ViewState,
+  event: Of<Type>,
+  workerId: string | null,
+) => Partial<ViewState>;
 
 /** The agent moves: nothing is waited for, and nothing is held. */
 const moves = { wait: null, held: '' };
@@ -108,10 +112,13 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
     ...{ sessionId, model, startedAt: startedAt ?? at },
     ...{ outcome: null, permissions: [], queued: 0 },
   }),
-  'step-started': ({ calls }, { step }) => ({
-    ...{ ...moves, step, said: '' },
-    calls: calls.filter((call) => call.ended !== null || call.workerId !== null),
-  }),
+  'step-started': ({ calls, workers }, { step }, workerId) =>
+    workerId === null
+      ? {
+          ...{ ...moves, step, said: '' },
+          calls: calls.filter((call) => call.ended !== null || call.workerId !== null),
+        }
+      : { workers: workers.map((each) => (each.workerId === workerId ? { ...each, step } : each)) },
   text: ({ said }, { text }) => ({
     ...moves,
     said: (said + text.slice(0, longestSaid)).slice(0, longestSaid),
@@ -121,9 +128,15 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
     held: (held + text.slice(-longestHeld)).slice(-longestHeld),
   }),
   'text-held-back': (_, { text }) => ({ held: '', said: text.slice(0, longestSaid) }),
-  'tool-started': (state, event) => ({ ...moves, calls: withCall(state, event, null) }),
-  'tool-ended': (state, event) => ({ calls: withCall(state, event, null) }),
-  'file-changed': (state, event) => ({ ...withFile(state, event), calls: withCall(state, event, null) }),
+  'tool-started': (state, event, workerId) => ({
+    ...(workerId === null ? moves : {}),
+    calls: withCall(state, event, workerId),
+  }),
+  'tool-ended': (state, event, workerId) => ({ calls: withCall(state, event, workerId) }),
+  'file-changed': (state, event, workerId) => ({
+    ...withFile(state, event),
+    calls: withCall(state, event, workerId),
+  }),
   'plan-changed': (_, { todos }) => ({ todos }),
   continuation: (_, { number }) => ({ ...moves, said: '', continuations: number }),
   waiting: (_, { reason, sentence, until }) => ({ wait: { reason, sentence, until } }),
@@ -184,40 +197,18 @@ function withCall(
   return [...calls.filter((other) => other !== known), next].slice(-rememberedCalls);
 }
 
+/** What happens inside a worker is the worker's, never the run's own text; these the run shows as well. */
+const ofWorkers =
+  /^(?:step-started|tool-.*|file-changed|usage|worker-ended|permission-(?:asked|answered)|waiting|error)$/u;
+
 export function reduce(state: ViewState, event: ViewEvent): ViewState {
   const timed = 'at' in event && event.at > state.now ? { ...state, now: event.at } : state;
-  const workerId = 'sessionId' in event ? event.sessionId : null;
-  const isWorkers = workerId !== null && timed.workers.some((worker) => worker.workerId === workerId);
-  const changed = isWorkers ? workerChange(timed, event, workerId) : changeOf(timed, event);
-  return changed === null ? timed : { ...timed, ...changed };
-}
-
-/** null: none. */
-function changeOf(state: ViewState, event: ViewEvent): Partial<ViewState> | null {
+  const sessionId = 'sessionId' in event ? event.sessionId : null;
+  const workerId = timed.workers.find((worker) => worker.workerId === sessionId)?.workerId ?? null;
+  if (workerId !== null && !ofWorkers.test(event.type)) return timed;
   // The table pairs each type with the change of exactly that type; the compiler cannot follow the pairing.
-  const change = changes[event.type] as
-    | ((state: ViewState, event: ViewEvent) => Partial<ViewState>)
-    | undefined;
-  return change?.(state, event) ?? null;
-}
-
-/** What of a worker's is the run's as well. */
-const shared: readonly ViewEvent['type'][] = [
-  ...(['usage', 'worker-ended', 'permission-asked', 'permission-answered', 'waiting', 'error'] as const),
-];
-
-/** What happens inside a worker is the worker's: its steps and calls, never the run's own text. */
-function workerChange(state: ViewState, event: ViewEvent, workerId: string): Partial<ViewState> | null {
-  const { workers } = state;
-  if (event.type === 'step-started') {
-    const { step } = event;
-    return { workers: workers.map((each) => (each.workerId === workerId ? { ...each, step } : each)) };
-  }
-  if (event.type === 'tool-started' || event.type === 'tool-ended')
-    return { calls: withCall(state, event, workerId) };
-  if (event.type === 'file-changed')
-    return { ...withFile(state, event), calls: withCall(state, event, workerId) };
-  return shared.includes(event.type) ? changeOf(state, event) : null;
+  const change = changes[event.type] as Change<ViewEvent['type']> | undefined;
+  return change === undefined ? timed : { ...timed, ...change(timed, event, workerId) };
 }
 
 /** A third of the terminal is for the plan; on a tall one that is more than anyone follows. */

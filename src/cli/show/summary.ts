@@ -54,30 +54,22 @@ function todoLines(page: Page, { todos, outcome, reason }: RunEnded): string[] {
   if (todos.length === 0) return [];
   // Only so does the rule let go with `done` while some todos have no check of their own.
   const goalPassed = outcome === 'done' && reason === 'nothing-open';
-  const rank = (todo: TodoView): number => words.standings.indexOf(words.standingOf(todo, goalPassed));
+  const standing = (todo: TodoView): words.Standing => words.standingOf(todo, goalPassed);
+  const rank = (todo: TodoView): number => words.standings.indexOf(standing(todo));
+  const tally = (some: readonly TodoView[]): string => words.tally(some.map(standing), page.signs.separator);
   // What is proved is counted; named is what a human may have to look at.
   const unproved = todos.filter((todo) => rank(todo) < words.standings.indexOf('covered'));
   const listed = new Set(unproved.toSorted((one, other) => rank(one) - rank(other)).slice(0, listedTodos));
   const hidden = unproved.filter((todo) => !listed.has(todo));
-  const head = `${count(todos.length, 'todo')}: ${tally(page, todos, goalPassed)}`;
-  const rest = `and ${hidden.length} more: ${tally(page, hidden, goalPassed)}`;
   // The sentence above has said it.
-  const isSaid =
-    outcome === 'claimed' && todos.every((todo) => words.standingOf(todo, goalPassed) === 'claimed');
+  const isSaid = outcome === 'claimed' && todos.every((todo) => standing(todo) === 'claimed');
   return [
-    ...(isSaid ? [] : page.entry({ hang: 2, text: head })),
+    ...(isSaid ? [] : page.entry({ hang: 2, text: `${count(todos.length, 'todo')}: ${tally(todos)}` })),
     ...todos.filter((todo) => listed.has(todo)).flatMap((todo) => todoEntry(page, todo)),
-    ...(hidden.length === 0 ? [] : page.entry({ indent: 2, text: rest })),
+    ...(hidden.length === 0
+      ? []
+      : page.entry({ indent: 2, text: `and ${hidden.length} more: ${tally(hidden)}` })),
   ];
-}
-
-/** `5 checked · 2 claimed, not checked · 1 open`, best first. */
-function tally({ signs }: Page, todos: readonly TodoView[], goalPassed: boolean): string {
-  const counted = [...words.standings].reverse().flatMap((standing) => {
-    const amount = todos.filter((todo) => words.standingOf(todo, goalPassed) === standing).length;
-    return amount === 0 ? [] : [`${amount} ${words.standingNames[standing]}`];
-  });
-  return counted.join(` ${signs.separator} `);
 }
 
 /** With the reason, or with the agent's own word where there is nothing better. */
@@ -145,37 +137,32 @@ function describeEffort({ steps, toolCalls, continuations, milliseconds, usage }
   return [work.join(', '), tokens, words.describeCost(usage.cost)].filter((part) => part !== '').join('; ');
 }
 
-/** Only a message of the human starts a session afresh that has given up or used up what it had. */
-const wanted: Readonly<Record<string, readonly [words: string, note: string]>> = {
-  stagnant: ['what to change', 'it needs your words'],
-  exhausted: ['go on', 'your words give it a new budget'],
-  blocked: ['how to get past it', 'it needs your words'],
-  'plan-not-resumed': ['finish what is left over', 'your words take it up'],
-  'question-pending': ['your answer', 'it waits for your words'],
-  'repeated-question': ['your answer', 'it waits for your words'],
-  'paused-by-model': ['your answer', 'it waits for your words'],
+/** The one command to go on with, by reason or outcome; only a message of the human starts a session afresh that gave up. */
+const commands: Readonly<Record<string, readonly [command: string, note?: string]>> = {
+  done: ['untildone why ID'],
+  'permission-pending': ['untildone approve ID && RESUME'],
+  // Every check passed before the work as well: one more such check would prove as little.
+  'no-change': ['RESUME --check "a check that fails before the work"', 'only such a check would show it'],
+  'check-cannot-start': ['RESUME --check "npm test"', 'with a command that can start'],
+  claimed: ['RESUME --check "npm test"', 'with the command that proves it'],
+  stagnant: ['RESUME "what to change"', 'it needs your words'],
+  exhausted: ['RESUME "go on"', 'your words give it a new budget'],
+  blocked: ['RESUME "how to get past it"', 'it needs your words'],
+  'plan-not-resumed': ['RESUME "finish what is left over"', 'your words take it up'],
+  'question-pending': ['RESUME "your answer"', 'it waits for your words'],
+  'repeated-question': ['RESUME "your answer"', 'it waits for your words'],
+  'paused-by-model': ['RESUME "your answer"', 'it waits for your words'],
 };
 
 function nextLines(page: Page, { outcome, reason, sessionId, resumeCommand }: RunEnded): string[] {
   if (resumeCommand === '') return [];
   const id = shortId(sessionId);
   const resume = page.clip(resumeCommand.replace(sessionId, id), 500);
-  const [command, note = ''] = ((): readonly string[] => {
-    if (outcome === 'done') return [`untildone why ${id}`];
-    if (reason === 'permission-pending') return [`untildone approve ${id} && ${resume}`];
-    // Every check passed before the work as well: one more such check would prove as little.
-    if (reason === 'no-change')
-      return [`${resume} --check "a check that fails before the work"`, 'only such a check would show it'];
-    if (outcome === 'claimed' || reason === 'check-cannot-start')
-      return [
-        `${resume} --check "npm test"`,
-        reason === 'check-cannot-start' ? 'with a command that can start' : 'with the command that proves it',
-      ];
-    const [said, why] = wanted[reason] ?? wanted[outcome] ?? [];
-    return said === undefined ? [resume] : [`${resume} "${said}"`, why ?? ''];
-  })();
-  const line = `next: ${command}`;
+  const known = (outcome === 'done' ? undefined : commands[reason]) ?? commands[outcome];
+  const [form, note = ''] = known ?? ['RESUME'];
+  const command = form.replace('ID', id).replace('RESUME', () => resume);
   // The command must not be torn, and a remark beside it only helps where it fits.
-  const remark = note !== '' && line.length + note.length + 5 <= (page.width ?? 200) ? `   # ${note}` : '';
-  return [`next: ${page.paint('bold', command ?? resume)}${page.paint('dim', remark)}`];
+  const isFitting = command.length + note.length + 11 <= (page.width ?? 200);
+  const remark = note !== '' && isFitting ? `   # ${note}` : '';
+  return [`next: ${page.paint('bold', command)}${page.paint('dim', remark)}`];
 }

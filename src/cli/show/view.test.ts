@@ -24,7 +24,7 @@ function drawn(events: readonly ViewEvent[], look: Look = {}): string[] {
   const { columns = 80, rows = 24, color = false, unicode = true, kind = 'run', speech = '', changes } = look;
   const size = { type: 'resized', columns, rows } as const;
   const state = [size, ...events].reduce<ViewState>(reduce, createState(kind, 0));
-  const page = createPage({ columns, color, unicode });
+  const page = createPage({ columns, color, unicode }, 1);
   const living = drawLiving(page, { ...state, ...changes }, speech);
   return renderToString(createElement(Fragment, null, living), { columns }).split('\n');
 }
@@ -111,17 +111,18 @@ describe('the living part', () => {
 
   it('S7: shows what is asked, what a lasting answer would cover, and dims the keys until they count', () => {
     const lines = drawn([asked]);
-    expect(lines.join('\n')).toContain('? permission: shell\n  npm publish --tag next\n  [y] yes, this once');
-    expect(lines.join('\n')).toContain('[a] always in this folder: npm publish *');
+    expect(lines.join('\n')).toContain(
+      '… permission asked: shell\n  │ npm publish --tag next\n  a yes for longer would also allow: npm publish *\n  [y] once  [s] for this session  [a] always in this folder  [n] no',
+    );
     const later: ViewEvent = { type: 'tick', at: asked.at + 1000 };
-    expect(drawn([asked], { color: true }).join('\n')).toContain('\u001b[2m[y] yes');
-    expect(drawn([asked, later], { color: true }).join('\n')).toContain('\u001b[1m[y] yes');
+    expect(drawn([asked], { color: true }).join('\n')).toContain('\u001b[2m[y] once');
+    expect(drawn([asked, later], { color: true }).join('\n')).toContain('\u001b[1m[y] once');
   });
 
   it('S7: shows a pattern whole, however narrow the terminal is', () => {
     const long = { ...asked, pattern: `npm run ${'deploy-'.repeat(6)}all *` } as AgentEvent;
     const text = drawn([long], { columns: 40 }).join('').replace(/\s+/gu, '');
-    expect(text).toContain(`alwaysinthisfolder:npmrun${'deploy-'.repeat(6)}all*`);
+    expect(text).toContain(`alsoallow:npmrun${'deploy-'.repeat(6)}all*`);
   });
 
   it.each([
@@ -133,17 +134,23 @@ describe('the living part', () => {
     ['a line that is written over', 'touch b\rnpm\u202e test', 'touch b\\rnpm\\u202e test'],
   ])('S7: %s is shown and not stripped from what is asked', (_name, subject, visible) => {
     const text = drawn([{ ...asked, subject, pattern: `= ${subject}` } as AgentEvent]).join('\n');
-    expect(text).toContain(`? permission: shell\n  ${visible}\n  It holds characters`);
-    expect(text).toContain(`[s] yes, in this session: exactly ${visible}`);
-    expect(text).not.toContain('the whole stands above');
+    expect(text).toContain(`… permission asked: shell\n  │ ${visible}\n  It holds characters`);
+    expect(text).toContain(`a yes for longer would also allow: exactly ${visible}`);
+    expect(text).not.toContain('only part of it');
+  });
+
+  it('S7: blanks are shown as many as they are: what is to be allowed is not tidied up', () => {
+    const subject = 'rm -rf "a  b"   c';
+    expect(drawn([{ ...asked, subject } as AgentEvent])).toContain(`  │ ${subject}`);
   });
 
   it('S7: a long command is not repeated by its keys, so that the question fits', () => {
     const subject = Array.from({ length: 30 }, (_, index) => `echo ${index}`).join('\n');
     const lines = drawn([{ ...asked, subject, pattern: `= ${subject}` } as AgentEvent], { rows: 24 });
-    expect(lines.find((line) => line.includes('? permission'))).toBeDefined();
-    expect(lines).toContain('  [s] yes, in this session: exactly this command');
-    expect(lines).toContain('  [a] always in this folder: exactly this command');
+    expect(lines).toContain('… permission asked: shell');
+    expect(lines).toContain('  │ echo 1');
+    expect(lines).toContain('  This is only part of it; all of it is above.');
+    expect(lines).toContain('  a yes for longer would also allow: exactly this command');
   });
 
   it('C3: says that it stops, after the step or at once', () => {
@@ -186,7 +193,7 @@ describe('the living part', () => {
 
   it('C3: what matters most is cut last: the question before the plan, the plan before what runs', () => {
     const lines = drawn(everything, { rows: 12 });
-    expect(lines.join('\n')).toContain('? permission: shell');
+    expect(lines.join('\n')).toContain('… permission asked: shell');
     expect(lines.at(-1)).toContain('Ctrl-C stops');
   });
 });

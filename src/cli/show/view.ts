@@ -3,14 +3,13 @@
 // of a stranger is cleaned on its way in.
 import { Box, Text } from 'ink';
 import { createElement as h, type ReactNode } from 'react';
-import type { EventOf, PermissionChoice } from '../../agent/agent-event.ts';
-import { hasHidden } from '../../core/safe-text.ts';
+import { permissionAnswers } from '../ask-at-terminal.ts';
 import { count, type Style } from '../print.ts';
 import { callResult, isPlanTool, nameSeen, planHead, todoLine, toolName } from './event-lines.ts';
 import { isArmed, isCountingDown, isPaused } from './keys.ts';
 import { renderMarkdown } from './markdown.ts';
 import { cleanLine, cleanLines, cutToWidth, lastLines, type Page } from './page.ts';
-import { describeCover, hiddenNote, isShort, seen } from './permission-lines.ts';
+import { isShort, seen, wantedLines } from './permission-lines.ts';
 import { type CallView, planWindow, type ViewState, type WorkerView } from './state.ts';
 import * as words from './words.ts';
 
@@ -27,13 +26,12 @@ const longestPiece = 500;
 /** Nobody is asked about more than this. */
 const longestPattern = 2000;
 
-/** `speech`: what the agent is saying and has not finished. */
+/** `page`: one column narrower than the terminal. `speech`: what the agent is saying and has not finished. */
 export function drawLiving(page: Page, state: ViewState, speech: string): ReactNode {
   // A frame as tall as the terminal makes it scroll with every change; some wrap when the last column is written to.
   const size = { paddingRight: 1, maxHeight: Math.max(1, state.rows - 1) };
   const activity = [
-    ...drawSpeech(page, speech, state.columns - 1),
-    ...drawHeld(page, state),
+    ...drawSaid(page, state, speech),
     ...state.workers.map((worker) => drawWorker(page, state, worker)),
     ...drawCalls(page, state),
     ...drawChecks(page, state),
@@ -71,7 +69,7 @@ function row(page: Page, pieces: readonly Piece[], indent = 0): ReactNode {
 
 /** Clean and painted text on one row. Ink's own mark for what was cut is no ASCII. */
 function cut(page: Page, text: string): ReactNode {
-  const shown = page.unicode ? text : cutToWidth(text, (page.width ?? 80) - 1, page.signs.ellipsis);
+  const shown = page.unicode ? text : cutToWidth(text, page.width ?? 80, page.signs.ellipsis);
   return h(Text, { wrap: 'truncate' }, shown || ' ');
 }
 
@@ -89,7 +87,7 @@ function drawRule({ unicode, color }: Page): ReactNode {
 const unicodeFrames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const asciiFrames = ['|', '/', '-', '\\'];
 /** Slow enough to cost nothing, quick enough to look alive. */
-export const spinnerMs = 120;
+const spinnerMs = 100;
 
 /** It depends on the time alone, so that all of them move together. */
 function spinner({ unicode }: Page, now: number): string {
@@ -97,17 +95,15 @@ function spinner({ unicode }: Page, now: number): string {
   return frames[Math.floor(now / spinnerMs) % frames.length] ?? '';
 }
 
-function drawSpeech(page: Page, speech: string, width: number): ReactNode[] {
-  const text = cleanLines(speech.slice(-longestSpeech), page.unicode).trim();
-  const lines = text === '' ? [] : renderMarkdown(text, page, Math.max(8, width - 2)).slice(-speechLines);
-  const margin = page.paint('dim', page.signs.margin);
-  return lines.map((line) => cut(page, `${margin} ${line}`));
-}
-
-/** Dimmed: it is not known yet whether it is an answer (I1). */
-function drawHeld(page: Page, { held }: ViewState): ReactNode[] {
-  const lines = lastLines(held, heldLines, page.unicode);
-  return lines.map((line) => row(page, [[`${page.signs.margin} ${line}`, 'dim']]));
+/** What is held is dimmed: it is not known yet whether it is an answer (I1). */
+function drawSaid(page: Page, { held }: ViewState, speech: string): ReactNode[] {
+  const { signs, paint, unicode } = page;
+  const text = cleanLines(speech.slice(-longestSpeech), unicode).trim();
+  const said = text === '' ? [] : renderMarkdown(text, page, (page.width ?? 80) - 2).slice(-speechLines);
+  return [
+    ...said.map((line) => `${paint('dim', signs.margin)} ${line}`),
+    ...lastLines(held, heldLines, unicode).map((line) => paint('dim', `${signs.margin} ${line}`)),
+  ].map((line) => cut(page, line));
 }
 
 function drawWorker(page: Page, { now }: ViewState, { agentType, title, at, step }: WorkerView): ReactNode {
@@ -168,8 +164,7 @@ function drawPlan(page: Page, state: ViewState): ReactNode[] {
   const place = state.scroll === null || hidden === 0 ? range : `${range}, Tab goes back`;
   return [
     cut(page, `${planHead(page, todos)}${page.paint('dim', place)}`),
-    // One column is kept free.
-    ...todos.slice(first, first + shown).map((todo) => cut(page, todoLine(page, todo, 3))),
+    ...todos.slice(first, first + shown).map((todo) => cut(page, todoLine(page, todo))),
   ];
 }
 
@@ -203,42 +198,21 @@ function drawDoing(page: Page, state: ViewState): ReactNode[] {
   return [row(page, [spinner(page, now), [word, 'dim']])];
 }
 
-/** A permission, with what each key grants. */
+/** A permission as the lines tell it, and what each key grants. */
 function drawPermission(page: Page, state: ViewState): ReactNode[] {
   const [asked] = state.permissions;
   if (asked === undefined) return [];
+  // A long one was printed above, whole.
+  const lines = wantedLines(page, asked, isShort(asked.subject) ? undefined : 2);
   const others = state.permissions.length - 1;
-  const more = others === 0 ? '' : `(${count(others, 'other question')} after it)`;
-  const style = isArmed(state, state.now) ? 'bold' : 'dim';
+  const offers = asked.choices.map((choice) => permissionAnswers[choice]);
+  const keys = offers.map(([letter, means]) => `[${letter}] ${means}`).join('  ');
+  const hint = 'Enter sends your line, Esc clears it; then y, s, a, n answer.';
   return [
-    row(page, [['?', 'yellow'], ['permission:', 'bold'], [asked.tool, 'bold'], more]),
-    ...drawSubject(page, asked.subject),
-    ...choicesOf(page, asked, state).map((text) => wrapped(page, text, style)),
+    ...lines.map((line) => cut(page, line)),
+    ...(others === 0 ? [] : [row(page, [[`${count(others, 'other question')} after it`, 'dim']], 2)]),
+    wrapped(page, state.input.text === '' ? keys : hint, isArmed(state, state.now) ? 'bold' : 'dim'),
   ];
-}
-
-/** What does not fit here was printed above. */
-function drawSubject(page: Page, subject: string): ReactNode[] {
-  const note = hasHidden(subject.slice(0, longestPattern)) ? [wrapped(page, hiddenNote, 'red')] : [];
-  if (isShort(subject)) return [wrapped(page, seen(page, subject), null), ...note];
-  return [
-    row(page, [seen(page, subject.slice(0, longestPiece))], 2),
-    row(page, [['that is not all of it: the whole stands above', 'red']], 2),
-    ...note,
-  ];
-}
-
-function choicesOf(page: Page, asked: EventOf<'permission-asked'>, { input }: ViewState): string[] {
-  const { choices, subject, pattern } = asked;
-  if (input.text !== '') return ['Enter sends your line, Esc clears it; then y, s, a, n answer.'];
-  const covers = seen(page, describeCover(subject, pattern.slice(0, longestPattern)));
-  const offers: Readonly<Record<PermissionChoice, string>> = {
-    once: '[y] yes, this once',
-    session: `[s] yes, in this session: ${covers}`,
-    always: `[a] always in this folder: ${covers}`,
-    no: '[n] no',
-  };
-  return choices.map((choice) => offers[choice]);
 }
 
 function drawCheckQuestion(page: Page, { checkQuestion }: ViewState): ReactNode[] {

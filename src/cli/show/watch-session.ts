@@ -25,11 +25,10 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
     const shown = JSON.stringify(view);
     const isNew = shown !== shownPlan && (plan.length > 0 || shownPlan !== '');
     shownPlan = shown;
-    const others = events.filter(({ type }) => type !== 'plan-changed');
-    if (!isNew) return others;
-    const told = events.find(({ type }) => type === 'plan-changed');
-    if (told !== undefined) return events.filter((event) => event === told || event.type !== 'plan-changed');
-    return [...others, { type: 'plan-changed', at: updatedAt, sessionId: id, ...view }];
+    const told = isNew ? events.find(({ type }) => type === 'plan-changed') : undefined;
+    const kept = events.filter((event) => event === told || event.type !== 'plan-changed');
+    if (!isNew || told !== undefined) return kept;
+    return [...kept, { type: 'plan-changed', at: updatedAt, sessionId: id, ...view }];
   }
 
   /** A run that ended leaves its questions behind: nobody said no. */

@@ -65,6 +65,15 @@ export const standingNames: Readonly<Record<Standing, string>> = {
   checked: 'checked',
 };
 
+/** `5 checked · 2 claimed, not checked · 1 open`, best first. */
+export function tally(found: readonly Standing[], separator: string): string {
+  const counted = standings.toReversed().flatMap((standing) => {
+    const amount = found.filter((each) => each === standing).length;
+    return amount === 0 ? [] : [`${amount} ${standingNames[standing]}`];
+  });
+  return counted.join(` ${separator} `);
+}
+
 /** The marks of `plan show`. */
 export const todoMarks: Readonly<Record<TodoStatus, readonly [mark: string, style: Style]>> = {
   pending: ['[ ]', 'bold'],
