@@ -65,9 +65,9 @@ describe('untildone demo in a terminal', () => {
   it('S7: a person may answer first, and a no is taken as one', async () => {
     const terminal = await open();
     await terminal.sees('[y] once');
-    // Keys count once nobody can have meant them for something else.
+    // An answer counts once the question can have been seen.
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    terminal.press('n');
+    terminal.press('n', 'Enter');
     await terminal.sees('not allowed');
     expect(await terminal.ended(60_000)).toBe(0);
     const text = terminal.scrollback();

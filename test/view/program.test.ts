@@ -136,19 +136,19 @@ describe('untildone run in a terminal', () => {
     expect(JSON.stringify(line.model.requests.at(-1)?.body)).toContain('use lower case');
   });
 
-  it('S7: a permission is asked for in the view and given by a key', async () => {
+  it('S7: a permission is asked for in the view and given by a letter and Enter', async () => {
     const { line, terminal } = await open([plan('Write alpha'), runCommand('echo yes > made.txt'), ...alpha]);
     terminal.run(...line.words('run', 'Do the work.', '--model', 'openai/story'));
     await terminal.sees('[y] once');
     await terminal.sees('[y] once');
     expect(existsSync(join(line.project, 'made.txt'))).toBe(false);
     await new Promise((resolve) => setTimeout(resolve, 1000));
-    terminal.type('y');
+    terminal.press('y', 'Enter');
     await terminal.gone('[y] once');
     await terminal.sees(/\[y\] once|outcome:/u);
     for (let asked = 0; !/^ended-/mu.test(terminal.screen()); asked += 1) {
       // The file tools ask too, where nothing allows them.
-      if (terminal.screen().includes('[y] once')) terminal.type('y');
+      if (terminal.screen().includes('[y] once')) terminal.press('y', 'Enter');
       await new Promise((resolve) => setTimeout(resolve, 900));
       expect(asked).toBeLessThan(20);
     }

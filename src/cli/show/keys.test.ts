@@ -66,30 +66,29 @@ describe('keys in a run', () => {
     expect(press(view('run', asked), [type('x'), control('c')]).acts).toEqual([{ act: 'interrupt' }]);
   });
 
-  it('S7: a question is answered by its keys once it was seen and the typing has stopped', () => {
+  it.each([
+    ['y', 'once'],
+    ['N', 'no'],
+    ['yes', 'once'],
+  ])('S7: %j and Enter answer a question that was seen', (said, remembered) => {
     const state = view('run', asked);
-    expect(press(state, [type('y')], now + 100).acts).toEqual([]);
-    expect(press(state, [type('y')], now + 100).state.input.text).toBe('y');
-    expect(press(state, [type('y')], now + 800).acts).toEqual([
-      { act: 'answer', requestId: '7', remembered: 'once' },
-    ]);
-    expect(press(state, [type('N')], now + 800).acts).toEqual([
-      { act: 'answer', requestId: '7', remembered: 'no' },
-    ]);
+    const sent = [type(said), key('return')];
+    expect(press(state, sent, now + 800).acts).toEqual([{ act: 'answer', requestId: '7', remembered }]);
+    expect(press(state, sent, now + 100)).toMatchObject({ acts: [], state: { input: { text: said } } });
   });
 
-  it('S7: letters of a message that is being written grant nothing', () => {
-    const writing = press(view('run'), [type('pleas')], now - 50).state;
-    const state = reduce(writing, asked);
-    expect(press(state, [type('y')], now + 5000).acts).toEqual([]);
-    const emptied = press(state, [key('escape')], now + 5000);
-    expect(press(emptied.state, [type('s')], now + 5100).acts).toEqual([]);
-    expect(press(emptied.state, [type('s')], now + 5800).acts).toHaveLength(1);
+  it('S7: letters grant nothing, and a message that begins with one goes to the agent', () => {
+    const state = view('run', asked);
+    for (const words of ['stop', 'no tabs please', 'and the docs']) {
+      const typed = press(state, Array.from(words, type), now + 5000);
+      expect(typed).toMatchObject({ acts: [], state: { input: { text: words } } });
+      expect(press(typed.state, [key('return')], now + 5000).acts).toEqual([{ act: 'say', text: words }]);
+    }
   });
 
-  it('S7: only what the question offers can be answered', () => {
-    expect(press(view('run', asked), [type('a')], now + 900).acts).toEqual([]);
-    expect(press(view('run', asked), [type('yes')], now + 900).acts).toEqual([]);
+  it('S7: only what the question offers can be answered, and what is near an answer is sent to nobody', () => {
+    for (const word of ['a', 'ok', 'yep'])
+      expect(press(view('run', asked), [type(word), key('return')], now + 900).acts).toEqual([]);
   });
 
   it('C3: any key pauses a countdown, and what was typed is kept; keys that only look do not', () => {

@@ -2,7 +2,7 @@
 // the session. Letters belong to the human's line in a run, and are commands where nothing can be written (`attach`).
 import type { Key } from 'ink';
 import type { PermissionChoice } from '../../agent/agent-event.ts';
-import { readPermission } from '../ask-at-terminal.ts';
+import { isNearAnswer, readPermission } from '../ask-at-terminal.ts';
 import { emptyInput, type InputView, planWindow, type ViewState } from './state.ts';
 
 /** By the names that Ink has for them. */
@@ -39,11 +39,8 @@ export function perform(hand: Hand, act: ViewAct): unknown {
 type Pressed = Readonly<{ state: ViewState; acts: readonly ViewAct[] }>;
 const pressed = (state: ViewState, ...acts: readonly ViewAct[]): Pressed => ({ state, acts });
 
-/**
- * A question that comes up while someone types takes no key before this much quiet: a letter meant for the line must
- * not grant anything. Too long only feels slow.
- */
-const quietMs = 700;
+/** A question takes no answer before it was seen for this long: what was meant for an older one must grant nothing. */
+const seenMs = 700;
 
 export function pressKey(state: ViewState, key: KeyPress, now: number): Pressed {
   if (key.isControl && key.text === 'c') return pressed(state, { act: 'interrupt' });
@@ -62,10 +59,9 @@ export function isPaused({ wait, session }: ViewState): boolean {
   return wait?.reason === 'paused-by-human' || session?.state === 'paused';
 }
 
-/** Whether the question takes keys: nothing is being written, and it has been seen for a moment. */
-export function isArmed({ input, permissions: [first] }: ViewState, now: number): boolean {
-  if (first === undefined || input.text !== '') return false;
-  return now - Math.max(first.at, input.typedAt) >= quietMs;
+/** Whether the question takes an answer. */
+export function isArmed({ permissions: [first] }: ViewState, now: number): boolean {
+  return first !== undefined && now - first.at >= seenMs;
 }
 
 function pressAttached(state: ViewState, { name, text, isControl }: KeyPress, now: number): Pressed {
@@ -74,34 +70,37 @@ function pressAttached(state: ViewState, { name, text, isControl }: KeyPress, no
   const acts = { p: 'pause', r: 'resume', x: 'stop', q: 'interrupt' } as const;
   const act = name === 'escape' ? 'interrupt' : acts[letter as keyof typeof acts];
   if (act !== undefined) return pressed(state, { act });
-  const answer = answerOf(state, letter, now);
+  const answer = letter.length === 1 ? answerOf(state, letter, now) : null;
   if (answer !== null) return pressed(state, answer);
   return isCountingDown({ ...state, now }) ? pressed(state, { act: 'stop' }) : pressed(state);
 }
 
 function pressRunning(state: ViewState, key: KeyPress, now: number): Pressed {
-  // A key that came too early, or is no answer, may be the start of a message; its time keeps the question quiet.
-  const answer = key.name === 'text' && !key.isControl ? answerOf(state, key.text, now) : null;
-  if (answer !== null) return pressed(state, answer);
-  if (key.name === 'return') return enter(state);
-  const input = editLine(state.input, key, now);
+  if (key.name === 'return') return enter(state, now);
+  const input = editLine(state.input, key);
   const next = input === state.input ? state : { ...state, input };
   const holds = isCountingDown({ ...state, now }) && !isPaused(state);
   return holds ? pressed(next, { act: 'pause' }) : pressed(next);
 }
 
-function enter(state: ViewState): Pressed {
+/** A letter alone answers nothing: "stop" and "always ask me" begin with letters that would grant something (S7). */
+function enter(state: ViewState, now: number): Pressed {
   const text = state.input.text.trim();
-  const emptied = { ...state, input: { ...emptyInput, typedAt: state.input.typedAt } };
+  const emptied = { ...state, input: emptyInput };
   if (state.checkQuestion !== null) return pressed(emptied, { act: 'reply', text });
+  const answer = answerOf(state, text, now);
+  if (answer !== null) return pressed(emptied, answer);
+  // Meant as an answer, so it is no message to the agent: it stays in the line.
+  const isMeant = readPermission(text) !== null || isNearAnswer(text);
+  if (state.permissions.length > 0 && isMeant) return pressed(state);
   const said: readonly ViewAct[] = text === '' ? [] : [{ act: 'say', text }];
   return pressed(emptied, ...said, ...(isPaused(state) ? [{ act: 'resume' } as const] : []));
 }
 
-/** One letter for what is asked first; null: it is none, or takes no key yet. */
-function answerOf(state: ViewState, letter: string, now: number): ViewAct | null {
+/** What answers the first question; null: this does not, or it takes no answer yet. */
+function answerOf(state: ViewState, said: string, now: number): ViewAct | null {
   const [asked] = state.permissions;
-  const remembered = letter.length === 1 ? readPermission(letter) : null;
+  const remembered = readPermission(said);
   if (asked === undefined || remembered === null || !isArmed(state, now)) return null;
   return asked.choices.includes(remembered)
     ? { act: 'answer', requestId: asked.requestId, remembered }
@@ -127,7 +126,7 @@ const longestLine = 10_000;
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /** Letters in, cursor moved, words taken away; by whole characters: an emoji of several code points is one step. */
-function editLine(input: InputView, { name, text, isControl }: KeyPress, now: number): InputView {
+function editLine(input: InputView, { name, text, isControl }: KeyPress): InputView {
   const { text: line, cursor } = input;
   const [before, after] = [line.slice(0, cursor), line.slice(cursor)];
   const back = cursor === 0 ? 0 : (graphemes.segment(line).containing(cursor - 1)?.index ?? 0);
@@ -152,5 +151,5 @@ function editLine(input: InputView, { name, text, isControl }: KeyPress, now: nu
       };
   const key = isControl ? text : name;
   const edited = Object.hasOwn(edits, key) ? edits[key] : undefined;
-  return edited === undefined ? input : { text: edited[0], cursor: edited[1], typedAt: now };
+  return edited === undefined ? input : { text: edited[0], cursor: edited[1] };
 }

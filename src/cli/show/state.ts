@@ -18,9 +18,9 @@ export type WorkerView = EventOf<'worker-started'> & { readonly step: number };
 /** The lines of all changes of a file together. */
 export type FileView = Pick<FileChange, 'path' | 'isNew' | 'added' | 'removed'>;
 /** The line that the human writes; the cursor in UTF-16 units, at the boundary of a character. */
-export type InputView = Readonly<{ text: string; cursor: number; typedAt: number }>;
+export type InputView = Readonly<{ text: string; cursor: number }>;
 
-export const emptyInput: InputView = { text: '', cursor: 0, typedAt: 0 };
+export const emptyInput: InputView = { text: '', cursor: 0 };
 
 const nothing = {
   /** Of the terminal. */

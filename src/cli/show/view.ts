@@ -207,11 +207,11 @@ function drawPermission(page: Page, state: ViewState): ReactNode[] {
   const others = state.permissions.length - 1;
   const offers = asked.choices.map((choice) => permissionAnswers[choice]);
   const keys = offers.map(([letter, means]) => `[${letter}] ${means}`).join('  ');
-  const hint = 'Enter sends your line, Esc clears it; then y, s, a, n answer.';
+  const then = state.kind === 'run' ? ', then Enter' : '';
   return [
     ...lines.map((line) => cut(page, line)),
     ...(others === 0 ? [] : [row(page, [[`${count(others, 'other question')} after it`, 'dim']], 2)]),
-    wrapped(page, state.input.text === '' ? keys : hint, isArmed(state, state.now) ? 'bold' : 'dim'),
+    wrapped(page, `${keys}${then}`, isArmed(state, state.now) ? 'bold' : 'dim'),
   ];
 }
 
