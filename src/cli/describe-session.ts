@@ -5,7 +5,7 @@ import type { Decision } from '../core/decision.ts';
 import type { Reason } from '../core/rules.ts';
 import { visibleLine } from '../core/safe-text.ts';
 import type { Settings } from '../core/settings.ts';
-import { countPlan, type Session, type State } from '../core/state.ts';
+import { countPlan, isGoalProved, type Session, type State } from '../core/state.ts';
 import type { Todo } from '../core/todo.ts';
 import type { WorkerView } from '../engine/worker-sessions.ts';
 import { hostOf } from '../hosts/hosts.ts';
@@ -141,9 +141,9 @@ export function describeWorker({ id, agentType, title, result }: WorkerView): st
 }
 
 /** How far a todo of this session is proved: passed checks on the goal cover those that have no check of their own. */
-export function standingIn({ settled }: Pick<Session, 'settled'>) {
-  const goalPassed = settled?.outcome === 'done' && settled.reason === 'nothing-open';
-  return (todo: Todo): Standing => standingOf(todo, goalPassed);
+export function standingIn(session: Pick<Session, 'settled' | 'turn'>) {
+  const isProved = isGoalProved(session);
+  return (todo: Todo): Standing => standingOf(todo, isProved);
 }
 
 /** `3 todos: 1 checked · 1 claimed, not checked · 1 open`: what `run` says at its end, everywhere (V8). */

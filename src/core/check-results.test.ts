@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ends, own, planned, reports } from '../../test/properties/check-story.ts';
 import { answerOf, createCoreDriver, textOf } from '../../test/properties/core-driver.ts';
-import { countPlan } from './state.ts';
+import { countPlan, isGoalProved } from './state.ts';
 
 describe('a check of a todo', () => {
   it('V1: completing a todo that has one runs it, and only a pass makes it final', () => {
@@ -162,6 +162,16 @@ describe('the final stop', () => {
     const last = ends(driver);
     expect(last.decision).toMatchObject({ answer: 'let-go', reason: 'nothing-open', outcome: 'done' });
     expect(answerOf(last)?.message, 'a plain done needs no words').toBeNull();
+
+    // V8: a question takes no proof away, work does.
+    for (const words of ['what is 2 + 2?', 'and 3 + 3?']) {
+      driver.says(words);
+      driver.stops();
+      expect(isGoalProved(driver.state), words).toBe(true);
+    }
+    driver.says('now the docs');
+    driver.plans('docs');
+    expect(isGoalProved(driver.state)).toBe(false);
   });
 
   it('V1: without any check of its own a plan whose goal check passed is done, and a flaky pass is only claimed', () => {

@@ -4,7 +4,16 @@ import { byEvent } from './decision.ts';
 import type { EventOf } from './events.ts';
 import type { Policy } from './policy.ts';
 import { oneLine } from './safe-text.ts';
-import { afterAnswer, cancelParked, endTurn, isOnItsWay, newTurn, type State, unpark } from './state.ts';
+import {
+  afterAnswer,
+  cancelParked,
+  endTurn,
+  isGoalProved,
+  isOnItsWay,
+  newTurn,
+  type State,
+  unpark,
+} from './state.ts';
 import { bareWords, isFinal, isOpen } from './todo.ts';
 import { dropUnanswered, forgetRefusals, isApprovalRequest, limitAfter, seeFingerprint } from './work.ts';
 
@@ -145,7 +154,8 @@ function placeInTurn(state: State, event: Spoken, policy: Policy): State {
     return { ...state, turn: { ...turn, goesOn: turn.goesOn || goesOn } };
   if (turn !== null && state.descriptor.judgesGoal === true && isUnfinished(state))
     return { ...dropUnanswered(state), turn: { ...turn, ended: false }, finalRun: null };
-  const next = { ...newTurn(event.turnId, event.at, (turn?.number ?? 0) + 1), goesOn };
+  const proved = isGoalProved(state);
+  const next = { ...newTurn(event.turnId, event.at, (turn?.number ?? 0) + 1), goesOn, proved };
   const started: State = { ...forGoal(dropUnanswered(state)), turn: next, finalRun: null };
   return policy.settings.scope === 'turn' ? freshPlan(started, event.turnId) : started;
 }

@@ -340,7 +340,15 @@ export function newTurn(id: string, startedAt: number, number = 1) {
     /** The human's message was a go-on phrase: earlier todos count (T3). */
     goesOn: false,
     stopSeen: false,
+    /** It began with a plan that the checks on the goal had proved. */
+    proved: false,
   };
+}
+
+/** A turn that only asks something takes no proof away: nothing has moved since the checks passed. */
+export function isGoalProved({ settled, turn }: Pick<Session, 'settled' | 'turn'>): boolean {
+  if (settled !== null) return settled.outcome === 'done' && settled.reason === 'nothing-open';
+  return turn?.proved === true && !turn.touchedPlan && !turn.touchedWorkspace;
 }
 
 export function endTurn(state: State): State {
