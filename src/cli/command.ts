@@ -10,6 +10,8 @@ export interface Option {
   readonly value?: string;
   /** The value may be left out: `--resume` and `--resume SESSION`. */
   readonly optional?: true;
+  /** What cannot be said with it. */
+  readonly excludes?: readonly string[];
   readonly summary: string;
 }
 

@@ -144,11 +144,11 @@ function define(program: Program, command: Command, take: (given: Arguments) => 
 }
 
 /** For commander every value may be left out: it would take the option behind it for one otherwise. */
-function commanderOption(name: string, { value, optional, summary }: Option): CommanderOption {
+function commanderOption(name: string, { value, optional, summary, excludes = [] }: Option): CommanderOption {
   const option = new CommanderOption(value === undefined ? `--${name}` : `--${name} [value]`, summary);
   if (value !== undefined) option.flags = `--${name} ${optional ? `[${value}]` : value}`;
   else if (option.negate) option.flags = `--[no-]${name.slice('no-'.length)}`;
-  return option;
+  return option.conflicts([...excludes]);
 }
 
 /** The arguments of one command, without its name. */

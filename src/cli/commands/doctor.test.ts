@@ -173,6 +173,13 @@ describe('doctor', () => {
     });
   });
 
+  it('C1: doctor warns of the same in the configuration as `config` does', async () => {
+    bench.write('project/untildone.json', '{ "tools": { "shellAllow": ["rm"] } }');
+    const { out } = await bench.doctor();
+    expect(out).toContain('  note    tools.shellAllow: is ignored in the project’s untildone.json');
+    expect(out).not.toContain('The configuration is right.');
+  });
+
   it('first-use 15: records that cannot be kept are told with the way out, by doctor and by what needs them', async () => {
     bench.env['UNTILDONE_HOME'] = join(bench.write('file', ''), 'untildone');
     const { code, out } = await bench.doctor();

@@ -104,7 +104,7 @@ describe('init', () => {
 
   it('without a host it names those on PATH; the beginning of a name is recognised', async () => {
     expect((await bench.init()).err).toContain('Known hosts: claude-code, opencode; on PATH: claude-code.');
-    expect((await bench.init('claude')).err).toContain('Did you mean "claude-code"?');
+    expect((await bench.init('claude')).err).toContain('Did you mean claude-code?');
   });
 
   it('first-use, smaller: --dry-run says one command once, and which programs would be copied', async () => {

@@ -94,13 +94,16 @@ describe('init that cannot', () => {
       ['claude-cod'],
       "'claude-cod' is not known here. Allowed choices are claude-code, opencode. Did you mean claude-code?",
     ],
-    [[], 'Name a host, or say --all. Known hosts: claude-code, opencode; none is on PATH.'],
+    [[], 'Name a host, or say --all. Known hosts: claude-code, opencode; on PATH: none.'],
     [['claude-code', '--all'], 'Name a host or say --all, not both.'],
-    [['--all'], 'No known host is on PATH. Name one all the same: claude-code, opencode.'],
-    [['claude-code', '--project', '--user'], 'Say --project or --user, not both.'],
+    [['--all'], 'Name a host, or say --all. Known hosts: claude-code, opencode; on PATH: none.'],
+    ...['--project', '--shared'].map((flag): [string[], string] => [
+      ['claude-code', '--user', flag],
+      `Option '--user' cannot be used with option '${flag}'. See untildone COMMAND --help.`,
+    ]),
     [
-      ['claude-code', '--user', '--shared'],
-      '--shared writes files of a project; it does not go with --user.',
+      ['claude-code', '--uninstall', '--check', 'npm test'],
+      "Option '--uninstall' cannot be used with option '--check CMD'. See untildone COMMAND --help.",
     ],
   ])('C1: init %j is a sentence and exits 2', async (argv, sentence) => {
     const { code, out, err } = await bench.init(...argv);

@@ -4,17 +4,15 @@
 import { UntildoneError } from '../../core/error.ts';
 import { hosts } from '../../hosts/hosts.ts';
 import {
+  type Action,
+  changeHosts,
   diffTexts,
   type FileChange,
   type InstallIdentity,
-  installHosts,
   type PlannedHost,
-  performChanges,
-  planHosts,
-  recordedInstalls,
   withoutRepeats,
 } from '../../hosts/install/changes.ts';
-import { removePrograms, shippedFolder } from '../../hosts/install/files.ts';
+import { shippedFolder } from '../../hosts/install/files.ts';
 import {
   findProgram,
   type HostInstaller,
@@ -25,8 +23,7 @@ import {
 } from '../../hosts/install/installer.ts';
 import { canAnswerHere } from '../ask-at-terminal.ts';
 import type { Arguments, Command, Option } from '../command.ts';
-import type { Io } from '../io.ts';
-import { programVersion } from '../io.ts';
+import { type Io, programVersion } from '../io.ts';
 import { complain, createPaint, printWrapped, refuse, shown } from '../print.ts';
 import { askWhich, settleTrust, setUpChecks, shownLine } from '../project-trust.ts';
 
@@ -54,21 +51,33 @@ export function createInit(shipped: () => string): Command {
       ...checkOption,
       all: { summary: 'Every known host that is on PATH.' },
       project: { summary: 'For this project, only for you (the default).' },
-      user: { summary: 'For all your projects.' },
+      user: { summary: 'For all your projects.', excludes: ['project', 'shared'] },
       shared: { summary: 'For this project, in files to commit, with a command that works on any machine.' },
-      uninstall: { summary: 'Take it away again.' },
+      uninstall: { summary: 'Take it away again.', excludes: ['check'] },
       'dry-run': { summary: 'Show the difference, and change nothing.' },
     },
     async run(given, io) {
-      const request = { ...installBasis(io, programVersion), scope: scopeOf(given) };
+      const scope: Scope = given.has('shared') ? 'shared' : given.has('user') ? 'user' : 'project';
+      const request = { ...installBasis(io, programVersion), scope };
       const commands = checksOf(given);
       const installers = await installersOf(given, io);
       if (installers.length === 0) return 0;
       const isDry = given.has('dry-run');
-      const job = { installers, request, isDry, io };
-      if (given.has('uninstall')) return uninstall(job);
-      const code = install(job, shipped());
-      if (code !== 0) return code;
+      const action = given.has('uninstall') ? 'uninstall' : 'install';
+      const done = changeHosts(installers, request, action, { shipped, isDry });
+      const { planned, problems, left, folder, programs } = done;
+      for (const problem of problems) complain(io, shown(problem, 500));
+      if (problems.length > 0) return refuse(io, 'Nothing was changed.');
+      const changes = planned.flatMap(changedFiles);
+      const lines = isDry
+        ? describeDifference(changes, io)
+        : planned.flatMap((one) => reports[action](one, request));
+      printWrapped(io, lines);
+      if (isDry && action === 'install' && changes.length > 0)
+        printWrapped(io, [`To be copied to ${shown(folder, 300)}: ${programs.join(', ')}`]);
+      for (const note of planned.flatMap(({ notes }) => notes)) complain(io, shown(note, 500));
+      if (left.length > 0) printWrapped(io, describeLeft(left, planned));
+      if (action === 'uninstall') return 0;
       // What holds for all projects says nothing of how this one is tested.
       const isOfProject = request.scope !== 'user' || commands.length > 0;
       const command = `untildone init ${given.has('all') ? '--all' : installers[0]?.name}`;
@@ -88,128 +97,72 @@ export function checksOf(given: Arguments): readonly string[] {
   const commands = given.texts('check').map((command) => command.trim());
   if (commands.includes(''))
     throw new UntildoneError('usage', '--check is empty: name a command, such as "npm test".');
-  if (commands.length > 0 && given.has('uninstall'))
-    throw new UntildoneError('usage', '--check does not go with --uninstall: take it out of untildone.json.');
   return [...new Set(commands)];
-}
-
-function scopeOf(given: Arguments): Scope {
-  if (given.has('project') && given.has('user'))
-    throw new UntildoneError('usage', 'Say --project or --user, not both.');
-  if (given.has('user') && given.has('shared'))
-    throw new UntildoneError('usage', '--shared writes files of a project; it does not go with --user.');
-  return given.has('shared') ? 'shared' : given.has('user') ? 'user' : 'project';
 }
 
 /** Empty: the human was asked and chose none. */
 async function installersOf(given: Arguments, io: Io): Promise<readonly HostInstaller[]> {
   const name = given.positional(0);
+  const [isAll, isRemoval] = [given.has('all'), given.has('uninstall')];
+  if (isAll && name !== null) throw new UntildoneError('usage', 'Name a host or say --all, not both.');
   const all = await Promise.all(hosts.map((host) => host.installer()));
+  if (name !== null) return all.filter((one) => one.name === name);
   const there = all.filter(({ program }) => findProgram(program, io.env) !== null);
-  if (given.has('all')) {
-    if (name !== null) throw new UntildoneError('usage', 'Name a host or say --all, not both.');
-    if (given.has('uninstall')) return all;
-    if (there.length > 0) return there;
-    throw new UntildoneError('usage', `No known host is on PATH. Name one all the same: ${knownHosts}.`);
+  if (isAll && isRemoval) return all;
+  if (isAll && there.length > 0) return there;
+  if (isRemoval || there.length === 0 || !(await canAnswerHere(io))) {
+    const names = there.map((one) => one.name).join(', ') || 'none';
+    throw new UntildoneError(
+      'usage',
+      `Name a host, or say --all. Known hosts: ${knownHosts}; on PATH: ${names}.`,
+    );
   }
-  if (name === null) {
-    if (given.has('uninstall') || there.length === 0 || !(await canAnswerHere(io)))
-      throw new UntildoneError('usage', `Name a host, or say --all. ${whichHosts(there)}`);
-    printWrapped(io, ['On this machine:']);
-    const rows = there.map((one) => `${one.title}  (untildone init ${one.name})`);
-    const question = `Set up untildone in ${there.length === 1 ? 'it' : 'them'}?`;
-    return (await askWhich(io, rows, question, 'the name of a host')).flatMap((index) => there[index] ?? []);
-  }
-  return all.filter((one) => one.name === name);
+  printWrapped(io, ['On this machine:']);
+  const rows = there.map((one) => `${one.title}  (untildone init ${one.name})`);
+  const question = `Set up untildone in ${there.length === 1 ? 'it' : 'them'}?`;
+  return (await askWhich(io, rows, question, 'the name of a host')).flatMap((index) => there[index] ?? []);
 }
 
-function whichHosts(there: readonly HostInstaller[]): string {
-  const names = there.map(({ name }) => name).join(', ');
-  return `Known hosts: ${knownHosts}${names === '' ? '; none is on PATH' : `; on PATH: ${names}`}.`;
+/** As `diff -u` prints it. */
+function describeDifference(changes: readonly FileChange[], io: Io): string[] {
+  const paint = createPaint(io);
+  const colours = { '+': 'green', '-': 'red' } as const;
+  const lines = changes.flatMap(({ shownPath, before, after }) =>
+    withoutRepeats(diffTexts(shownPath, before, after)),
+  );
+  if (lines.length === 0) return ['Nothing would change.'];
+  return lines.map((line) => {
+    const colour = colours[line[0] as keyof typeof colours];
+    return colour === undefined ? shownLine(line) : paint(colour, shownLine(line));
+  });
 }
 
-interface Job {
-  readonly installers: readonly HostInstaller[];
-  readonly request: InstallRequest;
-  readonly isDry: boolean;
-  readonly io: Io;
-}
-
-function install({ installers, request, isDry, io }: Job, shipped: string): number {
-  const { planned, programs, folder, problems } = installHosts(installers, request, shipped, isDry);
-  if (problems.length > 0) return refuseAll(io, problems);
-  if (!isDry) for (const one of planned) reportInstall(one, request, io);
-  else if (showDifference(planned, io))
-    printWrapped(io, [`To be copied to ${shown(folder, 300)}: ${programs.join(', ')}`]);
-  return 0;
-}
-
-function uninstall({ installers, request, isDry, io }: Job): number {
-  const { planned, problems } = planHosts(installers, request, 'uninstall');
-  if (problems.length > 0) return refuseAll(io, problems);
-  if (isDry) {
-    showDifference(planned, io);
-    return 0;
-  }
-  const problem = performChanges(planned.flatMap(({ changes }) => changes));
-  if (problem !== null) return refuseAll(io, [problem]);
-  for (const { installer, project, changes } of planned) {
+const reports: Readonly<Record<Action, (host: PlannedHost, request: InstallRequest) => string[]>> = {
+  install(host, request) {
+    const { installer, project } = host;
+    const { title, program, howToGet, afterInstall } = installer;
+    const made = changedFiles(host).map(describeChange);
+    const done = `untildone is set up in ${title} ${placeName(request, project)}`;
+    const isThere = findProgram(program, request.env) !== null;
+    const missing = `${title} itself is not here: no program "${program}" is on PATH. → ${howToGet}`;
+    return [
+      ...(made.length === 0 ? [`${done} already; nothing changed.`] : [`${done}:`, ...made]),
+      ...(!isThere ? [missing] : made.length === 0 ? [] : [afterInstall]),
+      ...(request.scope === 'shared' ? sharedNeeds(request.version) : []),
+    ];
+  },
+  uninstall(host, request) {
+    const { installer, project } = host;
+    const taken = changedFiles(host).map(describeRemoval);
     const where = `${installer.title} ${placeName(request, project)}`;
     const command = `untildone init ${installer.name}${scopeFlags[request.scope]}`;
-    const none = `Nothing that \`${command}\` writes is in ${where}.`;
-    tellChanges(io, changes, none, `untildone is taken out of ${where}:`, describeRemoval);
-  }
-  const left = recordedInstalls(request.stateDirectory);
-  const here = planned.map(({ project }) => project);
-  if (left.length === 0) removePrograms(request.stateDirectory);
-  else printWrapped(io, ['Still installed:', ...left.flatMap((one) => describeLeft(one, here))]);
-  return 0;
-}
+    if (taken.length === 0) return [`Nothing that \`${command}\` writes is in ${where}.`];
+    return [`untildone is taken out of ${where}:`, ...taken];
+  },
+};
 
-function refuseAll(io: Io, problems: readonly string[]): number {
-  for (const problem of problems) complain(io, shown(problem, 500));
-  return refuse(io, 'Nothing was changed.');
-}
-
-/** False: nothing would change. */
-function showDifference(planned: readonly PlannedHost[], io: Io): boolean {
-  const paint = createPaint(io);
-  const lines = planned.flatMap(({ changes }) =>
-    changes.flatMap(({ shownPath, before, after }) => withoutRepeats(diffTexts(shownPath, before, after))),
-  );
-  const painted = (line: string) =>
-    line.startsWith('+') ? paint('green', line) : line.startsWith('-') ? paint('red', line) : line;
-  printWrapped(
-    io,
-    lines.length === 0 ? ['Nothing would change.'] : lines.map((line) => painted(shownLine(line))),
-  );
-  for (const note of planned.flatMap(({ notes }) => notes)) complain(io, shown(note, 500));
-  return lines.length > 0;
-}
-
-function reportInstall(one: PlannedHost, request: InstallRequest, io: Io): void {
-  const { title, program, howToGet, afterInstall } = one.installer;
-  const done = `untildone is set up in ${title} ${placeName(request, one.project)}`;
-  const none = `${done} already; nothing changed.`;
-  const isChanged = tellChanges(io, one.changes, none, `${done}:`, describeChange);
-  if (findProgram(program, request.env) === null)
-    printWrapped(io, [`${title} itself is not here: no program "${program}" is on PATH. → ${howToGet}`]);
-  else if (isChanged) printWrapped(io, [afterInstall]);
-  if (request.scope === 'shared') printWrapped(io, sharedNeeds(request.version));
-  for (const note of one.notes) complain(io, shown(note, 500));
-}
-
-/** False: there was none. */
-function tellChanges(
-  io: Io,
-  changes: readonly FileChange[],
-  none: string,
-  some: string,
-  describe: (change: FileChange) => string,
-): boolean {
-  const changed = changes.filter(({ before, after }) => before !== after);
-  printWrapped(io, changed.length === 0 ? [none] : [some, ...changed.map(describe)]);
-  return changed.length > 0;
+function changedFiles({ changes }: PlannedHost): readonly FileChange[] {
+  return changes.filter(({ before, after }) => before !== after);
 }
 
 /** Nobody else has our state directory: what is committed names the package, and the registry must have it. */
@@ -222,12 +175,15 @@ function sharedNeeds(version: string): string[] {
 }
 
 /** What another scope or project still has, with the command that takes it away. */
-function describeLeft({ host, scope, project }: InstallIdentity, here: readonly (string | null)[]): string[] {
-  const there = project === null || here.includes(project) ? '' : 'there: ';
-  return [
-    `  ${host} (${scope}) ${shown(project ?? '', 300)}`.trimEnd(),
-    `    → ${there}untildone init ${host} --uninstall${scopeFlags[scope]}`,
-  ];
+function describeLeft(left: readonly InstallIdentity[], planned: readonly PlannedHost[]): string[] {
+  const rows = left.flatMap(({ host, scope, project }) => {
+    const isHere = project === null || planned.some((one) => one.project === project);
+    return [
+      `  ${host} (${scope}) ${shown(project ?? '', 300)}`.trimEnd(),
+      `    → ${isHere ? '' : 'there: '}untildone init ${host} --uninstall${scopeFlags[scope]}`,
+    ];
+  });
+  return ['Still installed:', ...rows];
 }
 
 function placeName({ scope }: InstallRequest, project: string | null): string {

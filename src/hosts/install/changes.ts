@@ -55,7 +55,7 @@ export type FileTarget = Readonly<{
 /** `project`: its real path; null: for the user. */
 export type InstallIdentity = Readonly<{ host: string; scope: Scope; project: string | null }>;
 type Install = InstallIdentity & { readonly edits: readonly Edit[] };
-type Action = 'install' | 'uninstall';
+export type Action = 'install' | 'uninstall';
 
 /** One per file, in the state directory. A damaged one counts as none. */
 type FileRecord = Readonly<{
@@ -87,37 +87,43 @@ export function planChanges(installer: HostInstaller, request: InstallRequest, a
 export type PlannedHost = Readonly<{ installer: HostInstaller }> &
   Omit<Extract<ReturnType<typeof planChanges>, { ok: true }>, 'ok'>;
 
-/** One problem in one file of one host, and nothing is to be written anywhere. */
-export function planHosts(installers: readonly HostInstaller[], request: InstallRequest, action: Action) {
-  const plans = installers.map((installer) => ({ installer, ...planChanges(installer, request, action) }));
-  const planned: PlannedHost[] = plans.filter((plan) => plan.ok);
-  return { planned, problems: plans.flatMap((plan) => (plan.ok ? [] : plan.problems)) };
-}
-
-/** All or nothing, programs first: `problems` say why nothing was changed. `isDry`: only what would change. */
-export function installHosts(
+/**
+ * All or nothing: `problems` say why nothing was changed, one in one file of one host is enough. Programs are there before
+ * what names them. `isDry`: only what would change. `left`: what is installed elsewhere.
+ */
+export function changeHosts(
   installers: readonly HostInstaller[],
   request: InstallRequest,
-  shipped: string,
-  isDry: boolean,
+  action: Action,
+  { shipped, isDry }: Readonly<{ shipped: () => string; isDry: boolean }>,
 ) {
   const { stateDirectory, version } = request;
   const programs = [...new Set(installers.flatMap((installer) => installer.programs))];
   const folder = files.programsFolder(stateDirectory, version);
-  const wrong = files.whyNotShipped(shipped, programs) ?? whyNotPrivate(stateDirectory);
-  const { planned, problems } =
-    wrong === null ? planHosts(installers, request, 'install') : { planned: [], problems: [wrong] };
-  const done = { planned, programs, folder };
+  const isInstall = action === 'install';
+  const wrong = isInstall
+    ? (files.whyNotShipped(shipped(), programs) ?? whyNotPrivate(stateDirectory))
+    : null;
+  const plans = (wrong === null ? installers : []).map((installer) => ({
+    installer,
+    ...planChanges(installer, request, action),
+  }));
+  const planned: PlannedHost[] = plans.filter((plan) => plan.ok);
+  const problems = [wrong ?? [], ...plans.map((plan) => (plan.ok ? [] : plan.problems))].flat();
+  const done = { planned, programs, folder, left: [] };
   if (problems.length > 0 || isDry) return { ...done, problems };
   try {
-    files.copyPrograms(shipped, programs, folder);
+    if (isInstall) files.copyPrograms(shipped(), programs, folder);
   } catch (error) {
     // Safe: no file of a host was touched yet.
     const why = `The programs cannot be copied to ${stateDirectory} (${errorCode(error)})`;
     return { ...done, problems: [`${why}: set UNTILDONE_HOME to a directory that you can write.`] };
   }
   const problem = performChanges(planned.flatMap(({ changes }) => changes));
-  return { ...done, problems: problem === null ? [] : [problem] };
+  if (problem !== null) return { ...done, problems: [problem] };
+  const left = isInstall ? [] : recordedInstalls(stateDirectory);
+  if (!isInstall && left.length === 0) files.removePrograms(stateDirectory);
+  return { ...done, left, problems };
 }
 
 export type FileChange = ReturnType<typeof planChange>;

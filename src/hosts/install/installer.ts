@@ -99,6 +99,10 @@ export type Finding = Readonly<{
 /** Of each row the first that applies is told. */
 export type Examination = readonly (readonly (Finding | false | '' | null | undefined)[])[];
 
+export function tellFirst(rows: Examination): Finding[] {
+  return rows.flatMap((row) => row.find((one) => !!one) || []);
+}
+
 const finding =
   (level: Finding['level']) =>
   (name: string, sentence: string, mend: string | null = null): Finding => ({ name, level, sentence, mend });
@@ -140,7 +144,7 @@ export function examineHost(installer: HostInstaller, basis: InstallBasis, shipp
     ...scopes.map((scope) => examineScope(installer, survey, { ...basis, scope }, shipped)),
     ...(isInstalled ? survey.examine(scopes) : []),
   ];
-  const looked = rows.flatMap((row) => row.find((one) => !!one) || []);
+  const looked = tellFirst(rows);
   // What is broken to the eye need not be called.
   const isWhole = isInstalled && !looked.some(({ level }) => level === 'broken');
   const proofs = isWhole ? survey.proofs(scopes, program) : [];
