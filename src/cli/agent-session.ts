@@ -18,12 +18,12 @@ import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import { planFileOf } from './agent-policy.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
+import { shortId } from './describe-session.ts';
 import { createHumanActs } from './human-event.ts';
 import type { Io } from './io.ts';
 import { createRunNotifier } from './notify.ts';
 import { openParts, openPlanFileSync } from './open-runtime.ts';
 import { complain } from './print.ts';
-import { shortId } from './session-name.ts';
 import type { Hand } from './show/keys.ts';
 import {
   createPrinter,

@@ -1,6 +1,5 @@
-// A session in words: what it is doing, how far its plan is, how much of its limits is used (C3, C4).
-// Pure. The same values feed the text and the JSON of `status`; text made from them still has to be made safe.
-
+// A session in words: how people tell it from others (V11), what it is doing, how far its plan is, how much of its limits
+// is used (C3, C4). Pure. The same values feed the text and the JSON of `status`; text made from them still has to be made safe.
 import type { Decision } from '../core/decision.ts';
 import type { Reason } from '../core/rules.ts';
 import { visibleLine } from '../core/safe-text.ts';
@@ -11,8 +10,33 @@ import type { WorkerView } from '../engine/worker-sessions.ts';
 import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
 import { count, shown } from './print.ts';
-import { shortId } from './session-name.ts';
 import { continuationName, type Standing, standingOf, tally } from './show/words.ts';
+
+/** Ids of neighbours begin alike, since they begin with the time; their ends are random. */
+const shortLength = 6;
+/** So long they are typed as they are. */
+const longestTyped = 16;
+
+/** @param others what must not end in the same letters */
+export function shortId(id: string, others: readonly string[] = []): string {
+  if (id.length <= longestTyped) return shown(id, longestTyped);
+  const rivals = others.filter((other) => other !== id);
+  let length = shortLength;
+  while (length < id.length && rivals.some((other) => other.endsWith(id.slice(-length)))) length += 1;
+  const end = id.slice(-length);
+  // A host's id may be anything; what looks like an option or a pattern is not typed.
+  return /^[\p{L}\p{N}_][\p{L}\p{N}_.-]*$/u.test(end) ? end : shown(id, 60);
+}
+
+/** `8e34db “migrate the tests to vitest”`; without words the whole id, which may say more than its end. */
+export function nameSession({ id, title }: Pick<Session, 'id' | 'title'>): string {
+  return title === undefined ? shown(id, 60) : `${shortId(id)} “${shown(title, 60)}”`;
+}
+
+/** For `--json`: whole ids. */
+export function sessionFields({ id, title }: Pick<Session, 'id' | 'title'>) {
+  return { session: id, title: title ?? null };
+}
 
 /** What a parked stop attempt waits for, by the rule that made it wait. */
 const causes = {

@@ -7,12 +7,11 @@ import type { Session, State } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
 import { hostOf } from '../hosts/hosts.ts';
 import { type Arguments, type Command, jsonOption } from './command.ts';
-import { isImported } from './describe-session.ts';
+import { isImported, nameSession, sessionFields, shortId } from './describe-session.ts';
 import { formatAge } from './describe-time.ts';
 import type { Io } from './io.ts';
 import { withStore } from './open-runtime.ts';
 import { refuse, shown, tell } from './print.ts';
-import { nameSession, sessionFields, shortId } from './session-name.ts';
 
 /** How many recent sessions are looked at for one that a human would mean. */
 const recentSessions = 50;
@@ -20,9 +19,9 @@ const namedCandidates = 5;
 
 export const noSessionsYet = 'There are no sessions yet.';
 
-/** Opens the store and closes it behind `work`. It creates none: without a store there is no session. */
-export async function withSessions<T>(io: Io, work: (store: Store) => Promise<T>): Promise<T> {
-  const result = await withStore(io, async (store) => ({ of: await work(store) }));
+/** Opens the store and closes it behind `work`. Without one there is no session, and it creates none unless it `makes` one. */
+export async function withSessions<T>(io: Io, work: (store: Store) => Promise<T>, makes = false): Promise<T> {
+  const result = await withStore(io, async (store) => ({ of: await work(store) }), makes);
   if (result === null) throw new UntildoneError('unknown-session', noSessionsYet);
   return result.of;
 }

@@ -52,8 +52,8 @@ async function renewPrograms(io: Io): Promise<void> {
 }
 
 /** Runs `work` over the store and closes it; null: there is no store yet, and none was made. */
-export async function withStore<T>(io: Io, work: (store: Store) => Promise<T>): Promise<T | null> {
-  if (!existsSync(storePath(io.env))) return null;
+export async function withStore<T>(io: Io, work: (store: Store) => Promise<T>, makes = false) {
+  if (!makes && !existsSync(storePath(io.env))) return null;
   const store = await openOrCreateStore(io);
   try {
     return await work(store);

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { addStagnantSession, createCommandBench } from '../../test/support/command-bench.ts';
-import { nameSession, shortId } from './session-name.ts';
+import { nameSession, shortId } from './describe-session.ts';
 
 const one = '01a1de92-59b9-7ad0-bd28-ba40e58e34db';
 const neighbour = '01a1de92-59ba-7ad1-a001-ba40e68e34db';

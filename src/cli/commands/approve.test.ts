@@ -307,7 +307,7 @@ describe('approve: at a terminal', () => {
     );
     expect(await evidence()).toEqual([]);
     const shown = await atTerminal('y\\r');
-    expect(shown).toContain('Session alpha-0001 “Work” (scripted) asks:');
+    expect(shown).toContain('Session alpha-0001 “Work” (scripted) in ');
     expect(shown).toContain('waiting for your answer to a question');
     expect(shown).toContain('look for the goal and “Draw it”');
     expect(shown).toContain('Is look right?');

@@ -12,19 +12,19 @@ import {
   waitingChecks,
 } from '../../checks/human-questions.ts';
 import { UntildoneError } from '../../core/error.ts';
-import { hasHidden, visibleLine, visibleLines } from '../../core/safe-text.ts';
+import { visibleLine, visibleLines } from '../../core/safe-text.ts';
 import type { PermissionRequest, State } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import * as asking from '../ask-at-terminal.ts';
 import type { Arguments } from '../command.ts';
-import { describePlan, describeState } from '../describe-session.ts';
+import { describePlan, describeState, nameSession, shortId } from '../describe-session.ts';
 import { formatAge } from '../describe-time.ts';
 import { type Answer, findSession, type Here, sessionCommand, sessionsHere } from '../find-session.ts';
 import { type Acted, answerPermission, sendActs, waitingRequests } from '../human-event.ts';
 import type { Io } from '../io.ts';
-import { count, fields, printLines, printWrapped, refuse, shown } from '../print.ts';
-import { nameSession, shortId } from '../session-name.ts';
-import { describeCover, describePattern, hiddenNote } from '../show/permission-lines.ts';
+import { count, fields, printWrapped, refuse, shown } from '../print.ts';
+import { createPage, lookOf } from '../show/page.ts';
+import { describePattern, wantedLines } from '../show/permission-lines.ts';
 import { describePurpose } from './verify.ts';
 
 /** The question is as open as before. */
@@ -136,9 +136,7 @@ function listThings({ session }: Here, things: readonly Thing[]): Answer {
 }
 
 interface Question<Said> {
-  readonly rows: Parameters<typeof fields>[0];
-  /** A line of a call must not look like two. */
-  readonly print: typeof printLines;
+  readonly lines: readonly string[];
   readonly prompt: string;
   /** In words what `read` takes. */
   readonly answers: string;
@@ -149,14 +147,14 @@ interface Question<Said> {
 /** Shows it, asks, and does what the answer says. */
 async function ask<Said>(
   { given, io, session }: Here,
-  { rows, print, prompt, answers, read, json }: Question<Said>,
+  { lines, prompt, answers, read, json }: Question<Said>,
   record: (said: Said) => Promise<Answer>,
 ): Promise<Answer> {
   const { host, directory } = session.descriptor;
   // With --json standard output holds the document alone.
-  print(given.has('json') ? { ...io, stdout: io.stderr } : io, [
-    `Session ${nameSession(session)} (${shown(host, 30)}) asks:`,
-    ...fields([['directory', shown(visibleLine(directory ?? 'unknown'), 200)], ...rows]),
+  printWrapped(given.has('json') ? { ...io, stdout: io.stderr } : io, [
+    `Session ${nameSession(session)} (${shown(host, 30)}) in ${shown(visibleLine(directory ?? 'unknown'), 200)}`,
+    ...lines,
   ]);
   const flags = '--check NAME or --request ID, and --yes or --reject REASON';
   const words = (await asking.askAtTerminal(prompt, flags)) ?? '';
@@ -202,14 +200,14 @@ function checkToAnswer(here: Here, question: HumanQuestion, frozen: Partial<Froz
       };
       if (said !== null) return record(said);
       const purpose = describePurpose(question);
-      const rows = [
+      const lines = fields([
         ['state', shown(describeState(session, io.clock.now()).words)],
         ['plan', describePlan(session)],
         ['check', `${shown(check, 60)}${purpose === '' ? '' : ` for ${purpose}`}`],
         ['question', text],
-      ] as const;
+      ]);
       const how = { prompt: asking.approvalPrompt, answers: 'y, n or a reason', read: asking.readApproval };
-      return ask(here, { rows, print: printWrapped, ...how, json: { check } }, record);
+      return ask(here, { lines, ...how, json: { check } }, record);
     },
   };
 }
@@ -248,9 +246,6 @@ function checkAnswered(
   };
 }
 
-/** More than the longest question that is asked, with every character of it named. */
-const longestLine = 40_000;
-
 function requestToAnswer(here: Here, request: PermissionRequest): Thing {
   const { requestId, tool, subject, pattern, askedAt } = request;
   const { given, io, store, session } = here;
@@ -275,17 +270,13 @@ function requestToAnswer(here: Here, request: PermissionRequest): Thing {
         };
       };
       if (said !== null) return record(said.approved ? length : 'no');
-      // The whole subject, line by line: whoever allows it must have seen it.
-      const lines = visibleLines(subject).map((line) => shown(line, longestLine));
-      const rows = [
-        ['asked', formatAge(askedAt, io.clock.now())],
-        ['tool', shown(tool, 40)],
-        ...lines.map((line, index) => [index === 0 ? 'call' : '', line] as const),
-        hasHidden(subject) ? (['', hiddenNote] as const) : null,
-        ['s or a', `covers ${shown(describeCover(subject, pattern), longestLine)}`],
-      ] as const;
       const { permissionPrompt: prompt, permissionLetters: answers, readPermission: read } = asking;
-      return ask(here, { rows, print: printLines, prompt, answers, read, json }, record);
+      // The whole subject, line by line: whoever allows it must have seen it.
+      const lines = [
+        `asked ${formatAge(askedAt, io.clock.now())}`,
+        ...wantedLines(createPage(lookOf(io)), request),
+      ];
+      return ask(here, { lines, prompt, answers, read, json }, record);
     },
   };
 }

@@ -6,14 +6,13 @@ import type { Session } from '../../core/state.ts';
 import { ownSession } from '../../engine/session-owner.ts';
 import type { KeptRows, Store } from '../../engine/store.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
-import { describeState } from '../describe-session.ts';
+import { describeState, nameSession, sessionFields, shortId } from '../describe-session.ts';
 import { formatAge, formatTime, parseSpan } from '../describe-time.ts';
 import { findSession, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { count, printWrapped, refuse, shown, tell } from '../print.ts';
 import { saysYes } from '../project-trust.ts';
-import { nameSession, sessionFields, shortId } from '../session-name.ts';
 
 const defaultAge = '30d';
 /** Sessions per transaction: hooks of running agents get the write lock in between. */
@@ -75,25 +74,29 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
     return refuse(io, `Only a human may have a session forgotten, and ${agent} called this.`);
   return withSessions(io, async (store) => {
     const session = await findAnySession(store, word, io);
-    const why = await whyAtWork(io, store, session);
-    if (why !== null) return refuse(io, why);
-    const kept = await store.forget(session.id, false);
-    const about = { ...sessionFields(session), removed: kept };
-    const isTrial = given.has('dry-run');
-    if (!given.has('json')) printWrapped(io, describeKept(session, kept, io));
-    // A program that reads the document cannot be asked.
-    const isSaid = given.has('yes') || (!given.has('json') && !isTrial && (await isMeant(io)));
-    if (isTrial || !isSaid) {
-      const left = isTrial ? 'Nothing was removed: this was a dry run.' : 'Left as it is.';
-      tell(io, given.has('json'), { ...about, forgotten: false }, () => [left]);
-      return isTrial ? 0 : leftAlone;
-    }
+    const name = `Session ${nameSession(session)}`;
+    const stop = `\`untildone stop ${shortId(session.id)}\``;
+    const { host, parentId } = session.descriptor;
+    // Our own agent holds its session by a lease; of a host only the record says that it is at work.
+    const { name: state, words } = describeState(session, io.clock.now());
+    if (host !== 'untildone' && ['running', 'counting-down', 'waiting'].includes(state))
+      return refuse(
+        io,
+        `${name} is at work in ${shown(host, 30)} (${shown(words)}). Stop it first: ${stop}.`,
+      );
     // Held meanwhile, so that nobody takes it up in between; the lease goes with the session.
-    const owned = await ownSession({ store, clock: io.clock }, session.id);
-    if (!owned.ok) return refuse(io, `Session ${nameSession(session)} was taken up by ${owned.process}.`);
+    const owned = await ownSession({ store, clock: io.clock }, parentId ?? session.id);
+    if (!owned.ok) return refuse(io, `${name} runs in ${owned.process}: ${stop} ends it.`);
     try {
-      const removed = await store.forget(session.id, true);
-      return tell(io, given.has('json'), { ...about, removed, forgotten: true }, () => ['Removed.']);
+      const [json, isTrial] = [given.has('json'), given.has('dry-run')];
+      const kept = await store.forget(session.id, false);
+      if (!json) printWrapped(io, describeKept(session, kept, io));
+      // A program that reads the document cannot be asked.
+      const forgotten = !isTrial && (given.has('yes') || (!json && (await isMeant(io))));
+      const removed = forgotten ? await store.forget(session.id, true) : kept;
+      const end = isTrial ? 'Nothing was removed: this was a dry run.' : 'Left as it is.';
+      tell(io, json, { ...sessionFields(session), removed, forgotten }, () => [forgotten ? 'Removed.' : end]);
+      return forgotten || isTrial ? 0 : leftAlone;
     } finally {
       await owned.release();
     }
@@ -118,21 +121,6 @@ async function findAnySession(store: Store, word: string, io: Io): Promise<Sessi
     if (archived[0] === undefined || archived.length > 1) throw error;
     return archived[0];
   }
-}
-
-/** Our own agent holds its session by a lease; of a host only the record says that it is at work. */
-async function whyAtWork(io: Io, store: Store, session: Session): Promise<string | null> {
-  const name = nameSession(session);
-  const id = shortId(session.id);
-  const { host, parentId } = session.descriptor;
-  if (host === 'untildone') {
-    const owned = await ownSession({ store, clock: io.clock }, parentId ?? session.id);
-    if (owned.ok) await owned.release();
-    return owned.ok ? null : `Session ${name} runs in ${owned.process}: \`untildone stop ${id}\` ends it.`;
-  }
-  const { name: state, words } = describeState(session, io.clock.now());
-  if (state !== 'running' && state !== 'counting-down' && state !== 'waiting') return null;
-  return `Session ${name} is at work in ${shown(host, 30)} (${shown(words)}). Stop it first: \`untildone stop ${id}\`.`;
 }
 
 /** What people call it. */

@@ -9,13 +9,12 @@ import { errorCode } from '../../engine/system.ts';
 import { formatPlan } from '../../plan-file/line-text.ts';
 import { planChecks, readPlanFile } from '../../plan-file/plan-file.ts';
 import { openOwnSession, ownSessionId } from '../../plan-file/taken-plan.ts';
-import { openUserStore } from '../../store/sqlite/sqlite-store.ts';
 import { type Command, jsonOption } from '../command.ts';
+import { nameSession, shortId } from '../describe-session.ts';
 import { findSession, sessionCommand, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { openPlanFileSync, openRuntime, withStore } from '../open-runtime.ts';
 import { complain, count, refuse, shown, tell } from '../print.ts';
-import { nameSession, shortId } from '../session-name.ts';
 
 export const planImport: Command = {
   takes: '<FILE>',
@@ -41,9 +40,9 @@ export const planImport: Command = {
     const isAllowed = (check: string): boolean => allowed.includes(check);
     const word = given.text('session');
     const isEmpty = parsed.plan.items.length === 0;
-    return withPlanStore(io, word, isEmpty, async (store) => {
-      const isNew = word === null && (await store?.state(ownSessionId(realPath))) === null;
-      if (store === null || (isEmpty && isNew)) return tellEmpty(io, name);
+    const known = async () => withStore(io, (store) => store.state(ownSessionId(realPath)));
+    if (isEmpty && word === null && (await known()) === null) return tellEmpty(io, name);
+    const work = async (store: Store): Promise<number> => {
       const named = specs.filter(({ id }) => isAllowed(id)).map((spec) => [spec.id, spec]);
       const runtime = openRuntime(io, store, (policy) => ({
         ...policy,
@@ -65,39 +64,21 @@ export const planImport: Command = {
       const counts = { todos: plan.items.length, created, changed, dropped };
       const json = { session: session.id, file, title, goalChecks, ...counts, notices };
       const checks = goalChecks.map((check) => shown(check, 60)).join(', ');
+      const unused = `its goal checks (${checks}) apply to \`run --plan\` and \`verify --plan\`; for Claude Code or OpenCode write them into untildone.json.`;
       // Only a plain name is safe to copy as it is.
       const typed = /^[\w./-]+$/u.test(file) ? file : 'FILE';
       const next = word === null ? `run --plan ${typed}` : `plan show ${shortId(session.id)}`;
       return tell(io, given.has('json'), json, () => [
         `Imported ${count(counts.todos, 'todo')} of ${name} into session ${nameSession(session)}: ${created} added, ${changed} changed, ${dropped} dropped.`,
         ...notices.map((notice) => `  note: ${shown(notice, 300)}`),
-        ...(goalChecks.length === 0
-          ? []
-          : [
-              `  note: its goal checks (${checks}) apply to \`run --plan\` and \`verify --plan\`; for Claude Code or OpenCode write them into untildone.json.`,
-            ]),
+        ...(checks === '' ? [] : [`  note: ${unused}`]),
         `next: untildone ${next}`,
       ]);
-    });
+    };
+    // A session of its own may be the first one of this user; a named one must be there already.
+    return withSessions(io, work, word === null);
   },
 };
-
-/** An own session may be the first one of this user; a named one must be there already. null: none is made for nothing. */
-async function withPlanStore(
-  io: Io,
-  word: string | null,
-  isEmpty: boolean,
-  work: (store: Store | null) => Promise<number>,
-): Promise<number> {
-  if (word !== null) return withSessions(io, work);
-  if (isEmpty) return (await withStore(io, work)) ?? work(null);
-  const store = await openUserStore(io.env, { clock: io.clock });
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}
 
 function tellProblems(io: Io, name: string, problems: readonly string[]): number {
   for (const problem of problems) complain(io, `${name}: ${shown(problem, 300)}.`);
@@ -105,10 +86,8 @@ function tellProblems(io: Io, name: string, problems: readonly string[]): number
 }
 
 function tellEmpty(io: Io, name: string): number {
-  return refuse(
-    io,
-    `${name} has no todos, so nothing was imported. A line such as \`- [ ] Write the parser\` is one.`,
-  );
+  const what = 'A line such as `- [ ] Write the parser` is one.';
+  return refuse(io, `${name} has no todos, so nothing was imported. ${what}`);
 }
 
 export const planExport = sessionCommand({

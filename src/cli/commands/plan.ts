@@ -7,13 +7,12 @@ import { countPlan, type State } from '../../core/state.ts';
 import { isDropped, type Todo } from '../../core/todo.ts';
 import { plansOf, verifyPlan } from '../../engine/session-record.ts';
 import { type Command, jsonOption } from '../command.ts';
-import { describePlan, standingIn } from '../describe-session.ts';
+import { describePlan, nameSession, sessionFields, shortId, standingIn } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
 import { findSession, sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { count, createPaint, shown, tell } from '../print.ts';
-import { nameSession, sessionFields, shortId } from '../session-name.ts';
 import { type Standing, standingNames, todoMarks } from '../show/words.ts';
 
 export const planShow = sessionCommand({
@@ -68,15 +67,9 @@ function describeProof({ verification, checks, standing }: Todo & { readonly sta
   return standing === 'claimed' || standing === 'covered' ? [standingNames[standing]] : [];
 }
 
-const changes: Readonly<Record<LedgerChange, string>> = {
+/** Where the name of a change does not say it. */
+const changes: Partial<Record<LedgerChange, string>> = {
   created: 'added',
-  started: 'started',
-  completed: 'completed',
-  cancelled: 'cancelled',
-  blocked: 'blocked',
-  reopened: 'reopened',
-  reworded: 'reworded',
-  edited: 'edited',
   dropped: 'dropped from the list',
   restored: 'put back on the list',
   'cancelled-unexplained': 'cancelled without a reason',
@@ -133,7 +126,7 @@ function logLine(entry: LedgerEntry, todos: readonly Todo[]): string {
   const details = rest.map(([name, value]) => `${shown(name, 30)} ${shown(String(value), 120)}`).join(', ');
   return [
     `  ${String(entry.sequence).padStart(4)}  ${formatTime(entry.at)}  ${entry.actor} (${shown(entry.host, 30)})`,
-    ` ${changes[change] ?? shown(change, 40)}`,
+    ` ${changes[change] ?? shown(change.replaceAll('-', ' '), 40)}`,
     then === null ? '' : ` “${shown(String(then), 100)}”`,
     details === '' ? '' : `: ${details}`,
   ].join('');

@@ -3,12 +3,11 @@ import type { Decision } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { type Difference, type Replay, replaySession } from '../../engine/replay.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
-import { describeAnswer } from '../describe-session.ts';
+import { describeAnswer, nameSession } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import { readPolicyFile } from '../open-runtime.ts';
 import { count, shown } from '../print.ts';
-import { nameSession } from '../session-name.ts';
 
 /** More are in the JSON; nobody reads more on a screen. */
 const shownDifferences = 100;

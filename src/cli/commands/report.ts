@@ -2,7 +2,7 @@
 // of it, which files changed and what proves each, and what was refused. It only reads: the stream that `run` showed, the
 // evidence, the plan and its history. Whatever agents, files and models are called is escaped in it.
 
-import { planView, type TodoView } from '../../agent/agent-event.ts';
+import { planView } from '../../agent/agent-event.ts';
 import { createStreamReader } from '../../agent/event-stream.ts';
 import { totalUsage } from '../../agent/host-record.ts';
 import { UntildoneError } from '../../core/error.ts';
@@ -11,12 +11,11 @@ import type { State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
 import { checkStandings, recordedEvents, workTimes } from '../../engine/session-record.ts';
 import type { Store, StoredDecision } from '../../engine/store.ts';
-import { describePlan, describeState, standingIn } from '../describe-session.ts';
+import { describePlan, describeState, shortId, standingIn } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { count, printLines } from '../print.ts';
-import { shortId } from '../session-name.ts';
 import { createState, reduce } from '../show/state.ts';
 import * as words from '../show/words.ts';
 
@@ -135,21 +134,42 @@ const text = markdownText;
 const inCell = (name: string): string => markdownCode(name, true);
 const joined = (parts: readonly string[], by = ', '): string => parts.filter((part) => part !== '').join(by);
 const times = (amount: number): string => (amount === 1 ? 'once' : `${amount} times`);
+const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+/** With `heads` a table; without rows nothing. */
+function section(name: string, rows: readonly string[], heads: readonly string[] = [], note = ''): string[] {
+  if (rows.length === 0) return [];
+  const hidden = rows.length > listed ? `… and ${rows.length - listed} more.` : '';
+  const below = [hidden, note].flatMap((line) => (line === '' ? [] : ['', line]));
+  const head = heads.length === 0 ? [] : [row(...heads), `|${'---|'.repeat(heads.length)}`];
+  return ['', `### ${name}`, '', ...head, ...rows.slice(0, listed), ...below];
+}
+
+const moreFiles = 'Commands may have changed more than the file tools: `git diff` shows everything.';
 
 function page(found: Report, { id, title }: State): string[] {
   const { outcome, sentence, files, todos, checks, refusals, usage, messages, host } = found;
-  const titles = new Map(todos.map(({ id, title }) => [id, text(title, 60)]));
-  const titlesOf = (ids: readonly string[]): string[] => ids.map((id) => titles.get(id) ?? text(id, 60));
+  const titles = new Map(todos.map((todo) => [todo.id, text(todo.title, 60)]));
+  const titlesOf = (ids: readonly string[]): string =>
+    ids.map((todo) => titles.get(todo) ?? text(todo, 60)).join('; ');
   const goal = found.goal === null ? 'not recorded' : text(found.goal, 500);
   const tokens = usage.inputTokens + usage.outputTokens;
   const used = tokens === 0 ? '' : words.describeTokens({ ...usage, cachedTokens: 0 });
   const tooEarly = refusals.saidDone === 0 ? '' : `said done ${times(refusals.saidDone)} too early`;
   const never = 'nothing: it was never sent back to work';
   const sentBack = refusals.total === 0 ? never : `sent back to work ${times(refusals.total)}`;
-  const by = [
-    host === 'untildone' ? 'untildone run' : text(host, 40),
-    text(found.model ?? found.agent ?? '', 80),
-  ];
+  const agent = text(found.model ?? found.agent ?? '', 80);
+  const by = joined([host === 'untildone' ? 'untildone run' : text(host, 40), agent]);
+  const noFiles = found.filesKnown
+    ? 'None by the file tools. Commands may have changed some: `git diff` shows everything.'
+    : 'Not recorded: `git diff` shows them.';
+  const fileRows = files.map(({ path, isNew, added, removed, provedBy, passedSince, todos: ids }) => {
+    const size = `+${added}${removed === 0 ? '' : ` −${removed}`}${isNew ? ' (new)' : ''}`;
+    const late = joined(passedSince.map(inCell));
+    const proof = joined(provedBy.map(inCell)) || `**nothing**${late === '' ? '' : ' on the final state'}`;
+    const before = late === '' ? '' : `; ${late} passed before later changes`;
+    return row(inCell(path), size, `${proof}${before}`, titlesOf(ids) || 'no todo');
+  });
   return [
     `## ${outcome ?? text(found.state.words, 80)}: ${text(title ?? id, 100)}`,
     ...(sentence === null ? [] : ['', text(sentence, 500)]),
@@ -158,28 +178,26 @@ function page(found: Report, { id, title }: State): string[] {
     `- **Plan**: ${found.plan}`,
     `- **Refused**: ${joined([tooEarly, sentBack], '; ')}`,
     `- **Took**: ${joined([words.formatElapsed(found.milliseconds), used, words.describeCost(usage.cost)])}`,
-    `- **By**: ${joined(by)}; session ${markdownCode(shortId(id))}, ended ${formatTime(found.endedAt)}`,
-    ...section(
-      'Changed files',
-      found.filesKnown ? fileRows(files, titlesOf) : ['Not recorded: `git diff` shows them.'],
-    ),
+    `- **By**: ${by}; session ${markdownCode(shortId(id))}, ended ${formatTime(found.endedAt)}`,
+    ...(files.length === 0 ? section('Changed files', [noFiles]) : []),
+    ...section('Changed files', fileRows, ['file', 'lines', 'proved by', 'claimed by'], moreFiles),
     ...section(
       'Plan',
       todos.map((todo) => {
-        const proof =
-          todo.standing === 'checked' ? joined(todo.checks.map((check) => markdownCode(check))) : '';
-        const standing = text(describeTodo(todo), 240);
         const box = todo.status === 'completed' ? '[x]' : '[ ]';
-        return `- ${box} ${text(todo.title, 200)} → ${standing}${proof === '' ? '' : ` by ${proof}`}`;
+        const proof = joined(todo.checks.map((check) => markdownCode(check)));
+        const checked = todo.standing === 'checked' && proof !== '' ? ` by ${proof}` : '';
+        return `- ${box} ${text(todo.title, 200)} → ${text(describeTodo(todo), 240)}${checked}`;
       }),
     ),
-    ...section('Checks', [
-      ...(checks.length === 0 ? [] : ['| check | for | result |', '|---|---|---|']),
-      ...checks.map((check) => {
-        const purpose = joined([check.goal ? 'the goal' : '', ...titlesOf(check.todos)], '; ');
-        return `| ${inCell(check.check)} | ${purpose} | ${describeCheck(check, files)} |`;
+    ...section(
+      'Checks',
+      checks.map((check) => {
+        const purpose = joined([check.goal ? 'the goal' : '', titlesOf(check.todos)], '; ');
+        return row(inCell(check.check), purpose, describeCheck(check, files));
       }),
-    ]),
+      ['check', 'for', 'result'],
+    ),
     ...section(
       'Sent back to work',
       refusals.each.map(({ at, textKind, said }) => {
@@ -190,34 +208,12 @@ function page(found: Report, { id, title }: State): string[] {
   ];
 }
 
-function section(name: string, rows: readonly string[]): string[] {
-  const hidden = rows.length - listed;
-  const more = hidden > 0 ? ['', `… and ${hidden} more.`] : [];
-  return rows.length === 0 ? [] : ['', `### ${name}`, '', ...rows.slice(0, listed), ...more];
-}
-
-function fileRows(files: Report['files'], titlesOf: (ids: readonly string[]) => string[]): string[] {
-  if (files.length === 0)
-    return ['None by the file tools. Commands may have changed some: `git diff` shows everything.'];
-  const rows = files.slice(0, listed).map(({ path, isNew, added, removed, provedBy, passedSince, todos }) => {
-    const size = `+${added}${removed === 0 ? '' : ` −${removed}`}${isNew ? ' (new)' : ''}`;
-    const before = passedSince.length === 0 ? '' : ' on the final state';
-    const proof = joined(provedBy.map(inCell)) || `**nothing**${before}`;
-    const late = before === '' ? '' : `; ${joined(passedSince.map(inCell))} passed before later changes`;
-    const claimed = joined(titlesOf(todos), '; ') || 'no todo';
-    return `| ${inCell(path)} | ${size} | ${proof}${late} | ${claimed} |`;
-  });
-  const hidden = files.length - rows.length;
-  return [
-    ...['| file | lines | proved by | claimed by |', '|---|---|---|---|', ...rows, ''],
-    `${hidden > 0 ? `And ${count(hidden, 'more file')}. ` : ''}Commands may have changed more than the file tools: \`git diff\` shows everything.`,
-  ];
-}
-
-function describeCheck(check: Report['checks'][number], files: Report['files']): string {
-  const { result, flaky, onFinalState, at } = check;
+function describeCheck(
+  { result, flaky, onFinalState, at, sentence }: Report['checks'][number],
+  files: Report['files'],
+) {
   if (result === 'not-run') return '**not run**';
-  if (result !== 'passed') return `**failed**: ${text(check.sentence, 200)}`;
+  if (result !== 'passed') return `**failed**: ${text(sentence, 200)}`;
   const before = files.filter(({ changedAt }) => changedAt <= (at ?? 0));
   const last = before.sort((one, other) => other.changedAt - one.changedAt)[0];
   return joined([
@@ -232,16 +228,10 @@ const doubts: Readonly<Record<string, string>> = {
 };
 
 /** Only what is not proved needs words: why it was left, or what the agent says of it. */
-function describeTodo({
-  standing,
-  dropped,
-  verification,
-  reason,
-  outcome,
-}: TodoView & { standing: words.Standing }): string {
-  const isProved = standing === 'checked' || standing === 'covered';
+function describeTodo({ standing, dropped, verification, reason, outcome }: Report['todos'][number]): string {
+  const name = words.standingNames[standing];
+  if (standing === 'checked' || standing === 'covered') return name;
   const fate = standing === 'open' && dropped ? ', dropped from the list' : '';
-  const doubt = isProved ? '' : (doubts[verification] ?? '');
-  const said = isProved ? null : (reason ?? outcome);
-  return `${words.standingNames[standing]}${fate}${doubt}${said === null ? '' : `: ${said}`}`;
+  const said = reason ?? outcome;
+  return `${name}${fate}${doubts[verification] ?? ''}${said === null ? '' : `: ${said}`}`;
 }

@@ -24,12 +24,12 @@ import {
 } from '../agent-policy.ts';
 import { type AgentSession, runSession } from '../agent-session.ts';
 import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
+import { nameSession, shortId } from '../describe-session.ts';
 import { findOwnSession, withSessions } from '../find-session.ts';
 import { asText, hasPipedInput, type Io, readInput } from '../io.ts';
 import { openOrCreateStore } from '../open-runtime.ts';
 import { complain, refuse, shown } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
-import { nameSession, shortId } from '../session-name.ts';
 
 /** For whoever plays the human of a run: the demo. */
 export type Staging = Pick<AgentSession, 'hear' | 'isKept' | 'watch'>;

@@ -10,7 +10,6 @@ import { newest, sessionsHere, withSession } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
 import { count, createPaint, fields, shown, tell } from '../print.ts';
-import { shortId } from '../session-name.ts';
 
 const defaultLimit = 20;
 /** Open todos that the detailed view names. */
@@ -74,7 +73,7 @@ function show(given: Arguments, io: Io, views: readonly View[], limit: number): 
   return tell(io, given.has('json'), json, () => [
     ...listed.flatMap((view, index) => [
       ...(index === 0 ? [] : ['']),
-      ...block(view, shortId(view.session.id, ids), io),
+      ...block(view, describe.shortId(view.session.id, ids), io),
     ]),
     ...(more ? ['', `There are more: --limit ${limit * 2} shows them.`] : []),
   ]);

@@ -1,20 +1,18 @@
 // `untildone why`: one decision, explained from the record alone (V6): what happened, the rule and its numbers, the
 // check that failed and the text that was sent; with --rules every rule in order. It decides nothing again; `replay` does.
-import type { Decision, Inputs } from '../../core/decision.ts';
+import type { Inputs } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { stopRules } from '../../core/rules.ts';
 import type { State } from '../../core/state.ts';
-import { texts } from '../../core/texts.ts';
-import type { EvidenceRow } from '../../engine/host.ts';
+import { texts as textKinds } from '../../core/texts.ts';
 import { latestResults } from '../../engine/session-record.ts';
-import type { Store, StoredDecision } from '../../engine/store.ts';
+import type { Store } from '../../engine/store.ts';
 import { numberOf } from '../command.ts';
-import { describeAnswer } from '../describe-session.ts';
+import { describeAnswer, nameSession } from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { createPaint, fields, shown } from '../print.ts';
-import { nameSession } from '../session-name.ts';
 import { checkName, whyNotPassed } from '../show/words.ts';
 
 /** Of the text that was sent; --rules and --json have all of it. */
@@ -31,30 +29,15 @@ export const why = sessionCommand({
   },
   check: (given) => numberOf(given, 'decision'),
   async answer({ given, io, store, session }) {
-    const explained = await explain(store, session, numberOf(given, 'decision'));
-    const { stored, latest, text, failedChecks } = explained;
-    const rules = markRules(stored.decision) ?? [];
-    return {
-      json: { ...stored, latest, rules, texts: markTexts(stored.decision), text, failedChecks },
-      lines: [
-        ...fiveLines(session, explained, io),
-        ...(given.has('rules') ? ['', ...ruleLines(explained, io)] : []),
-      ],
-    };
+    const json = await explain(store, session, numberOf(given, 'decision'));
+    const rules = given.has('rules') ? ['', ...ruleLines(json, io)] : [];
+    return { json, lines: [...fiveLines(session, json, io), ...rules] };
   },
 });
 
-interface Explained {
-  readonly stored: StoredDecision;
-  /** The number of the last one. */
-  readonly latest: number;
-  /** What was sent to the agent; null: nothing. */
-  readonly text: string | null;
-  /** As they stood then. */
-  readonly failedChecks: readonly Pick<EvidenceRow, 'check' | 'sentence' | 'tail' | 'at'>[];
-}
+type Explained = Awaited<ReturnType<typeof explain>>;
 
-async function explain(store: Store, session: State, wanted: number | null): Promise<Explained> {
+async function explain(store: Store, session: State, wanted: number | null) {
   const name = `Session ${nameSession(session)}`;
   const [newest] = await store.decisions(session.id, 1);
   const latest = newest?.sequence ?? 0;
@@ -66,32 +49,48 @@ async function explain(store: Store, session: State, wanted: number | null): Pro
   const stored = (await store.decisions(session.id, latest - number + 1)).at(-1);
   const missing = `Decision ${number} of ${nameSession(session)} is missing from the store.`;
   if (stored?.sequence !== number) throw new UntildoneError('store-corrupt', missing);
-  const { answer, observed, epoch } = stored.decision;
+  const { answer, observed, epoch, reason, textKind } = stored.decision;
   const outbox = answer === 'continue' && !observed ? await store.outbox({ sessionId: session.id }) : [];
-  const sent = outbox.find((row) => row.epoch === epoch);
+  const rules = stopRules.map(({ name: rule, asks }, index) => ({ number: index + 1, name: rule, asks }));
+  const isOurs = answer === 'continue' || rules.some((rule) => rule.name === reason);
+  const kinds = textKind === null ? [] : textKinds.map(({ kind }) => ({ kind }));
   return {
-    ...{ stored, latest, text: sent?.text ?? null },
+    ...{ ...stored, latest },
+    /** Empty: the reason is none of these rules, but one of another version. */
+    rules: isOurs ? marked(rules, (rule) => rule.name === reason, 'silent', 'answered') : [],
+    /** Which text a continuation carried; empty for other answers. */
+    texts: marked(kinds, ({ kind }) => kind === textKind, 'does not apply', 'chosen'),
+    /** What was sent to the agent; null: nothing. */
+    text: outbox.find((row) => row.epoch === epoch)?.text ?? null,
+    /** As they stood then. */
     failedChecks: (await latestResults(store, session.id, stored.at))
       .filter(({ result }) => result !== 'passed')
       .map(({ check, sentence, tail, at }) => ({ check, sentence, tail, at })),
   };
 }
 
-function fiveLines(session: State, { stored, latest, text, failedChecks }: Explained, io: Io): string[] {
-  const { decision, at, sequence } = stored;
-  const paint = createPaint(io);
-  const number = sequence === latest ? '' : `, decision ${sequence} of ${latest}`;
+/** In the order in which they are asked. */
+function marked<Item>(items: readonly Item[], isIt: (item: Item) => boolean, before: string, it: string) {
+  const found = items.findIndex(isIt);
+  const last = found === -1 ? items.length : found;
+  const mark = (index: number): string => (index < last ? before : index === last ? it : 'not asked');
+  return items.map((item, index) => ({ ...item, mark: mark(index) }));
+}
+
+function fiveLines(session: State, explained: Explained, io: Io): string[] {
+  const { decision, at, sequence, latest, rules, text, failedChecks } = explained;
+  const order = sequence === latest ? '' : `, decision ${sequence} of ${latest}`;
   // The sentence says which text it was.
-  const answer = describeAnswer({ ...decision, textKind: null });
-  const happened = `${paint('bold', answer)}. ${shown(decision.sentence, 300)}`;
+  const answer = createPaint(io)('bold', describeAnswer({ ...decision, textKind: null }));
   const until = decision.dueAt === null ? '' : ` Until ${formatTime(decision.dueAt)}.`;
-  const place = stopRules.findIndex(({ name }) => name === decision.reason);
+  const answered = rules.find(({ mark }) => mark === 'answered');
+  const asks = answered === undefined ? '' : `, ${answered.number} of ${rules.length}: ${answered.asks}`;
   const rule =
     decision.answer === 'continue'
-      ? `none of ${stopRules.length} lets the agent stop, so it goes on`
-      : `${shown(decision.reason)}${place === -1 ? '' : `, ${place + 1} of ${stopRules.length}: ${stopRules[place]?.asks}`}`;
+      ? `none of ${rules.length} lets the agent stop, so it goes on`
+      : `${shown(decision.reason)}${asks}`;
   return [
-    `${nameSession(session)}, ${formatAge(at, io.clock.now())}${number}: ${happened}${until}`,
+    `${nameSession(session)}, ${formatAge(at, io.clock.now())}${order}: ${answer}. ${shown(decision.sentence, 300)}${until}`,
     ...fields([
       ['rule', rule],
       ['numbers', Object.entries(decision.inputs).map(describeInput).join(', ') || 'none'],
@@ -118,49 +117,25 @@ function describeInput([name, value]: [string, Inputs[string]]): string {
   return `${spaced} ${isTime ? formatTime(value) : text}`;
 }
 
-/** Null: the reason is none of these rules, but one of another version. */
-function markRules(decision: Decision) {
-  const answered = stopRules.findIndex(({ name }) => name === decision.reason);
-  if (answered === -1 && decision.answer !== 'continue') return null;
-  const last = answered === -1 ? stopRules.length : answered;
-  return stopRules.map(({ name, asks }, index) => {
-    const mark = index < last ? 'silent' : index === last ? 'answered' : 'not asked';
-    return { number: index + 1, name, asks, mark };
-  });
-}
-
-/** Which text a continuation carried; empty for other answers. */
-function markTexts({ textKind }: Decision) {
-  if (textKind === null) return [];
-  const chosen = texts.findIndex(({ kind }) => kind === textKind);
-  return texts.map(({ kind }, index) => {
-    const mark = index < chosen ? 'does not apply' : index === chosen ? 'chosen' : 'not asked';
-    return { kind, mark };
-  });
-}
-
-function ruleLines({ stored, latest, text }: Explained, io: Io): string[] {
-  const { decision, sequence, at, policyHash } = stored;
+function ruleLines({ decision, sequence, at, policyHash, latest, rules, texts, text }: Explained, io: Io) {
   const paint = createPaint(io);
-  const rules = markRules(decision);
-  const width = Math.max(...stopRules.map(({ name }) => name.length));
-  const line = (head: string, mark: string, rest = ''): string =>
-    mark === 'answered' || mark === 'chosen'
-      ? paint('bold', `${head}  ${mark.toUpperCase().padEnd(9)}${rest}`)
-      : paint('dim', `${head}  ${mark.padEnd(9)}${rest}`);
-  const listed = (rules ?? []).map(({ number, name, asks, mark }) =>
-    line(`${String(number).padStart(4)}  ${name.padEnd(width)}`, mark, `  ${asks}`),
-  );
-  const chosen = markTexts(decision).map(({ kind, mark }) => line(`      ${kind.padEnd(16)}`, mark));
+  const width = Math.max(...rules.map(({ name }) => name.length));
+  const line = (head: string, mark: string, rest = ''): string => {
+    const isIt = mark === 'answered' || mark === 'chosen';
+    const said = `${head}  ${(isIt ? mark.toUpperCase() : mark).padEnd(9)}${rest}`.trimEnd();
+    return paint(isIt ? 'bold' : 'dim', said);
+  };
   const level = decision.level === null ? '' : ` (firmness ${decision.level} of 3)`;
   return [
     `Decision ${sequence} of ${latest}, ${formatTime(at)}, settings ${policyHash ?? 'unknown'}`,
-    rules === null
+    rules.length === 0
       ? `This was not answered by one of the rules but by "${shown(decision.reason)}" of another version.`
       : 'The rules, in order:',
-    ...listed,
-    ...(chosen.length === 0 ? [] : [`No rule answered, so the agent goes on. The text that it got${level}:`]),
-    ...chosen.map((each) => each.trimEnd()),
+    ...rules.map(({ number, name, asks, mark }) =>
+      line(`${String(number).padStart(4)}  ${name.padEnd(width)}`, mark, `  ${asks}`),
+    ),
+    ...(texts.length === 0 ? [] : [`No rule answered, so the agent goes on. The text that it got${level}:`]),
+    ...texts.map(({ kind, mark }) => line(`      ${kind.padEnd(16)}`, mark)),
     ...(text === null ? [] : text.split('\n').map((each) => `  │ ${shown(each, 1000)}`)),
   ];
 }

@@ -3,9 +3,9 @@
 import displayWidth from 'fast-string-width';
 import type { EventOf, TodoView } from '../../agent/agent-event.ts';
 import { permissionAnswers } from '../ask-at-terminal.ts';
+import { shortId } from '../describe-session.ts';
 import { formatAge } from '../describe-time.ts';
 import type { Style } from '../print.ts';
-import { shortId } from '../session-name.ts';
 import type { SessionStateSeen, ViewEvent, ViewEventOf } from './events.ts';
 import { changeSize, cleanLines, type Entry, type Page, tailOf, upTo, wrap } from './page.ts';
 import { isShort, wantedLines } from './permission-lines.ts';

@@ -4,8 +4,7 @@ import { wantedLines } from './permission-lines.ts';
 
 function wanted(subject: string, { pattern = `= ${subject}`, unicode = true } = {}): string {
   const page = createPage({ columns: null, color: false, unicode });
-  const asked = { at: 1, sessionId: 's', requestId: 'r1', tool: 'shell', subject, pattern, choices: [] };
-  return wantedLines(page, { type: 'permission-asked', ...asked }).join('\n');
+  return wantedLines(page, { tool: 'shell', subject, pattern }).join('\n');
 }
 
 describe('the lines of a permission', () => {

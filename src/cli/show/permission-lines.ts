@@ -4,6 +4,8 @@ import type { EventOf } from '../../agent/agent-event.ts';
 import { asciiOnly, hasHidden, visibleLine } from '../../core/safe-text.ts';
 import type { Page } from './page.ts';
 
+type Wanted = Pick<EventOf<'permission-asked'>, 'tool' | 'subject' | 'pattern'>;
+
 /** Nobody is asked about more than this; whatever else comes here is not worth a screen. */
 const longestSubject = 2000;
 const mostLines = 40;
@@ -11,7 +13,7 @@ const mostLines = 40;
 /** `most`: lines of the subject, where all of it was printed before. */
 export function wantedLines(
   page: Page,
-  { tool, subject, pattern }: EventOf<'permission-asked'>,
+  { tool, subject, pattern }: Wanted,
   most = Number.POSITIVE_INFINITY,
 ): string[] {
   const lines = subject.slice(0, longestSubject).split('\n', mostLines);

@@ -2,8 +2,8 @@
 // that changed and what proves them, what it took, and ONE command to go on with (V8, S8).
 import type { RunEnded, TodoView } from '../../agent/agent-event.ts';
 import type { Outcome } from '../../core/decision.ts';
+import { shortId } from '../describe-session.ts';
 import { count, type Style } from '../print.ts';
-import { shortId } from '../session-name.ts';
 import { changeSize, type Page, tailOf, upTo } from './page.ts';
 import type { ViewState } from './state.ts';
 import * as words from './words.ts';
