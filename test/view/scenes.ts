@@ -216,7 +216,7 @@ export const scenes: readonly Scene[] = [
     keys: ['C-o'],
     shows: [
       'Ctrl-O unfolds',
-      '✗ 2.1 s shell npm test',
+      '· shell npm test ✗ 2.1 s',
       'in: {"command":"npm test"}',
       'FAIL test/unit/parse.test.ts',
       'Ctrl-O folds',

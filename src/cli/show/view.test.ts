@@ -99,7 +99,7 @@ describe('the living part', () => {
     expect(drawn([running, ended]).join('\n')).not.toContain('npm test');
     const lines = drawn([running, ended], { changes: { isExpanded: true } });
     expect(lines.join('\n')).toContain(
-      '✓ 9 ms shell npm test\n    in: {"command":"npm test"}\n    a\n    b\n    c\n    d',
+      '· shell npm test ✓ 9 ms\n    in: {"command":"npm test"}\n    a\n    b\n    c\n    d',
     );
   });
 

@@ -5,7 +5,7 @@ import { Box, Text } from 'ink';
 import { createElement as h, type ReactNode } from 'react';
 import { permissionAnswers } from '../ask-at-terminal.ts';
 import { count, type Style } from '../print.ts';
-import { callResult, isPlanTool, nameSeen, planHead, todoLine, toolName } from './event-lines.ts';
+import { callLine, callResult, isPlanTool, nameSeen, planHead, todoLine, toolName } from './event-lines.ts';
 import { isArmed, isCountingDown, isPaused } from './keys.ts';
 import { renderMarkdown } from './markdown.ts';
 import { cleanLine, cleanLines, cutToWidth, lastLines, type Page } from './page.ts';
@@ -121,13 +121,10 @@ function drawCalls(page: Page, state: ViewState): ReactNode[] {
 
 function drawCall(page: Page, { now, workers }: ViewState, call: CallView): ReactNode {
   const { tool, input, ended, at, changes } = call;
+  if (ended !== null) return cut(page, `${callLine(page, call)} ${callResult(page, ended, changes)}`);
   const worker = workers.find(({ workerId }) => workerId === call.workerId)?.agentType ?? '';
-  const argument = words.tellingArgument(tool, input);
-  if (ended !== null) {
-    const head = `${callResult(page, ended, changes)} ${page.paint('bold', page.clip(toolName(tool), 40))}`;
-    return cut(page, `${head} ${cleanLine(argument, longestPiece, page.unicode)}`);
-  }
   const took: Piece = [words.formatShort(now - at), 'dim'];
+  const argument = words.tellingArgument(tool, input);
   return row(page, [spinner(page, now), [worker, 'dim'], [toolName(tool), 'bold'], took, argument]);
 }
 
@@ -206,12 +203,13 @@ function drawPermission(page: Page, state: ViewState): ReactNode[] {
   const lines = wantedLines(page, asked, isShort(asked.subject) ? undefined : 2);
   const others = state.permissions.length - 1;
   const offers = asked.choices.map((choice) => permissionAnswers[choice]);
-  const keys = offers.map(([letter, means]) => `[${letter}] ${means}`).join('  ');
-  const then = state.kind === 'run' ? ', then Enter' : '';
+  const keys = offers.map(([letter, means]) => `[${letter}] ${means}`);
+  const then = state.kind === 'run' ? ['then Enter'] : [];
+  const style = isArmed(state, state.now) ? 'bold' : 'dim';
   return [
     ...lines.map((line) => cut(page, line)),
     ...(others === 0 ? [] : [row(page, [[`${count(others, 'other question')} after it`, 'dim']], 2)]),
-    wrapped(page, `${keys}${then}`, isArmed(state, state.now) ? 'bold' : 'dim'),
+    h(Box, { flexWrap: 'wrap' }, ...[...keys, ...then].map((text) => wrapped(page, text, style))),
   ];
 }
 
