@@ -1,7 +1,5 @@
 // A few of the attempts of an agent to raise its own rights; `npm run test:rights` makes all of them.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   commandAttempts,
@@ -14,23 +12,18 @@ import { runHiddenAttempt, runStoreAttempts } from './rights/other-attempts.ts';
 import { createStage, type Stage } from './rights/stage.ts';
 import { makeAttempt, trustAttempts } from './rights/trust-attempts.ts';
 import { runWidenedAttempts, widenedAttempt, widenedAttempts } from './rights/widened-attempts.ts';
-import { bundleProgram } from './support/bundled-program.ts';
+import { sharedProgram } from './support/bundled-program.ts';
 
 describe('design: an agent cannot raise its own rights', () => {
   let stage: Stage;
-  let bundle: string;
   let program: string;
 
   beforeAll(async () => {
-    bundle = mkdtempSync(join(tmpdir(), 'untildone-rights-program-'));
-    program = await bundleProgram(bundle);
+    program = await sharedProgram();
     stage = createStage(program);
   });
 
-  afterAll(() => {
-    stage.close();
-    rmSync(bundle, { recursive: true, force: true });
-  });
+  afterAll(() => stage.close());
 
   it('neither by a command from its own shell nor as a daemon on a terminal of its own', async () => {
     const some = commandAttempts.filter(({ attempt }) => /^`approve --check|a second fork/u.test(attempt));

@@ -4,18 +4,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import type { Session } from '../../src/core/state.ts';
 import { systemClock } from '../../src/engine/system.ts';
 import { type ScriptedModel, type Step, script, startScriptedModel } from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { storePath } from '../../src/store/state-directory.ts';
-import { bundleProgram } from '../support/bundled-program.ts';
+import { sharedProgram } from '../support/bundled-program.ts';
 
-const bundled = mkdtempSync(join(tmpdir(), 'untildone-program-'));
-afterAll(() => rmSync(bundled, { recursive: true, force: true }));
-const program = await bundleProgram(bundled);
+const program = await sharedProgram();
 
 export interface Running {
   readonly child: ChildProcess;

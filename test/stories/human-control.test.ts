@@ -295,7 +295,7 @@ describe('words from another terminal', () => {
 describe('Ctrl-C during a check', () => {
   it('C3: the first is acknowledged at once, and the run does not sit through the check', async () => {
     const line = await openCommandLine({ steps: [plan('Write alpha'), ...alpha] });
-    const running = line.start(...run, '--check', 'sleep 20');
+    const running = line.start(...run, '--check', 'sleep 10');
     await running.sees(({ type }) => type === 'check-started');
     const before = Date.now();
     running.child.kill('SIGINT');

@@ -9,6 +9,8 @@ import { checkResults, type PlanRun, setPlanStage } from './plan-file-stage.ts';
 
 const talk = say('I fixed it.');
 const inThreeSeconds = (step: Step) => model.after(3000, step);
+/** A check that is slow before the work alone: what comes later need not be waited for. */
+const slowOnce = (slow: string, then: string) => `test -e ../began || { touch ../began; ${slow}; }; ${then}`;
 
 /** How each check stood before the first model call: "name: result". */
 function stoodBefore({ events }: PlanRun): readonly string[] {
@@ -94,14 +96,24 @@ describe('V1: the baseline of a session', () => {
   it('V1: a check that takes longer than baselineSeconds holds nobody up', async () => {
     const steps = [writeFile('a.txt', 'a')];
     const stage = await setPlanStage({ steps, afterwards: talk });
-    const told = await stage.run(['Do it.', '--baseline-seconds=1', '--check', 'sleep 2; test -e a.txt']);
+    const told = await stage.run([
+      'Do it.',
+      '--baseline-seconds=1',
+      '--check',
+      slowOnce('sleep 2', 'test -e a.txt'),
+    ]);
     expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
     expect(stoodBefore(told), 'nobody knows how it stood before the work').toEqual([]);
   });
 
   it('V1: it is told while the agent thinks; nothing can have written by then', async () => {
     const stage = await setPlanStage({ steps: [inThreeSeconds(writeFile('a.txt', 'a'))], afterwards: talk });
-    const told = await stage.run(['Do it.', '--baseline-seconds=1', '--check', 'sleep 2; test -e a.txt']);
+    const told = await stage.run([
+      'Do it.',
+      '--baseline-seconds=1',
+      '--check',
+      slowOnce('sleep 2', 'test -e a.txt'),
+    ]);
     expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
     expect(stoodBefore(told).join()).toMatch(/test -e a.txt: failed/);
     const at = (type: string) => told.events.findIndex((event) => event.type === type);
@@ -110,11 +122,12 @@ describe('V1: the baseline of a session', () => {
   });
 
   it('V1: what such a check writes is no work', async () => {
+    const check = ['--baseline-seconds=1', '--check', slowOnce('sleep 2', 'echo x > seen.txt')];
     const stage = await setPlanStage({ steps: [runCommand('sleep 4')], afterwards: talk });
-    const told = await stage.run(['Do it.', '--baseline-seconds=1', '--check', 'sleep 2; echo x > seen.txt']);
+    const told = await stage.run(['Do it.', ...check]);
     expect(told).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
     const early = await setPlanStage({ steps: [inThreeSeconds(runCommand('true'))], afterwards: talk });
-    const seen = await early.run(['Do it.', '--baseline-seconds=1', '--check', 'sleep 2; echo x > seen.txt']);
+    const seen = await early.run(['Do it.', ...check]);
     expect(stoodBefore(seen).join()).toMatch(/: passed/);
     expect(seen).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
   });
@@ -122,14 +135,14 @@ describe('V1: the baseline of a session', () => {
   it('V1: checks behind it are not begun: they would see work that is half done', async () => {
     const steps = [runCommand('touch half.txt; sleep 3; rm half.txt')];
     const stage = await setPlanStage({ steps, afterwards: talk });
-    const checks = ['--check', 'sleep 2', '--check', 'test ! -e half.txt'];
+    const checks = ['--check', slowOnce('sleep 2', 'true'), '--check', 'test ! -e half.txt'];
     const told = await stage.run(['Do it.', '--baseline-seconds=1', ...checks]);
     expect(stoodBefore(told)).toEqual([]);
     expect(told).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
   });
 
-  const locked =
-    'mkdir lock || exit 1; trap "rmdir lock; exit 1" TERM; sleep 3 & wait; rmdir lock; test -e a.txt';
+  const slow = slowOnce('sleep 3 & wait', 'rmdir lock');
+  const locked = `mkdir lock || exit 1; trap "rmdir lock; exit 1" TERM; ${slow}; test -e a.txt`;
 
   it('V1: it is over before the final run, which may need the same lock', async () => {
     const stage = await setPlanStage({ steps: [writeFile('a.txt', 'a')], afterwards: talk });

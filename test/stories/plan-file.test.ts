@@ -2,7 +2,8 @@
 // at any time. What an agent gains by editing it (nothing) is in plan-file-edits.test.ts.
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import { complete, fail, say, writeFile } from '../../src/scripted-model/index.ts';
 import {
@@ -86,6 +87,12 @@ describe('an honest agent', () => {
   });
 
   it('C3: so it is after Ctrl-C, and --resume goes on with the file', async () => {
+    // The runner of the checks is then a process, as people have it: it outlives the run and leaves no lease behind.
+    const [, started = ''] = process.argv;
+    process.argv[1] = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url));
+    onTestFinished(() => {
+      process.argv[1] = started;
+    });
     const stage = await setPlanStage({ steps: honestWork, files });
     const interrupt = (event: AgentEvent): void => {
       if (event.type === 'tool-started' && event.tool === 'complete_todo') process.emit('SIGINT');
