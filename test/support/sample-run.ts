@@ -120,7 +120,7 @@ export const sampleRun: readonly AgentEvent[] = [
   event(9, {
     type: 'waiting',
     reason: 'rate-limited',
-    sentence: 'The provider limits the rate or is overloaded; waiting for the reset.',
+    sentence: 'The provider limits requests or is overloaded; waiting until that ends.',
     until: startedAt + 54_000,
   }),
   event(9, {
@@ -151,7 +151,7 @@ export const sampleRun: readonly AgentEvent[] = [
     agentType: 'tester',
     todoId: 'b',
     result: 'done',
-    sentence: 'It reported.',
+    sentence: 'It sent its report.',
     milliseconds: 23_000,
   }),
   event(33, {
@@ -188,7 +188,7 @@ export const sampleRun: readonly AgentEvent[] = [
     type: 'continuation',
     textKind: 'standard',
     level: 2,
-    sentence: 'Todos are open and no rule lets the agent stop: it goes on (reminder 2 of 3).',
+    sentence: 'Todos are still open: the agent is told to go on (reminder 2 of 3).',
     text: '[TODO CONTINUATION] 1/4 completed, 3 remaining.',
     number: 2,
   }),
