@@ -55,7 +55,8 @@ export function createStreamWriter(store: Store, sessionId: string): StreamWrite
 /** An answer may arrive whole: it is kept whole, in several rows. */
 function piecesOf(event: AgentEvent): AgentEvent[] {
   if (event.type !== 'text' && event.type !== 'text-held') return [event];
-  return (event.text.match(/[\s\S]{1,4000}/gu) ?? []).map((text) => ({ ...event, text }));
+  // By whole characters, of which each may be two units.
+  return (event.text.match(/[\s\S]{1,2000}/gu) ?? []).map((text) => ({ ...event, text }));
 }
 
 /** Streamed words that arrive between two writes are one row. */

@@ -5,6 +5,8 @@ import {
   mergeSettings,
   type Origin,
   origins,
+  parseEnvironment,
+  parseFlags,
   settingPaths,
   validateConfig,
   withoutGrants,
@@ -246,6 +248,13 @@ describe('C1: a right configuration', () => {
       ok: true,
       config: { agents: { build: { enabled: false } } },
     });
+  });
+
+  it('first-use 30: a wrong value under an old name is a problem, and nothing is advised about it', () => {
+    const wrong = [{ path: 'minIntervalMs', message: expect.stringContaining('must be a whole number') }];
+    expect(validateConfig({ minIntervalMs: 'x' })).toEqual({ ok: false, problems: wrong });
+    expect(parseFlags(['--min-interval-ms=x'])).not.toHaveProperty('warnings');
+    expect(parseEnvironment({ UNTILDONE_MIN_INTERVAL_MS: 'x' })).toMatchObject({ ok: false, warnings: [] });
   });
 
   it('first-use 30: takes the old name of a time in its old unit, and says what to write now', () => {

@@ -177,8 +177,9 @@ function placesBy(spelled: (path: string) => string): ReadonlyMap<string, Place>
 /** `said`: as it was spelled. */
 function readPlace({ kind, renamed }: Place, text: string, said: string, report: Report, notice: Report) {
   const value = readInto(kind, valueFromText(kind, text), said, report, notice);
-  if (renamed === undefined) return value;
-  const today = Number(value) / renamed.per;
+  // A wrong value was reported.
+  if (renamed === undefined || typeof value !== 'number') return value;
+  const today = value / renamed.per;
   notice(said, renamedSentence(renamed.now, today));
   return today;
 }

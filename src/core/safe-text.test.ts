@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeJsonLine, oneLine, quoteForModel, stripTerminalControls } from './safe-text.ts';
+import { escapeJsonLine, markdownCode, oneLine, quoteForModel, stripTerminalControls } from './safe-text.ts';
 
 const ESC = '\u001b';
 const harmful = fc.constantFrom(
@@ -142,4 +142,11 @@ describe('escapeJsonLine', () => {
       }),
     );
   });
+});
+
+it('issue 14.8: code in a cell of a table ends no cell, whatever stands before a bar', () => {
+  const cell = markdownCode('a\\| ![x](http://example.com) | b', true);
+  // Readers of tables take a backslash with what follows it.
+  expect(cell.replace(/\\./gu, '')).not.toContain('|');
+  expect(markdownCode('a | b')).toBe('`a | b`');
 });

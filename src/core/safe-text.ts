@@ -84,7 +84,9 @@ export function markdownCode(text: string, inTable = false): string {
   const longest = Math.max(0, ...[...line.matchAll(/`+/gu)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   const pad = line.startsWith('`') || line.endsWith('`') ? ' ' : '';
-  return `${fence}${pad}${inTable ? line.replaceAll('|', '\\|') : line}${pad}${fence}`;
+  // A backslash before a bar would escape our own, and the bar end the cell.
+  const inCell = line.replaceAll('\\|', '\\\u200b|').replaceAll('|', '\\|');
+  return `${fence}${pad}${inTable ? inCell : line}${pad}${fence}`;
 }
 
 /** Controls, marks that reorder, letters without a shape, odd spaces, halves of characters. */

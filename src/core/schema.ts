@@ -257,8 +257,9 @@ function readSection({ fields }: SectionShape, value: Record<string, unknown>, p
     const renamed = kind === undefined ? renamedField(fields, key) : null;
     if (renamed !== null) {
       const found = readAt(renamed.kind, inner, place, key);
-      const isGivenTwice = Object.hasOwn(value, renamed.name);
-      const today = typeof found === 'number' && !isGivenTwice ? found / renamed.per : null;
+      // A wrong value was reported.
+      if (typeof found !== 'number') continue;
+      const today = Object.hasOwn(value, renamed.name) ? null : found / renamed.per;
       place.notice(pathIn(place, key), renamedSentence(renamed.name, today));
       if (today !== null) entries.push([renamed.name, today]);
     } else if (kind === undefined)

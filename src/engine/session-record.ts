@@ -70,16 +70,16 @@ export async function latestResults(store: Store, sessionId: string, until: numb
 }
 
 /**
- * Every check that the session is judged by, also one that was never run. `onFinalState`: it passed after the last call
- * that can write, or on files that are still as they were then.
+ * Every check that the session is judged by, also one that was never run. `onFinalState`: it passed, and began after
+ * the last call that can write or saw files that are still as they were then.
  */
 export async function checkStandings(store: Store, session: State, lastWriteAt: number, now: number) {
   const { plan, work } = session;
   const results = await latestResults(store, session.id, now);
   const goalChecks = (await frozenPolicy(store, session))?.goalChecks ?? [];
   const tree = work.writesSeen >= work.writes ? work.fingerprint : null;
-  const isFinal = ({ at, fingerprint }: EvidenceRow): boolean =>
-    at >= lastWriteAt || (tree !== null && fingerprint === tree);
+  const isFinal = ({ at, milliseconds, fingerprint }: EvidenceRow): boolean =>
+    at - milliseconds >= lastWriteAt || (tree !== null && fingerprint === tree);
   const known = [...plan.flatMap(({ checks }) => checks), ...results.map(({ check }) => check)];
   return [...new Set([...goalChecks, ...known])].map((check) => {
     const rows = results.filter((row) => row.check === check);

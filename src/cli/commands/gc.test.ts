@@ -129,6 +129,7 @@ describe('gc --forget', () => {
     for (const [sessionId, parentId] of [
       ['run-0001', null],
       ['worker-0001', 'run-0001'],
+      ['worker-of-worker', 'worker-0001'],
     ] as const) {
       const host = await bench.host({ sessionId, descriptor: { host: 'untildone', parentId } });
       await host.open();
@@ -136,12 +137,13 @@ describe('gc --forget', () => {
     await bench.clock.advance(31 * 86_400_000);
     await bench.run('gc');
     const { out } = await bench.run('gc', '--forget', 'run-0001', '--yes');
-    expect(out).toContain(') and 1 worker:\n');
+    expect(out).toContain(') and 2 workers:\n');
     const { removed } = JSON.parse(
       (await bench.run('gc', '--forget', 'run-0001', '--dry-run', '--json')).out || '{}',
     );
     expect(removed).toBeUndefined();
-    expect((await bench.run('gc', '--forget', 'worker-0001', '--yes')).code).toBe(1);
+    for (const id of ['worker-0001', 'worker-of-worker'])
+      expect((await bench.run('gc', '--forget', id, '--yes')).code).toBe(1);
   });
 
   it('door 8: a plan file whose session was forgotten is imported anew, whole', async () => {

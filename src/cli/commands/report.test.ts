@@ -38,12 +38,17 @@ async function addRun(names: { path?: string; title?: string; goal?: string } = 
       removed: 1,
       diff: '',
     });
-  const see = (check: string, result: 'passed' | 'failed', todoId: string | null = null) => {
+  const see = (
+    check: string,
+    result: 'passed' | 'failed',
+    todoId: string | null = null,
+    milliseconds = 5,
+  ) => {
     const row = { sessionId, todoId, check, result, at: bench.clock.now(), flaky: false, fingerprint: null };
     const seen = {
       sentence: `${check} exited with 1.`,
       tail: '',
-      milliseconds: 5,
+      milliseconds,
       exitCode: 1,
       timedOut: false,
     };
@@ -90,6 +95,13 @@ describe('report', () => {
     expect(out).toContain(
       '| `lint` | the goal | passed, but files were written since, after the change of `src/parser.ts` |',
     );
+  });
+
+  it('V2: a check that began before the last write and ended after it did not pass on the final state', async () => {
+    const { see } = await addRun();
+    await see('npm test', 'passed', null, 60_000);
+    const { checks } = JSON.parse((await bench.run('report', '--json')).out);
+    expect(checks).toMatchObject([{ check: 'npm test', result: 'passed', onFinalState: false }]);
   });
 
   it('door 8: what the human gave as a check on the goal proves every file, once it passed on the final state', async () => {

@@ -276,12 +276,12 @@ export function createSessionRows(db: Connection, marks: Marks) {
     ];
   }
 
-  /** It and the workers that it sent. */
+  /** It, the workers that it sent, and theirs. */
   function familyOf(id: string): string[] {
-    const sent = ['sessions', 'archived_sessions'].map(
-      (table) => `SELECT id FROM ${table} WHERE json_extract(body, '$.descriptor.parentId') = ?`,
-    );
-    return [id, ...db.rows<Pick<Session, 'id'>>(sent.join(' UNION ALL '), id, id).map((worker) => worker.id)];
+    const family = `WITH RECURSIVE family (id) AS (SELECT ? UNION
+      SELECT sent.id FROM family, (SELECT id, body FROM sessions UNION ALL SELECT id, body FROM archived_sessions) AS sent
+        WHERE json_extract(sent.body, '$.descriptor.parentId') = family.id) SELECT id FROM family`;
+    return db.rows<Pick<Session, 'id'>>(family, id).map((one) => one.id);
   }
 
   function erase(family: readonly string[], isMeant: boolean): KeptRows {
