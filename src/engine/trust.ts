@@ -190,5 +190,5 @@ export function pendingSentence({ file, added, removed, problems }: Pending): st
   const paths = [...new Set([...added, ...removed].map(({ path }) => path))];
   const more = paths.length > shownPaths ? ', …' : '';
   const named = paths.slice(0, shownPaths).join(', ') + more;
-  return `${printable(file)} differs from what you accepted (${named}). The difference is ignored until you accept it: run \`untildone trust\`.`;
+  return `${printable(file)} asks for things that you have not accepted (${named}). They are ignored until you do: run \`untildone trust\`.`;
 }

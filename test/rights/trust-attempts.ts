@@ -58,7 +58,7 @@ function turn(stage: Stage, id: string, work: () => void = () => {}, environment
 /** Told at the message and at the stop, without the path of this run. */
 function pendingTold(...said: readonly { readonly human: string }[]): string | null {
   const sentences = said.map(
-    ({ human }) => /untildone\.json differs from .*? until you accept it/u.exec(human)?.[0] ?? null,
+    ({ human }) => /untildone\.json asks for .*? until you do/u.exec(human)?.[0] ?? null,
   );
   return sentences.includes(null)
     ? null

@@ -99,7 +99,7 @@ describe('config', () => {
     const beneath = { whyNoHuman: async () => 'Said beneath an agent.' };
     const { code, err } = await bench.runWith(beneath, 'config', 'init', '--check', 'true');
     expect(code).toBe(0);
-    expect(err).toContain('The difference is ignored until you accept it: run `untildone trust`.');
+    expect(err).toContain('They are ignored until you do: run `untildone trust`.');
     expect(JSON.parse((await bench.run('config', '--json')).out).settings.goal).toEqual([]);
   });
 });

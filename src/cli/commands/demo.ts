@@ -269,8 +269,8 @@ function closing(io: Io, told: readonly TextKind[], hasRefused: boolean): string
       ? 'You said no, so one todo is blocked, and nobody calls it done.'
       : 'It was sent back each time, and may stop now because the test passes.',
     '',
-    bold('Now in your own project'),
-    ...(isClone ? [`  ${bold(install)}`] : []),
+    ...(isClone ? [bold('Now, in this folder'), `  ${bold(install)}`] : []),
+    bold(isClone ? 'Then in your own project' : 'Now in your own project'),
     `  ${bold('untildone init claude-code --check "npm test"')}   or: opencode`,
     `  ${bold('untildone run "fix the tests" --check "npm test"')}   with a key or a local model`,
   ];

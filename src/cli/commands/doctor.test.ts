@@ -42,14 +42,12 @@ describe('doctor', () => {
     expect(existsSync(join(bench.state, 'untildone.db'))).toBe(false);
   });
 
-  it('C3: where nothing is installed it names the command', async () => {
+  it('C3: where nothing is installed it names the command, and nothing is broken: `run` may be all that is wanted', async () => {
     const { code, out } = await bench.doctor();
-    expect(code).toBe(1);
-    expect(out).toContain(
-      'broken  untildone is set up in no agent program here.\n          → untildone init claude-code\n',
-    );
+    expect(code).toBe(0);
+    expect(out).toContain('`untildone run` needs none.\n          → untildone init claude-code\n');
     expect(out).toContain('note    Not found on PATH: OpenCode.\n');
-    expect(out).toContain('1 thing is broken.');
+    expect(out).toContain('Nothing is broken. Not set up: an agent program (untildone init), ');
     expect(existsSync(bench.state)).toBe(false);
   });
 

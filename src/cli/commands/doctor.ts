@@ -74,12 +74,9 @@ export const doctor = createDoctor(shippedFolder);
 function examineInstalls(hosts: readonly HostReport[]): Examination[number] {
   if (hosts.some(({ isInstalled }) => isInstalled)) return [];
   const candidate = hosts.find(({ program }) => program !== null);
-  const sentence = 'untildone is set up in no agent program here';
-  return [
-    candidate && broken('installed', `${sentence}.`, `untildone init ${candidate.host}`),
-    // Whoever has no host uses `untildone run`, which needs none: nothing is broken then.
-    note('installed', `${sentence}; \`untildone run\` needs none.`),
-  ];
+  // Nothing is broken then: `untildone run` may be all that is wanted.
+  const sentence = 'untildone is set up in no agent program here; `untildone run` needs none.';
+  return [note('installed', sentence, candidate && `untildone init ${candidate.host}`)];
 }
 
 /** Not broken, but whoever wants it has something to type first. */
@@ -87,6 +84,7 @@ const isUnset = ({ name, level }: Finding) => level === 'note' && name in unsetN
 const unsetNames: Readonly<Record<string, string>> = {
   installed: 'an agent program (untildone init)',
   model: 'a model for untildone run',
+  trust: 'your yes to untildone.json (untildone trust)',
   check: 'a check (untildone config init)',
 };
 
@@ -106,7 +104,7 @@ async function examineProject(io: Io): Promise<Examination> {
   return [
     [
       (mode === 'off' || !enabled) && note(name, 'untildone is switched off here.', mend),
-      pending && note(name, pendingSentence(pending), 'untildone trust'),
+      pending && note('trust', pendingSentence(pending), 'untildone trust'),
       mode === 'observe' &&
         note(name, 'The mode is observe: decisions are recorded, and nothing is changed.'),
       warnings.length === 0 && ok(name, 'The configuration is right.'),

@@ -58,7 +58,7 @@ describe('init --check', () => {
     bench.write(file, '{\n  // theirs\n  "mode": "off"\n}\n');
     const { code, err } = await bench.init('claude-code', '--check', 'npm test');
     expect(code).toBe(0);
-    expect(err).toContain('differs from what you accepted (mode');
+    expect(err).toContain('asks for things that you have not accepted (mode');
     expect(inForce()).toMatchObject({
       goal: [],
       pending: { added: expect.arrayContaining([{ path: 'mode', value: 'off' }]) },

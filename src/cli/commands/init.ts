@@ -44,7 +44,7 @@ export function createInit(shipped: () => string): Command {
     takes: `[${hostNames.join('|')}]`,
     about: [
       `Writes what a host needs: hooks, switches, grants, the MCP server, or a plugin. Known hosts: ${knownHosts}.\nWithout a name it offers those that are on PATH.`,
-      'It also looks how this project is tested, and asks whether that must pass before an agent may stop; --check names it\nwithout a question. The check is written into untildone.json, and stays there when the host is uninstalled.',
+      'It also finds out how this project is tested, and asks whether that must pass before an agent may stop; --check names it\nwithout a question. The check is written into untildone.json, and stays there when the host is uninstalled.',
       'For this project, in files that are not committed, unless --shared or --user says otherwise. Programs are\ncopied into the state directory. A second run changes nothing; --uninstall puts every file back as it was, or, where\nsomebody edited it since, takes out only what is ours.',
     ],
     options: {

@@ -100,7 +100,7 @@ describe('untildone trust', () => {
   it('what `config init` wrote at a human’s word is accepted; without a human it is not, which is said', async () => {
     const whyNoHuman = async () => 'Only a human may do this.';
     const { err } = await bench.runWith({ whyNoHuman }, 'config', 'init');
-    expect(err).toContain('The difference is ignored until you accept it: run `untildone trust`.');
+    expect(err).toContain('They are ignored until you do: run `untildone trust`.');
     expect(existsSync(kept())).toBe(false);
     rmSync(join(bench.project, 'untildone.json'));
     await bench.run('config', 'init');
