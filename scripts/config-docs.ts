@@ -170,9 +170,9 @@ export function configDocs(): string {
   return `# Settings
 
 \`\`\`sh
-untildone config                        # every setting that applies here, and where it comes from
-untildone config init                   # writes a small untildone.json to start from
-untildone run "fix the test" --max-minutes 60   # a flag: for this run only
+untildone config          # what applies here, and where it comes from
+untildone config init     # writes a small untildone.json to start from
+untildone run "fix the test" --max-minutes 60     # for this run only
 \`\`\`
 
 The strongest first: a flag, the environment, the project's file, the user's file, the default.
