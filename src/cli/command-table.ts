@@ -92,31 +92,20 @@ const groups: Readonly<Record<string, Words>> = {
   },
 };
 
-export interface CommandRow {
-  readonly name: string;
-  readonly group: string;
-  readonly summary: string;
-  readonly example: string;
-  /** Started by untildone itself, not by people: no help lists it. */
-  readonly hidden: boolean;
-  load(): Promise<Command>;
-}
+export type CommandTable = typeof commandTable;
 
-export interface CommandTable {
-  readonly rows: readonly CommandRow[];
-  /** What holds several commands and is none itself. */
-  readonly groups: Readonly<Record<string, string>>;
-}
-
-export const commandTable: CommandTable = {
+export const commandTable = {
   rows: Object.entries(groups).flatMap(([group, rows]) =>
     Object.entries(rows).map(([name, [summary, example]]) => ({
-      ...{ name, group, summary, example: `untildone ${example}`, hidden: name === 'check-runner' },
-      load: loaders[name as CommandName],
+      ...{ name, group, summary, example: `untildone ${example}` },
+      /** Started by untildone itself, not by people: no help lists it. */
+      hidden: name === 'check-runner',
+      load: loaders[name as CommandName] as () => Promise<Command>,
     })),
   ),
+  /** What holds several commands and is none itself. */
   groups: {
     plan: 'The plan of a session: show, log, import, export',
     ledger: 'The history of the plans: verify',
-  },
+  } as Readonly<Record<string, string>>,
 };

@@ -2,17 +2,13 @@
 // `init` ask alike. Nothing is accepted without a terminal but by `run --trust`. And the checks that `init` and
 // `config init` put into that file, so that the first outcome can be `done`.
 import { realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { validateConfig, withoutGrants } from '../core/config.ts';
+import { dirname } from 'node:path';
 import { UntildoneError } from '../core/error.ts';
-import { parseJsonText } from '../core/json-text.ts';
 import { visibleLine } from '../core/safe-text.ts';
-import { configFileName, type PolicyResult, policyProblemSentence } from '../engine/policy.ts';
+import { type PolicyResult, policyProblemSentence } from '../engine/policy.ts';
 import { acceptWishes, type Entry, entriesOf, pendingSentence } from '../engine/trust.ts';
 import { diffTexts } from '../hosts/install/changes.ts';
-import { replaceSettingsFile, unlessRefused } from '../hosts/install/files.ts';
-import type { Json } from '../hosts/install/json-text.ts';
-import { type FoundTest, findTests, planChecks } from '../hosts/install/project-tests.ts';
+import { addChecks, type FoundTest, findTests } from '../hosts/install/project-tests.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 import { askAtTerminal, canAnswerHere, isNearAnswer, readApproval } from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
@@ -62,7 +58,7 @@ export function describeProject({ folder, asked, pending, warnings }: Project): 
     ...added.map((entry) => `+ ${entryLine(entry).trimStart()}`),
     ...removed.map((entry) => `- ${entryLine(entry).trimStart()}  (accepted, and not in the file any more)`),
     ...refused,
-    'Entries with + are neither run nor obeyed before you accept them; those with - stay in force until then.',
+    'Entries with + are ignored until you accept them; those with - count until then.',
   ];
 }
 
@@ -99,63 +95,50 @@ export interface CheckRequest {
   readonly commands: readonly string[];
   /** The command that would be called again with `--check`. */
   readonly command: string;
-  /** What a new file begins with, and that one is wanted here even without a check. Null: neither. */
-  readonly fresh: Readonly<Record<string, Json>> | null;
+  /** A file is wanted here even without a check. */
+  readonly isNew: boolean;
   /** Show what would be written, and write nothing. */
   readonly isDry: boolean;
 }
 
 /** Returns the exit code. What the human's word put into the file is accepted with it. */
 export async function setUpChecks(io: Io, request: CheckRequest): Promise<number> {
-  const { fresh, isDry } = request;
+  const { command, isNew, isDry } = request;
   const before = readPolicyFor(io, realpathSync(io.cwd)).project;
-  const folder = fresh !== null || before.file === null ? io.cwd : dirname(before.file.path);
-  const isAsked = request.commands.length === 0 && (before.asked.goal ?? []).length === 0;
-  const commands = isAsked ? await chooseChecks(io, folder, request) : request.commands;
-  if (commands.length === 0 && fresh === null) {
+  const folder = isNew || before.file === null ? realpathSync(io.cwd) : dirname(before.file.path);
+  const isAsked = !isDry && request.commands.length === 0 && (before.asked.goal ?? []).length === 0;
+  const commands = isAsked ? await chooseChecks(io, folder, command) : request.commands;
+  if (commands.length === 0 && !isNew) {
     if (!isDry) await settleTrust(io);
     return 0;
   }
-  const plan = unlessRefused(
-    () => planChecks(folder, commands, fresh ?? {}),
-    (why) => `${shown(join(folder, configFileName), 300)} ${why}; no check was added.`,
-  );
-  if (typeof plan === 'string') return refuse(io, plan);
-  const { path, after } = plan;
-  const file = shown(path, 300);
+  const added = addChecks(folder, commands, request);
+  if (!added.ok) return refuse(io, shown(added.problem, 500));
+  const { path, after } = added;
   if (isDry) {
-    printWrapped(io, diffTexts(path, plan.before, after).map(shownLine));
+    printWrapped(io, diffTexts(path, added.before, after).map(shownLine));
     return 0;
   }
-  if (plan.before !== null && commands.length === 0)
-    return refuse(io, `${file} is there already and was left as it is.`);
-  const read = parseJsonText(after);
-  const config = read.ok ? validateConfig(read.value) : read;
-  if (!config.ok)
-    return refuse(io, `${file} is wrong, so no check was added: \`untildone config\` says where.`);
-  const problem = after === plan.before ? null : replaceSettingsFile(plan);
-  if (problem !== null) return refuse(io, `${file} ${problem}.`);
-  const verb = plan.before === null ? 'Wrote' : after === plan.before ? 'Nothing to add to' : 'Added to';
+  const verb = added.before === null ? 'Wrote' : after === added.before ? 'Nothing to add to' : 'Added to';
   const checks = commands.map(visibleLine).join(', ');
-  printWrapped(io, [`${verb} ${file}${checks === '' ? '' : `: ${checks}`}.`]);
+  printWrapped(io, [`${verb} ${shown(path, 300)}${checks === '' ? '' : `: ${checks}`}.`]);
   // Whoever had it written means it, and only it: what else waits in the file is shown and asked for as always.
   if (before.pending !== null || (await io.whyNoHuman()) !== null) await settleTrust(io);
-  else if (acceptProject(io, { asked: withoutGrants(config.config).config }, true) !== 0) return 1;
+  else if (acceptProject(io, added, true) !== 0) return 1;
   else if (checks !== '')
-    printWrapped(io, ['When that passes and nothing is open, an agent here is `done`.']);
+    printWrapped(io, ['Once that passes and nothing is open, an agent here is `done`.']);
   return 0;
 }
 
 /** Empty: nobody is here, or nobody wanted one. */
-async function chooseChecks(io: Io, folder: string, request: CheckRequest): Promise<readonly string[]> {
-  if (request.isDry) return [];
+async function chooseChecks(io: Io, folder: string, command: string): Promise<readonly string[]> {
   const found = findTests(folder);
   if (!(await canAnswerHere(io))) {
     const known = 'This project looks as if this tests it';
     const looks = found.length > 0 ? known : 'Name the command that tests this project';
     printWrapped(io, [
       'No check is set up here, so finished work is `claimed`, never `done`.',
-      `${looks}: ${request.command} --check "${found[0]?.command ?? 'npm test'}"`,
+      `${looks}: ${command} --check "${found[0]?.command ?? 'npm test'}"`,
     ]);
     return [];
   }
@@ -165,7 +148,7 @@ async function chooseChecks(io: Io, folder: string, request: CheckRequest): Prom
     const chosen = await askWhich(io, found.map(describeTest), question, '--check');
     return chosen.flatMap((index) => found[index]?.command ?? []);
   }
-  const prompt = 'Which command tests this project? [for example: make test; Enter: leave it as it is] ';
+  const prompt = 'Which command tests this project? [such as make test; Enter: leave it as it is] ';
   const said = (await askAtTerminal(prompt, '--check'))?.trim() ?? '';
   return said === '' || isNearAnswer(said) ? [] : [said];
 }

@@ -4,14 +4,13 @@
 import type { Origin } from '../../core/config.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { problemSentence } from '../../core/problem.ts';
-import { defaultSettings, type Settings } from '../../core/settings.ts';
+import type { Settings } from '../../core/settings.ts';
 import { type PolicyResult, policyProblemSentence } from '../../engine/policy.ts';
 import { pendingSentence } from '../../engine/trust.ts';
-import { schemaAddress } from '../../hosts/install/project-tests.ts';
 import { readAgentPolicyFor } from '../agent-policy.ts';
 import { type Command, jsonOption } from '../command.ts';
 import type { Io } from '../io.ts';
-import { complain, createPaint, printJson, printLines, shown } from '../print.ts';
+import { complain, createPaint, fields, printJson, printLines, shown } from '../print.ts';
 import { setUpChecks } from '../project-trust.ts';
 import { checkOption, checksOf } from './init.ts';
 
@@ -40,14 +39,8 @@ export const configInit: Command = {
   ],
   options: checkOption,
   async run(given, io) {
-    const { mode, maxStagnant, maxContinuations, ceiling } = defaultSettings;
-    const schema = schemaAddress(io.cwd);
-    const fresh = {
-      ...(schema === null ? {} : { $schema: schema }),
-      ...{ mode, maxStagnant, maxContinuations, ceiling },
-    };
-    const command = 'untildone config init';
-    const code = await setUpChecks(io, { commands: checksOf(given), command, fresh, isDry: false });
+    const request = { commands: checksOf(given), command: 'untildone config init' };
+    const code = await setUpChecks(io, { ...request, isNew: true, isDry: false });
     if (code === 0) printLines(io, ['`untildone config` shows which settings apply now.']);
     return code;
   },
@@ -67,39 +60,27 @@ function toJson(result: PolicyResult) {
 
 function lines({ policy, origins, files }: Extract<PolicyResult, { ok: true }>, io: Io): string[] {
   const paint = createPaint(io);
-  const rows = Object.entries(origins).map(
-    ([path, origin]) => [path, valueAt(policy.settings, path), origin] as const,
+  const known = Object.entries(origins);
+  const from = (origin: Origin) => (/user|project/u.test(origin) ? `${origin} file` : origin);
+  const settings = known.map(
+    ([path, origin]) => [shown(path, 200), `${valueAt(policy.settings, path)}  (${from(origin)})`] as const,
   );
-  const width = Math.max(...rows.map(([path]) => path.length));
-  const read = files.map(({ origin, path }) => `  ${origin.padEnd(8)} ${shown(path, 300)}`);
   return [
     'Files:',
-    ...(read.length === 0 ? ['  none: the defaults hold where nothing else is said'] : read),
+    ...(files.length === 0 ? ['  none, so the defaults apply'] : []),
+    ...fields(files.map(({ origin, path }) => [origin, shown(path, 300)])),
     '',
     'Settings:',
-    ...rows.map(([path, value, origin]) => {
-      const line = `  ${shown(path, 200).padEnd(width)}  ${value}  (${from(origin)})`;
-      return origin === 'default' ? paint('dim', line) : line;
-    }),
+    ...fields(settings).map((line, index) => (known[index]?.[1] === 'default' ? paint('dim', line) : line)),
   ];
-}
-
-function from(origin: Origin): string {
-  return origin === 'user' || origin === 'project' ? `${origin} file` : origin;
 }
 
 /** `agents.build.mode`, `agents["my agent"].mode`: the paths that merging gives. */
 function valueAt(settings: Settings, path: string): string {
   const keys = path.match(/\["(?:[^"\\]|\\.)*"\]|[^.[\]]+/gu) ?? [];
-  let value: unknown = settings;
-  for (const key of keys) {
-    const name = key.startsWith('[') ? (JSON.parse(key.slice(1, -1)) as string) : key;
-    value = (value as Record<string, unknown> | undefined)?.[name];
-  }
-  return shown(Array.isArray(value) ? listText(value) : JSON.stringify(value), 100);
-}
-
-function listText(values: readonly unknown[]): string {
-  const some = values.slice(0, 5).map((value) => JSON.stringify(value));
-  return values.length > 5 ? `[${some.join(', ')}, and ${values.length - 5} more]` : `[${some.join(', ')}]`;
+  const names = keys.map((key): string => (key.startsWith('[') ? JSON.parse(key.slice(1, -1)) : key));
+  const value = names.reduce<unknown>((at, name) => (at as Record<string, unknown> | null)?.[name], settings);
+  const isLong = Array.isArray(value) && value.length > 5;
+  const some = JSON.stringify(isLong ? value.slice(0, 5) : value);
+  return shown(isLong ? some.replace(/\]$/u, `, and ${value.length - 5} more]`) : some, 100);
 }

@@ -81,7 +81,7 @@ export function createInit(shipped: () => string): Command {
       // What holds for all projects says nothing of how this one is tested.
       const isOfProject = request.scope !== 'user' || commands.length > 0;
       const command = `untildone init ${given.has('all') ? '--all' : installers[0]?.name}`;
-      const added = isOfProject ? await setUpChecks(io, { commands, command, fresh: null, isDry }) : 0;
+      const added = isOfProject ? await setUpChecks(io, { commands, command, isNew: false, isDry }) : 0;
       if (added !== 0 || isDry) return added;
       if (!isOfProject) await settleTrust(io);
       printWrapped(io, ['`untildone doctor` says whether it works.']);

@@ -3,10 +3,20 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { validateConfig, withoutGrants } from '../../core/config.ts';
+import { parseJsonText } from '../../core/json-text.ts';
+import { defaultSettings } from '../../core/settings.ts';
 import { configFileName } from '../../engine/policy.ts';
 import { readTextFile } from '../../engine/text-file.ts';
 import { recordOf } from '../untrusted.ts';
-import { askOr, packageFolder, Refusal, readSettingsFile } from './files.ts';
+import {
+  askOr,
+  packageFolder,
+  Refusal,
+  readSettingsFile,
+  replaceSettingsFile,
+  unlessRefused,
+} from './files.ts';
 import { applyJson, type Json, type JsonEdit, valueAt } from './json-text.ts';
 
 /** `script`: what a file of the project says that the command does; a stranger's text. */
@@ -104,6 +114,33 @@ function denoTests(files: readonly string[], textOf: TextOf): FoundTest[] {
   if (file === undefined) return [];
   const task = valueAt(textOf(file), ['tasks', 'test']);
   return [{ name: 'deno', command: task === undefined ? 'deno test' : 'deno task test', file }];
+}
+
+/**
+ * Puts commands into the project's file as checks on its goal. `asked`: what it asks a human to accept then.
+ * @param isNew a file is wanted here even without a check, with the settings that people change most
+ */
+export function addChecks(
+  folder: string,
+  commands: readonly string[],
+  { isNew, isDry }: Readonly<{ isNew: boolean; isDry: boolean }>,
+) {
+  const { mode, maxStagnant, maxContinuations, ceiling } = defaultSettings;
+  const schema = schemaAddress(folder);
+  const settings = { ...(schema && { $schema: schema }), mode, maxStagnant, maxContinuations, ceiling };
+  const refused = (problem: string) => ({ ok: false, problem }) as const;
+  const plan = unlessRefused(() => planChecks(folder, commands, isNew ? settings : {}), refused);
+  const path = join(folder, configFileName);
+  if ('problem' in plan) return refused(`${path} ${plan.problem}; no check was added.`);
+  const { before, after } = plan;
+  const read = parseJsonText(after);
+  const config = read.ok ? validateConfig(read.value) : read;
+  if (!config.ok) return refused(`${path} is wrong, so no check was added: \`untildone config\` says where.`);
+  if (before !== null && commands.length === 0)
+    return refused(`${path} is there already and was left as it is.`);
+  const problem = isDry || after === before ? null : replaceSettingsFile(plan);
+  if (problem !== null) return refused(`${path} ${problem}.`);
+  return { ok: true, ...plan, asked: withoutGrants(config.config).config } as const;
 }
 
 /** What the project's file would become; `after` equals `before` where every command is on the goal already. */
