@@ -1,20 +1,9 @@
 // What a run tells its watchers, as one table. Text in it is as hostile as its source: whoever shows it makes it safe.
 import { outcomes } from '../core/decision.ts';
 import { workerResults } from '../core/events.ts';
+import type { Fields, Infer, JsonSchema, Values } from '../core/schema.ts';
 import * as kinds from '../core/schema.ts';
-import {
-  choice,
-  described,
-  type Fields,
-  flag,
-  type Infer,
-  type JsonSchema,
-  jsonSchema,
-  list,
-  nullable,
-  object,
-  type Values,
-} from '../core/schema.ts';
+import { choice, described, flag, jsonSchema, list, nullable, object, objectSchema } from '../core/schema.ts';
 import { texts } from '../core/texts.ts';
 import { isDropped, priorities, type Todo, todoStatuses } from '../core/todo.ts';
 
@@ -198,19 +187,13 @@ export function eventSchema(): JsonSchema {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'untildone run event',
     description: 'One line of `untildone run --json`.',
-    oneOf: Object.entries<Fields>(eventFields).map(([type, fields]) => eventObject(type, fields)),
+    oneOf: Object.entries<Fields>(eventFields).map(([type, fields]) =>
+      objectSchema(fields, {
+        ...{ v: { const: formatVersion }, type: { const: type } },
+        at: { type: 'integer', description: 'Milliseconds since 1970.' },
+        sessionId: { type: 'string' },
+      }),
+    ),
     $defs: { todo: jsonSchema(todoKind), 'token-usage': jsonSchema(usageKind) },
   };
-}
-
-function eventObject(type: string, fields: Fields): JsonSchema {
-  const described = Object.entries(fields).map(([name, kind]) => [name, jsonSchema(kind)]);
-  const properties = {
-    v: { const: formatVersion },
-    type: { const: type },
-    at: { type: 'integer', description: 'Milliseconds since 1970.' },
-    sessionId: { type: 'string' },
-    ...Object.fromEntries(described),
-  };
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }

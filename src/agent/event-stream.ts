@@ -5,12 +5,6 @@ import type { State } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
 import { type AgentEvent, eventFields, planView } from './agent-event.ts';
 
-export interface StreamWriter {
-  take(event: AgentEvent): void;
-  /** Resolves when all that was taken is in the store. */
-  close(): Promise<void>;
-}
-
 /** Readers look every 400 ms: writing more often than this would show them nothing sooner. */
 const writeMs = 200;
 /** Of one text in an event, and of one row of streamed text. An input may be a whole file. */
@@ -19,7 +13,7 @@ const longestText = 4000;
 const longestList = 100;
 
 /** Everything goes below the session of the run, what its workers do too. */
-export function createStreamWriter(store: Store, sessionId: string): StreamWriter {
+export function createStreamWriter(store: Store, sessionId: string) {
   let waiting: AgentEvent[] = [];
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<unknown> = Promise.resolve();
@@ -33,7 +27,7 @@ export function createStreamWriter(store: Store, sessionId: string): StreamWrite
   }
 
   return {
-    take(event) {
+    take(event: AgentEvent): void {
       for (const piece of piecesOf(event)) {
         const last = waiting.at(-1);
         const longer = last === undefined ? null : joined(last, piece);
@@ -42,7 +36,8 @@ export function createStreamWriter(store: Store, sessionId: string): StreamWrite
       }
       timer ??= setTimeout(write, writeMs);
     },
-    async close() {
+    /** Resolves when all that was taken is in the store. */
+    async close(): Promise<void> {
       if (timer !== null) {
         clearTimeout(timer);
         write();

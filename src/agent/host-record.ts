@@ -1,9 +1,10 @@
 // A host writes no stream of run events: what its session has in the store (events, decisions, checks, evidence, usage)
 // is translated here, and only here, to the same events. A host tells less than our own agent does: a tool call of its
 // has a name and an end, but no input.
-import { type Event, type EventOf, parseEvent } from '../core/events.ts';
+import type { Event, EventOf } from '../core/events.ts';
 import type { Session } from '../core/state.ts';
 import type { Clock, EvidenceRow } from '../engine/host.ts';
+import { eventOf } from '../engine/session-record.ts';
 import type { Store, StoredDecision, StoredEvent, UsageRow } from '../engine/store.ts';
 import type { RecordedEvent, StreamReader } from './event-stream.ts';
 
@@ -31,7 +32,7 @@ export function createHostReader(sessionId: string, clock: Clock): StreamReader 
       if (page.length < pageSize) break;
     }
     found.push(...(await store.events({ sessionId, waiting: true })));
-    const fresh = found.map(readStored).filter(({ id }) => !seen.has(id));
+    const fresh = found.map(eventOf).filter(({ id }) => !seen.has(id));
     for (const { id } of fresh) seen.add(id);
     return fresh;
   }
@@ -90,12 +91,6 @@ export function createHostReader(sessionId: string, clock: Clock): StreamReader 
       return found;
     },
   };
-}
-
-/** Older versions had other names for some events; what cannot be read is shown as it is. */
-function readStored({ event }: StoredEvent): Event {
-  const read = parseEvent(event);
-  return read.ok ? read.event : event;
 }
 
 /** A call ends the oldest one of its tool that has not ended: hosts give calls no ids. */

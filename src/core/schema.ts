@@ -462,7 +462,8 @@ export function oldSchemas(fields: Fields): JsonSchema {
   return Object.fromEntries(renamed);
 }
 
-function objectSchema(fields: Fields, fixed: JsonSchema): JsonSchema {
+/** `fixed`: what stands in every one of them, as it is. */
+export function objectSchema(fields: Fields, fixed: JsonSchema): JsonSchema {
   const required = Object.keys(fields).filter((name) => fields[name]?.optional !== true);
   return {
     type: 'object',

@@ -6,7 +6,7 @@ import { findDamage, type LedgerReport, verifyLedger } from '../core/ledger.ts';
 import type { Session, State } from '../core/state.ts';
 import type { EvidenceRow } from './host.ts';
 import { frozenPolicy } from './policy.ts';
-import type { Store } from './store.ts';
+import type { Store, StoredEvent } from './store.ts';
 import { brokenSeal, sealOf, sha256 } from './system.ts';
 
 /** Events read at a time: a long session is never in memory whole. */
@@ -16,15 +16,17 @@ const pageSize = 500;
 export async function* recordedEvents(store: Store, sessionId: string): AsyncGenerator<Event> {
   for (let after = 0; ; ) {
     const page = await store.events({ sessionId, after, limit: pageSize });
-    for (const { event } of page) {
-      // Older versions had other names for some events.
-      const read = parseEvent(event);
-      yield read.ok ? read.event : event;
-    }
+    yield* page.map(eventOf);
     const last = page.at(-1)?.applied ?? null;
     if (last === null || page.length < pageSize) return;
     after = last;
   }
+}
+
+/** Older versions had other names for some events; what cannot be read is as it is. */
+export function eventOf({ event }: StoredEvent): Event {
+  const read = parseEvent(event);
+  return read.ok ? read.event : event;
 }
 
 /** Oldest first, with the time since when; a message of the human may begin a plan of its own, named after the turn. */

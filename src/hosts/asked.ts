@@ -2,6 +2,7 @@
 // what went wrong goes into hook.log. Holds only what a call needs that merely records: every call loads this file.
 import { readSync, statSync, writeSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { messageOf } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Session } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
@@ -94,12 +95,11 @@ async function answerLine(name: string, started: HookProcess) {
     return { line, isEnd: call.asks.type === 'stop' && !given.text, environment };
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
-    const message = error instanceof Error ? error.message : String(error);
     await log(error);
     const stop = call === null ? host?.findStop(sent.bytes) : call.asks.type === 'stop' ? call.hook : null;
     const environment = call === null ? null : hook.environment;
     if (host === undefined || !stop) return { line: '{}', isEnd: false, environment };
-    const told = { message: `could not decide, so the agent may stop. ${message}` };
+    const told = { message: `could not decide, so the agent may stop. ${messageOf(error)}` };
     return { line: JSON.stringify(host.render(told, stop)), isEnd: true, environment };
   }
 }

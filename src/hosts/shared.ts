@@ -1,6 +1,7 @@
 // For hosts of both kinds: the open plan in words for a model, and the log of what went wrong.
 import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../core/error.ts';
 import { escapeJsonLine, oneLine, quoteForModel } from '../core/safe-text.ts';
 import { type Settings, settingsForAgent } from '../core/settings.ts';
 import { countPlan, nextTodos, openCount, planSize, type State } from '../core/state.ts';
@@ -65,7 +66,7 @@ export function appendFailure(environment: Environment, error: unknown, place: F
     makeFolder(directory, 0o700);
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes) renameSync(path, `${path}.1`);
     const code = textOf(recordOf(error)['code']) ?? 'unexpected';
-    const message = oneLine(error instanceof Error ? error.message : String(error), 500);
+    const message = oneLine(messageOf(error), 500);
     const line = escapeJsonLine(JSON.stringify({ ...place, code, message }));
     appendFileSync(path, `${line}\n`, { mode: 0o600 });
   } catch {

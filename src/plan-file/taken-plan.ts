@@ -9,7 +9,7 @@ import { refuseItem } from '../core/plan.ts';
 import type { Policy } from '../core/policy.ts';
 import { oneLine } from '../core/safe-text.ts';
 import type { Settings } from '../core/settings.ts';
-import type { Session } from '../core/state.ts';
+import { type Session, unknownHost } from '../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../engine/host.ts';
 import { digestFile } from '../engine/policy.ts';
@@ -117,24 +117,10 @@ export async function openOwnSession(
   const sessionId = ownSessionId(realPath);
   const found = await store.state(sessionId);
   if (found !== null) return found;
+  const host = 'plan-file';
   const opened: Event = {
-    type: 'session-opened',
-    id: createIdentifiers(clock).next(),
-    sessionId,
-    at: clock.now(),
-    descriptor: {
-      host: 'plan-file',
-      instance: 'plan-file',
-      mode: 'asked',
-      kind: 'other',
-      parentId: null,
-      directory,
-      headless: true,
-      immediate: false,
-      everyAgentWrites: false,
-      seesTools: false,
-      tools: { pause: null, verify: null },
-    },
+    ...{ type: 'session-opened', id: createIdentifiers(clock).next(), sessionId, at: clock.now() },
+    descriptor: { ...unknownHost, host, instance: host, kind: 'other', directory, seesTools: false },
     agent: null,
   };
   return (await engine.handle(opened)).state;

@@ -2,6 +2,7 @@
 // call with a recorded result is never made again.
 import type { ToolCallPart, ToolResultPart } from 'ai';
 import { allowedProposal } from '../../core/check-specs.ts';
+import { messageOf } from '../../core/error.ts';
 import { quoteForModel } from '../../core/safe-text.ts';
 import type { PermissionRequest } from '../../core/state.ts';
 import type { CallRow } from '../../engine/host.ts';
@@ -27,7 +28,6 @@ export type ToolCallResult = Readonly<{
 }>;
 
 export const failedCall = (output: string): ToolCallResult => ({ ok: false, output });
-export const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 export interface AgentTool extends Pick<WorkspaceTool, 'name' | 'description' | 'access'> {
   readonly inputSchema: object;
@@ -84,7 +84,7 @@ export function fromWorkspaceTool(
     } catch (error) {
       if (mayRepeat && !signal.aborted) return call(input, place, false);
       // It must not end the run: the model is told and can go another way.
-      return failedCall(`${tool.name} failed unexpectedly: ${reasonOf(error)}`);
+      return failedCall(`${tool.name} failed unexpectedly: ${messageOf(error)}`);
     }
   };
   return {

@@ -1,5 +1,6 @@
 // `delegate` hands todos to workers, one by one (S4, S6). It is on the run's record before and after, for a run that is
 // killed in between. The plan says which worker, which sees nothing of plan or conversation (M7).
+import { messageOf } from '../../core/error.ts';
 import type { SessionDescriptor, StopEnd } from '../../core/events.ts';
 import { isAllowanceSpent } from '../../core/rules.ts';
 import { quoteForModel } from '../../core/safe-text.ts';
@@ -15,7 +16,7 @@ import { LoopDetector } from '../guard/loop-detector.ts';
 import type { Run } from '../loop/run.ts';
 import { type AgentOptions, openAgent, recover, runStep, takeAlarm } from '../loop/step.ts';
 import type { AgentTool, ToolCallResult } from '../loop/tool-calls.ts';
-import { failedCall, reasonOf, settleInterrupted } from '../loop/tool-calls.ts';
+import { failedCall, settleInterrupted } from '../loop/tool-calls.ts';
 import { delegateToolName, type Worker, type WorkerType, workerTools } from './worker-types.ts';
 
 const beside = 'What the worker must know besides the todo: paths, findings, constraints.';
@@ -84,7 +85,7 @@ async function delegate(
   const place = { sessionId, model, tools, brief: workerBrief(todo, instructions), signal };
   const end = await runWorker(run, worker, place).catch((error: unknown) => {
     // Safe (S6): its work is in its transcript; whoever delegated decides.
-    return { ...failed(`It broke off unexpectedly: ${reasonOf(error)}`), text: '' };
+    return { ...failed(`It broke off unexpectedly: ${messageOf(error)}`), text: '' };
   });
   await endDelegation(run, { ...about, startedAt }, end);
   await run.showPlan();

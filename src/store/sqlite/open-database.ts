@@ -2,7 +2,7 @@
 // mean. It knows no tables and starts no transaction.
 import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type ErrorCode, UntildoneError } from '../../core/error.ts';
+import { type ErrorCode, messageOf, UntildoneError } from '../../core/error.ts';
 import { errorCode, makeFolder } from '../../engine/system.ts';
 
 type Bound = string | number | null;
@@ -219,8 +219,7 @@ export function isStoreFailure(error: unknown): boolean {
 export function toStoreError(error: unknown, path: string): UntildoneError {
   if (error instanceof UntildoneError) return error;
   const code = codeOf(error) ?? codeOfPlace(path) ?? 'store-unavailable';
-  const detail = error instanceof Error ? error.message : String(error);
-  return new UntildoneError(code, `The store at ${path} ${sentences[code]} (${detail})`, error);
+  return new UntildoneError(code, `The store at ${path} ${sentences[code]} (${messageOf(error)})`, error);
 }
 
 function codeOf(error: unknown): ErrorCode | undefined {

@@ -248,18 +248,19 @@ export function createSessionRows(db: Connection, marks: Marks) {
     return true;
   }
 
-  /** Every row that is this session's alone, as the table, the condition and its value; in the archive too. */
-  function rowsOf(id: string): [table: string, where: string, value: string][] {
-    const own = ['', 'archived_'].flatMap((from): ReturnType<typeof rowsOf> => {
+  /** Every row that is this session's alone; in the archive too. */
+  function rowsOf(id: string): OwnRows[] {
+    const own = ['', 'archived_'].flatMap((from) => {
       const planId = db.value<string>(`SELECT plan_id FROM ${from}sessions WHERE id = ?`, id) ?? id;
-      const plans = ownPlans(from, id, planId, isUsedByOthers(id));
+      const rowsIn = (tables: readonly string[], where: string, value: string) =>
+        tables.map((table): OwnRows => [`${from}${table}`, where, value]);
       return [
-        [`${from}sessions`, 'id = ?', id],
-        ...tablesOfSessions.map((table) => [`${from}${table}`, 'session_id = ?', id] as const),
-        ...plans.flatMap((plan) =>
-          ['todos', 'ledger'].map((table) => [`${from}${table}`, 'plan_id = ?', plan] as const),
+        ...rowsIn(['sessions'], 'id = ?', id),
+        ...rowsIn(tablesOfSessions, 'session_id = ?', id),
+        ...ownPlans(from, id, planId, isUsedByOthers(id)).flatMap((plan) =>
+          rowsIn(['todos', 'ledger'], 'plan_id = ?', plan),
         ),
-      ].map(([table = '', where = '', value = '']) => [table, where, value]);
+      ];
     });
     return [
       ...own,
@@ -320,6 +321,8 @@ export function createSessionRows(db: Connection, marks: Marks) {
 
 /** Nobody's words stand in them: they go with a session and are not counted. */
 const bookkeeping: ReadonlySet<string> = new Set(['leases', 'meta', 'timers']);
+
+type OwnRows = readonly [table: string, where: string, value: string];
 
 /** Prefixes of tables. */
 type Way = readonly [from: string, to: string];
