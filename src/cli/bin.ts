@@ -12,7 +12,7 @@ const minor = parts[1] || 0;
 
 if (major < 22 || (major === 22 && minor < 13)) {
   process.stderr.write(
-    `untildone needs Node 22.13 or newer, and this is ${process.versions.node}: install a newer Node and try again.\n`,
+    `untildone needs Node 22.13 or newer, and this is ${process.versions.node}: install a newer one (npm install --global node@24) and try again.\n`,
   );
   process.exitCode = 2;
 } else if (process.argv.length === 3 && /^(?:--version|-V|-v|version)$/.test(process.argv[2] || '')) {

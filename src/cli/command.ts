@@ -38,6 +38,10 @@ export interface Arguments {
   readonly settings: FlagsResult;
 }
 
+/** Of commands that print a stream of run events. */
+export const eventsOption = {
+  json: { summary: 'Print one JSON event a line (NDJSON); see docs/run-events.md.' },
+} as const;
 export const jsonOption = { json: { summary: 'Print one JSON document instead of text.' } } as const;
 
 export const plainOption = { plain: { summary: 'Print lines instead of drawing the live view.' } } as const;

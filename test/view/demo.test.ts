@@ -45,6 +45,10 @@ describe('untildone demo in a terminal', () => {
       terminal.type('use tabs');
       terminal.press('Enter');
       await terminal.sees('Noted: "use tabs".');
+      await terminal.sees('The list is finished now.');
+      terminal.type('and in part two');
+      terminal.press('Enter');
+      await terminal.sees('Noted: "and in part two".');
       expect(await terminal.ended(60_000)).toBe(0);
       const text = terminal.scrollback();
       expect(text).toMatch(/\n\noutcome: done/u);

@@ -136,6 +136,13 @@ describe('untildone run in a terminal', () => {
     expect(JSON.stringify(line.model.requests.at(-1)?.body)).toContain('use lower case');
   });
 
+  it('first-use 22: the last answer is one piece, without an empty line of the view in it', async () => {
+    const { line, terminal } = await open([say('The first part.\n\nThe last part.')]);
+    terminal.run(...line.words(...run));
+    await terminal.ended();
+    expect(terminal.scrollback()).toMatch(/│ The first part\. *\n│ *\n│ The last part\./u);
+  });
+
   it('S7: a permission is asked for in the view and given by a letter and Enter', async () => {
     const { line, terminal } = await open([plan('Write alpha'), runCommand('echo yes > made.txt'), ...alpha]);
     terminal.run(...line.words('run', 'Do the work.', '--model', 'openai/story'));

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
-import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
+import { type Arguments, type Command, eventsOption, plainOption } from '../command.ts';
 import { shortId } from '../describe-session.ts';
 import { findSession, withSession } from '../find-session.ts';
 import { createHumanActs } from '../human-event.ts';
@@ -29,8 +29,7 @@ export const attach: Command = {
   ],
   options: {
     ...plainOption,
-    ...jsonOption,
-    json: { summary: 'Print one JSON event a line (NDJSON); see docs/live-view.md.' },
+    ...eventsOption,
   },
   run: (given, io) =>
     withSession(io, given.positional(0), (store, session) => follow(given, io, store, session.id)),

@@ -10,7 +10,7 @@ import { configFileName } from '../../engine/policy.ts';
 import * as model from '../../scripted-model/index.ts';
 import type { WatchedRun } from '../agent-session.ts';
 import { canAnswerHere } from '../ask-at-terminal.ts';
-import { type Command, jsonOption, plainOption } from '../command.ts';
+import { type Command, eventsOption, plainOption } from '../command.ts';
 import { answerPermission } from '../human-event.ts';
 import { type Io, programVersion } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
@@ -131,7 +131,7 @@ export function createDemo(answer: ScriptedAnswer): Command {
       'A scripted model plays an agent with bad habits: it quits early, drops a todo, asks whether to go on,\nand says "finished" while the test fails. A worker asks for a permission; on a terminal you can answer it. A script\npresses Ctrl-C, and the session is resumed. The engine, the store, the tools, the checks and the loop are the real ones.',
       'It works in a scratch folder that is removed afterwards. Exit code 0: the story ran as written.',
     ],
-    options: { ...plainOption, ...jsonOption },
+    options: { ...plainOption, ...eventsOption },
     async run(given, io) {
       const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-demo-')));
       const isJson = given.has('json');

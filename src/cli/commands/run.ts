@@ -23,7 +23,7 @@ import {
   takeUp,
 } from '../agent-policy.ts';
 import { type AgentSession, runSession } from '../agent-session.ts';
-import { type Arguments, type Command, jsonOption, plainOption } from '../command.ts';
+import { type Arguments, type Command, eventsOption, plainOption } from '../command.ts';
 import { nameSession, shortId } from '../describe-session.ts';
 import { findOwnSession, withSessions } from '../find-session.ts';
 import { asText, hasPipedInput, type Io, readInput } from '../io.ts';
@@ -69,8 +69,7 @@ export const run = {
     },
     'accept-claims': { summary: 'Exit with 0 although nothing but the agent’s word covers some todos.' },
     ...plainOption,
-    ...jsonOption,
-    json: { summary: 'Print one JSON event a line (NDJSON); see docs/run-events.md.' },
+    ...eventsOption,
   },
   takesSettings: 'run',
   async run(given: Arguments, here: Io, staging?: Staging) {

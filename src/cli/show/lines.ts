@@ -128,6 +128,7 @@ export function createLinePrinter(options: LineOptions) {
     },
     /** What the agent is saying and has not finished; for the living part. */
     speech: (): string => speech.get(runId ?? '')?.text ?? '',
+    endSpeech: (): void => speak(runId ?? '', true),
   };
 }
 

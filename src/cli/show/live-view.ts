@@ -176,6 +176,7 @@ export function openLiveView({ kind, io, hand, onFailure, draw = drawLiving }: L
     guarded(() => {
       if (event.type === 'run-ended' && kind === 'run') {
         // Whatever came before stands above, where the view was.
+        printer.endSpeech();
         show(shown);
         printer.print(event);
         afterwards = taken();
