@@ -106,7 +106,9 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
   const { command, isNew, isDry } = request;
   const before = readPolicyFor(io, realpathSync(io.cwd)).project;
   const folder = isNew || before.file === null ? realpathSync(io.cwd) : dirname(before.file.path);
-  const isAsked = !isDry && request.commands.length === 0 && (before.asked.goal ?? []).length === 0;
+  // A new file here stands in front of one above, and none of the checks of that one counts any more.
+  const isChecked = dirname(before.file?.path ?? '') === folder && (before.asked.goal ?? []).length > 0;
+  const isAsked = !isDry && request.commands.length === 0 && !isChecked;
   const commands = isAsked ? await chooseChecks(io, folder, command) : request.commands;
   if (commands.length === 0 && !isNew) {
     if (!isDry) await settleTrust(io);

@@ -85,6 +85,13 @@ describe('config', () => {
     expect({ goal: settings.goal, pending }).toEqual({ goal: ['make-test'], pending: null });
   });
 
+  it('first-use 9: a new file below one with checks needs checks of its own, and says so', async () => {
+    await bench.run('config', 'init', '--check', 'make test');
+    const below = { cwd: join(bench.project, 'below') };
+    mkdirSync(below.cwd);
+    expect((await bench.runWith(below, 'config', 'init')).out).toContain('No check is set up here');
+  });
+
   it('first-use 24: the file may have comments, and its $schema is one that editors find', async () => {
     const file = join(bench.project, 'untildone.json');
     mkdirSync(join(bench.project, 'node_modules/untildone/dist'), { recursive: true });

@@ -115,9 +115,6 @@ const settings = (url: string) => ({
   goal: ['the test passes'],
 });
 
-/** With a pace that eyes can follow, or as fast as it can. */
-const paces = { watched: { answerMs: 600, readingMs: 2500 }, unwatched: { answerMs: 0, readingMs: 0 } };
-
 /** How long a person who sits here has for an answer of their own. */
 const answerSeconds = 6;
 
@@ -135,9 +132,9 @@ export function createDemo(answer: ScriptedAnswer): Command {
     async run(given, io) {
       const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-demo-')));
       const isJson = given.has('json');
-      const { answerMs, readingMs } = io.isTTY && !isJson ? paces.watched : paces.unwatched;
-      const scripts = [agent(readingMs), tester];
-      const server = await model.startScriptedModel({ scripts, latencyMs: answerMs });
+      // With a pace that eyes can follow, or as fast as it can.
+      const [latencyMs, readingMs] = io.isTTY && !isJson ? [600, 2500] : [0, 0];
+      const server = await model.startScriptedModel({ scripts: [agent(readingMs), tester], latencyMs });
       const flags = ['plain', 'json'].filter((name) => given.has(name)).map((name) => `--${name}`);
       const print = (lines: readonly string[]) => (isJson ? undefined : printWrapped(io, lines));
       try {
@@ -160,7 +157,7 @@ function stage(io: Io, scratch: string, url: string): Io {
   writeFileSync(join(config, configFileName), JSON.stringify(settings(url)), { mode: 0o600 });
   const others = Object.entries(io.env).filter(([name]) => !name.startsWith('UNTILDONE_'));
   // The Node that runs this is there, under its own name; whether another one is in the path is not known.
-  const PATH = [dirname(process.execPath), ...(io.env['PATH'] ?? '').split(delimiter)].join(delimiter);
+  const PATH = [dirname(process.execPath), io.env['PATH']].filter(Boolean).join(delimiter);
   const own = { PATH, UNTILDONE_HOME: join(scratch, 'state'), XDG_CONFIG_HOME: dirname(config) };
   // The script takes its own session up again, whoever started it.
   return { ...io, cwd, env: { ...Object.fromEntries(others), ...own }, agentAbove: async () => null };
