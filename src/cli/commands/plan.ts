@@ -43,17 +43,17 @@ function todoLines(todo: Todo & { readonly standing: Standing }, number: string,
     todo.attempts > 1 ? `${todo.attempts} attempts` : [],
   ].flat();
   const tail = remarks.length === 0 ? '' : `  ${paint('dim', `(${remarks.join(', ')})`)}`;
-  const unexplained = todo.status === 'cancelled' ? 'cancelled without a reason' : [];
+  const unexplained = todo.status === 'cancelled' ? 'no reason was given' : null;
   const below = [
-    todo.completionCriteria === null ? [] : `done when: ${shown(todo.completionCriteria, 200)}`,
-    todo.reason === null ? unexplained : `because: ${shown(todo.reason, 200)}`,
-    todo.outcome === null ? [] : `outcome: ${shown(todo.outcome, 200)}`,
-    todo.failureTail === null ? [] : `failed with: ${shown(todo.failureTail, 200)}`,
-  ].flat();
+    ['done when', todo.completionCriteria],
+    ['because', todo.reason ?? unexplained],
+    ['outcome', todo.outcome],
+    ['failed with', todo.failureTail],
+  ] as const;
   const indent = ' '.repeat(number.length + 8);
   return [
     `  ${number} ${paint(style, mark)} ${shown(todo.title, 200)}${tail}`,
-    ...below.map((line) => `${indent}${line}`),
+    ...below.flatMap(([name, said]) => (said === null ? [] : [`${indent}${name}: ${shown(said, 200)}`])),
   ];
 }
 
@@ -89,13 +89,10 @@ export const planLog = sessionCommand({
   ],
   async answer({ store, session }) {
     const histories = [];
-    for (const [plan, since] of await plansOf(store, session))
-      histories.push({
-        plan,
-        since,
-        entries: await store.ledger(plan),
-        todos: await store.todos({ planId: plan }),
-      });
+    for (const [plan, since] of await plansOf(store, session)) {
+      const todos = await store.todos({ planId: plan });
+      histories.push({ plan, since, entries: await store.ledger(plan), todos });
+    }
     const isPresent = ({ plan }: { readonly plan: string }): boolean => plan === session.planId;
     const earlier = histories.filter((history) => !isPresent(history) && history.entries.length > 0);
     const present = histories.filter(isPresent);

@@ -1,12 +1,13 @@
 // `untildone status`: the sessions of this directory, newest first, or one session in detail (C3, C4).
 // It only reads, and creates nothing.
-import { countPlan, nextTodos, type Session, type State } from '../../core/state.ts';
+import type { Settings } from '../../core/settings.ts';
+import { countPlan, nextTodos, type State } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import { isWorker, readWorkers, type WorkerView } from '../../engine/worker-sessions.ts';
-import { type Arguments, type Command, jsonOption, numberOf } from '../command.ts';
+import { type Command, jsonOption, numberOf } from '../command.ts';
 import * as describe from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
-import { newest, sessionsHere, withSession } from '../find-session.ts';
+import { findSession, newest, sessionsHere, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
 import { count, createPaint, fields, shown, tell } from '../print.ts';
@@ -28,110 +29,102 @@ export const status: Command = {
   async run(given, io) {
     const word = given.positional(0);
     const limit = numberOf(given, 'limit') ?? defaultLimit;
+    const all = given.has('all');
     const settingsOf = createSettingsReader(io);
-    if (word !== null)
-      return withSession(io, word, async (store, session) => {
-        const workers = await readWorkers(store, session);
-        return show(given, io, [await look(store, session, settingsOf, workers)], limit);
-      });
-    const views = await withStore(io, async (store) => {
-      const isListed = (session: Session): boolean => !isWorker(session);
-      const sessions = given.has('all')
-        ? await newest((most) => store.sessions({ limit: most }), limit + 1, isListed)
-        : await sessionsHere(store, io, limit + 1, isListed);
-      const states = await Promise.all(sessions.map(({ id }) => store.state(id)));
-      const known = states.filter((state) => state !== null);
-      return Promise.all(known.map((state) => look(store, state, settingsOf)));
-    });
-    if (views !== null && views.length > 0) return show(given, io, views, limit);
-    const elsewhere =
-      views !== null && !given.has('all') ? ' here; --all shows those of other directories' : '';
-    return tell(io, given.has('json'), { sessions: [], more: false }, () => [`no sessions yet${elsewhere}`]);
+    const viewsIn = async (store: Store) => {
+      const states =
+        word === null ? await listed(store, io, limit + 1, all) : [await findSession(store, word, io)];
+      return Promise.all(
+        states.map(async (session) => {
+          const workers = word === null ? undefined : await readWorkers(store, session);
+          return { session, json: await look(store, session, await settingsOf(store, session), io, workers) };
+        }),
+      );
+    };
+    const views = await (word === null ? withStore(io, viewsIn) : withSessions(io, viewsIn));
+    const shownViews = views?.slice(0, limit) ?? [];
+    const more = (views?.length ?? 0) > limit;
+    const ids = shownViews.map(({ session }) => session.id);
+    const elsewhere = views !== null && !all ? ' here; --all shows those of other directories' : '';
+    return tell(io, given.has('json'), { sessions: shownViews.map(({ json }) => json), more }, () => [
+      ...(ids.length === 0 ? [`no sessions yet${elsewhere}`] : []),
+      ...shownViews.flatMap(({ session, json }, index) => [
+        ...(index === 0 ? [] : ['']),
+        ...block(session, json, describe.shortId(session.id, ids), io),
+      ]),
+      ...(more ? ['', `There are more: --limit ${limit * 2} shows them.`] : []),
+    ]);
   },
 };
 
-type View = Awaited<ReturnType<typeof look>>;
-type SettingsReader = ReturnType<typeof createSettingsReader>;
+async function listed(store: Store, io: Io, limit: number, all: boolean): Promise<State[]> {
+  const isMain = (session: Parameters<typeof isWorker>[0]): boolean => !isWorker(session);
+  const sessions = all
+    ? await newest((most) => store.sessions({ limit: most }), limit, isMain)
+    : await sessionsHere(store, io, limit, isMain);
+  const states = await Promise.all(sessions.map(({ id }) => store.state(id)));
+  return states.filter((state) => state !== null);
+}
 
 /** `workers`: of one session, which is shown in detail. */
 async function look(
   store: Store,
   session: State,
-  settingsOf: SettingsReader,
+  settings: Settings,
+  { clock }: Io,
   workers?: readonly WorkerView[],
 ) {
-  const [last = null] = await store.decisions(session.id, 1);
-  const inbox = (await store.events({ sessionId: session.id, waiting: true })).length;
-  return { session, settings: await settingsOf(store, session), last, inbox, workers };
+  const { id, descriptor, agent, createdAt, updatedAt, turn, settled, latch, pause, leftOver } = session;
+  const { host, mode: hostMode, kind, directory } = descriptor;
+  const [lastDecision = null] = await store.decisions(id, 1);
+  const next = nextTodos(session.plan, namedTodos).map(({ title }) => title);
+  return {
+    ...{ id, title: session.title ?? null, host, hostMode, kind, directory, agent: agent.name },
+    ...{ createdAt, updatedAt, mode: settings.mode, state: describe.describeState(session, clock.now()) },
+    ...{ plan: countPlan(session.plan), next, turn: turn?.number ?? null, leftOver, latch, pause, settled },
+    waits: describe.describeWaits(session, clock.now()),
+    inbox: (await store.events({ sessionId: id, waiting: true })).length,
+    ...{ limits: describe.describeLimits(session, settings, clock.now()), lastDecision },
+    ...(workers === undefined ? {} : { workers }),
+  };
 }
 
-function show(given: Arguments, io: Io, views: readonly View[], limit: number): number {
-  const listed = views.slice(0, limit);
-  const ids = listed.map(({ session }) => session.id);
-  const more = views.length > limit;
-  const json = { sessions: listed.map((view) => toJson(view, io.clock.now())), more };
-  return tell(io, given.has('json'), json, () => [
-    ...listed.flatMap((view, index) => [
-      ...(index === 0 ? [] : ['']),
-      ...block(view, describe.shortId(view.session.id, ids), io),
-    ]),
-    ...(more ? ['', `There are more: --limit ${limit * 2} shows them.`] : []),
-  ]);
-}
-
+type Seen = Awaited<ReturnType<typeof look>>;
 type Row = readonly [string, string] | null;
 
-function block(view: View, short: string, io: Io): string[] {
-  const { session, settings, last, inbox } = view;
+function block(session: State, seen: Seen, short: string, io: Io): string[] {
+  const { state, limits, lastDecision, mode, inbox, workers, updatedAt } = seen;
   const paint = createPaint(io);
-  const now = io.clock.now();
-  const limits = describe
-    .describeLimits(session, settings, now)
-    .map(({ used, limit, words }) => `${used}/${limit} ${words}`);
+  const used = limits.map(({ used: amount, limit, words }) => `${amount}/${limit} ${words}`).join(', ');
+  const decision = lastDecision?.decision ?? null;
+  const waiting = `${count(inbox, 'event')} ${inbox === 1 ? 'waits' : 'wait'} for the next stop attempt`;
   const rows: Row[] = [
     ['plan', describe.describePlan(session)],
-    ['state', paint('yellow', shown(describe.describeState(session, now).words))],
-    describe.isImported(session) ? null : ['limits', limits.join(', ')],
-    last === null ? null : ['last', shown(describe.describeAnswer(last.decision))],
-    last === null ? null : ['because', shown(last.decision.sentence, 200)],
-    settings.mode === 'enforce' ? null : ['mode', settings.mode],
-    inbox === 0
-      ? null
-      : ['inbox', `${count(inbox, 'event')} ${inbox === 1 ? 'waits' : 'wait'} for the next stop attempt`],
-    ...(view.workers === undefined ? [] : detail(session, view.workers, now)),
+    ['state', paint('yellow', shown(state.words))],
+    describe.isImported(session) ? null : ['limits', used],
+    decision === null ? null : ['last', shown(describe.describeAnswer(decision))],
+    decision === null ? null : ['because', shown(decision.sentence, 200)],
+    mode === 'enforce' ? null : ['mode', mode],
+    inbox === 0 ? null : ['inbox', waiting],
+    ...(workers === undefined ? [] : detail(session, seen, workers)),
   ];
   const title = session.title === undefined ? '' : `“${shown(session.title, 60)}” · `;
-  const who = `${describe.describeAgent(session)} · ${formatAge(session.updatedAt, now)}`;
+  const who = `${describe.describeAgent(session)} · ${formatAge(updatedAt, io.clock.now())}`;
   return [`${paint('bold', short)}  ${title}${who}`, ...fields(rows)];
 }
 
-function detail(session: State, workers: readonly WorkerView[], now: number): Row[] {
+function detail(session: State, { next, waits }: Seen, workers: readonly WorkerView[]): Row[] {
   const { id, descriptor, turn, leftOver } = session;
   const open = leftOver?.open ?? 0;
+  const left = `${count(open, 'todo')} of an earlier turn ${open === 1 ? 'is' : 'are'} open`;
   return [
     ['id', shown(id)],
     ['directory', shown(descriptor.directory ?? 'unknown', 200)],
     ['host', shown(describe.describeHost(session))],
     turn === null ? null : ['turn', `${turn.number}, since ${formatTime(turn.startedAt)}`],
-    leftOver === null
-      ? null
-      : ['left over', `${count(open, 'todo')} of an earlier turn ${open === 1 ? 'is' : 'are'} open`],
-    ...nextTodos(session.plan, namedTodos).map(({ title }): Row => ['next', shown(title)]),
+    leftOver === null ? null : ['left over', left],
+    ...next.map((title): Row => ['next', shown(title)]),
     ...workers.map((worker): Row => ['worker', describe.describeWorker(worker)]),
-    ...describe.describeWaits(session, now).map((wait): Row => ['waits for', shown(wait)]),
+    ...waits.map((wait): Row => ['waits for', shown(wait)]),
   ];
-}
-
-function toJson({ session, settings, last, inbox, workers }: View, now: number) {
-  const { id, descriptor, agent, createdAt, updatedAt, turn, settled, latch, pause, leftOver } = session;
-  const { host, mode: hostMode, kind, directory } = descriptor;
-  const next = nextTodos(session.plan, namedTodos).map(({ title }) => title);
-  return {
-    ...{ id, title: session.title ?? null, host, hostMode, kind, directory, agent: agent.name },
-    ...{ createdAt, updatedAt, mode: settings.mode, state: describe.describeState(session, now) },
-    ...{ plan: countPlan(session.plan), next, turn: turn?.number ?? null, leftOver, latch, pause, settled },
-    ...{ waits: describe.describeWaits(session, now), inbox },
-    ...{ limits: describe.describeLimits(session, settings, now), lastDecision: last },
-    ...(workers === undefined ? {} : { workers }),
-  };
 }

@@ -10,7 +10,6 @@ import {
   type VerifyTarget,
   type WantedCheck,
 } from '../../checks/verify.ts';
-import type { CheckSpec } from '../../core/check-specs.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
 import { problemSentence } from '../../core/problem.ts';
@@ -51,7 +50,7 @@ export const verify: Command = {
     const [file, word] = [given.text('plan'), given.positional(0)];
     if (file !== null && word !== null)
       throw new UntildoneError('usage', 'Name a session or say --plan FILE, not both.');
-    if (file !== null) return verifyTarget(given, io, planFileTarget(io, file), null);
+    if (file !== null) return verifyTarget(given, io, targetHere(io, file), null);
     const code = await withStore(io, async (store) => {
       if (word === null && (await sessionsHere(store, io, 1)).length === 0) return null;
       const target = await sessionTarget(store, await findSession(store, word, io), io);
@@ -59,43 +58,39 @@ export const verify: Command = {
     });
     if (code !== null) return code;
     if (word !== null) throw new UntildoneError('unknown-session', noSessionsYet);
-    return verifyTarget(given, io, configurationTarget(io), null);
+    return verifyTarget(given, io, targetHere(io, null), null);
   },
 };
 
-const noSession = { session: null, frozen: {}, edited: [], hidden: [] } as const;
-
-function configurationTarget(io: Io): VerifyTarget {
-  const directory = realpathSync(io.cwd);
-  const { goalChecks, checks } = readConfiguration(io, directory);
-  const collected = collectChecks({ goalChecks, todos: [], specOf: (id) => findNamed(checks, id) });
-  return { ...noSession, ...collected, source: 'configuration', file: null, directory };
-}
-
-/** What cannot be read is told whole, before anything runs. */
-function planFileTarget(io: Io, file: string): VerifyTarget {
+/** Of a plan file, or of the configuration alone. What cannot be read is told whole, before anything runs. */
+function targetHere(io: Io, file: string | null): VerifyTarget {
   const directory = realpathSync(io.cwd);
   const wrong = (problems: readonly string[]): UntildoneError => {
-    const sentences = problems.map((problem) => `${shown(file, 200)}: ${shown(problem, 300)}.`);
+    const sentences = problems.map((problem) => `${shown(file ?? '', 200)}: ${shown(problem, 300)}.`);
     return new UntildoneError('invalid-config', `${sentences.join('\n')}\nNothing was run.`);
   };
-  const parsed = readPlanFile(resolve(io.cwd, file));
-  if (!parsed.ok) throw wrong(parsed.problems);
-  const { goalChecks, items, warnings } = parsed.plan;
-  for (const warning of warnings) complain(io, `warning: ${shown(file, 200)}: ${shown(warning, 300)}`);
-  const { checks } = readConfiguration(io, directory);
-  const specOf = (id: string): CheckSpec | undefined => shellCheck(id) ?? findNamed(checks, id);
-  const unknown = planChecks(parsed.plan).names.filter((name) => specOf(name) === undefined);
-  const problems = unknown.map((name) => {
-    const line = items.find((item) => item.checks.includes(name))?.line;
-    const sentence = `there is no check named "${name}" in the configuration of this directory; a command of one word stands in backticks`;
-    return line === undefined ? sentence : inLine(line, sentence);
-  });
+  const parsed = file === null ? null : readPlanFile(resolve(io.cwd, file));
+  if (parsed?.ok === false) throw wrong(parsed.problems);
+  const { warnings = [], items = [], goalChecks } = parsed?.plan ?? {};
+  for (const warning of warnings) complain(io, `warning: ${shown(file ?? '', 200)}: ${shown(warning, 300)}`);
+  const policy = readConfiguration(io, directory);
+  const named = new Map(Object.entries(policy.checks ?? {}));
+  // Names are compared without letter case, as all names in a configuration.
+  const specOf = (id: string) => named.get(id.trim().toLowerCase()) ?? shellCheck(id) ?? undefined;
+  const names = parsed === null ? [] : planChecks(parsed.plan).names;
+  const problems = names
+    .filter((name) => specOf(name) === undefined)
+    .map((name) => {
+      const line = items.find((item) => item.checks.includes(name))?.line;
+      const sentence = `there is no check named "${name}" in the configuration of this directory; a command of one word stands in backticks`;
+      return line === undefined ? sentence : inLine(line, sentence);
+    });
   if (problems.length > 0) throw wrong(problems);
-  const todos = items.map(({ title, checks: own }) => ({ id: null, title, checks: own }));
+  const todos = items.map(({ title, checks }) => ({ id: null, title, checks }));
   return {
-    ...{ ...noSession, ...collectChecks({ goalChecks, todos, specOf }) },
-    ...{ source: 'plan-file', file, directory },
+    ...collectChecks({ goalChecks: goalChecks ?? policy.goalChecks, todos, specOf }),
+    ...{ session: null, frozen: {}, edited: [], hidden: [], file, directory },
+    source: file === null ? 'configuration' : 'plan-file',
   };
 }
 
@@ -106,12 +101,6 @@ function readConfiguration(io: Io, directory: string): Policy {
     throw new UntildoneError('invalid-config', result.problems.map(policyProblemSentence).join('\n'));
   for (const warning of result.warnings) complain(io, `warning: ${problemSentence(warning)}`);
   return result.policy;
-}
-
-/** Names are compared without letter case, as all names in a configuration. */
-function findNamed(checks: Policy['checks'] = {}, name: string): CheckSpec | undefined {
-  const id = name.trim().toLowerCase();
-  return Object.hasOwn(checks, id) ? checks[id] : undefined;
 }
 
 async function verifyTarget(given: Arguments, io: Io, target: VerifyTarget, store: Store | null) {
