@@ -24,7 +24,6 @@ import { type Acted, answerPermission, sendActs, waitingRequests } from '../huma
 import type { Io } from '../io.ts';
 import { count, fields, printWrapped, refuse, shown } from '../print.ts';
 import { createPage, lookOf } from '../show/page.ts';
-import { describePattern, wantedLines } from '../show/permission-lines.ts';
 import { describePurpose } from './verify.ts';
 
 /** The question is as open as before. */
@@ -274,7 +273,7 @@ function requestToAnswer(here: Here, request: PermissionRequest): Thing {
       // The whole subject, line by line: whoever allows it must have seen it.
       const lines = [
         `asked ${formatAge(askedAt, io.clock.now())}`,
-        ...wantedLines(createPage(lookOf(io)), request),
+        ...asking.wantedLines(createPage(lookOf(io)), request),
       ];
       return ask(here, { lines, prompt, answers, read, json }, record);
     },
@@ -283,7 +282,7 @@ function requestToAnswer(here: Here, request: PermissionRequest): Thing {
 
 function describeChoice({ tool, subject, pattern }: PermissionRequest, choice: PermissionChoice): string {
   const call = `${shown(tool, 40)} ${shown(visibleLine(subject), 120)}`;
-  const covers = shown(describePattern(pattern), 120);
+  const covers = shown(asking.describePattern(pattern), 120);
   return {
     no: `Recorded a no to ${call}; the agent is told.`,
     once: `Allowed once: ${call}.`,

@@ -3,11 +3,11 @@
 import { realpathSync } from 'node:fs';
 import { provenGrants, readGrants, removeGrants } from '../../agent/workspace/remembered-grants.ts';
 import { stateDirectory } from '../../store/state-directory.ts';
+import { describePattern } from '../ask-at-terminal.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import { withStore } from '../open-runtime.ts';
 import { count, fields, refuse, shown, tell } from '../print.ts';
-import { describePattern } from '../show/permission-lines.ts';
 
 export const permissions: Command = {
   about: [

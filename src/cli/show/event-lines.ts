@@ -2,13 +2,12 @@
 // so, the plan as a bar and what changed in it. Pure.
 import displayWidth from 'fast-string-width';
 import type { EventOf, TodoView } from '../../agent/agent-event.ts';
-import { permissionAnswers } from '../ask-at-terminal.ts';
+import { isShort, permissionAnswers, wantedLines } from '../ask-at-terminal.ts';
 import { shortId } from '../describe-session.ts';
 import { formatAge } from '../describe-time.ts';
 import type { Style } from '../print.ts';
 import type { SessionStateSeen, ViewEvent, ViewEventOf } from './events.ts';
 import { changeSize, cleanLines, type Entry, type Page, tailOf, upTo, wrap } from './page.ts';
-import { isShort, wantedLines } from './permission-lines.ts';
 import type { CallView, FileChange, ViewState } from './state.ts';
 import { summaryLines } from './summary.ts';
 import * as words from './words.ts';
@@ -114,7 +113,7 @@ export function checkLines(
 }
 
 const nameCheck = (page: Page, check: string): string =>
-  words.checkName(page.clip(words.bareCheck(check), longestCheck));
+  words.checkName(check, (name) => page.clip(name, longestCheck));
 
 /** Everything the first time, afterwards a bar and what changed; nothing when nothing changed. */
 export function planLines(page: Page, before: readonly TodoView[], todos: readonly TodoView[]): string[] {

@@ -39,10 +39,10 @@ export function openLiveView({ kind, io, hand, onFailure, draw = drawLiving }: L
   const { clock } = io;
   const look = lookOf({ isTTY: true, env: io.env });
   const page = createPage(look, 1);
-  let told = '';
-  const write = (text: string): void => {
-    told += text;
-  };
+  /** Printed, and not on the screen yet. */
+  const told: string[] = [];
+  const taken = (): string => told.splice(0).join('');
+  const write = (text: string): unknown => told.push(text);
   const printer = createLinePrinter({ look, forView: true, render: renderMarkdown, write });
   let state = sized(createState(kind, clock.now()));
   let drawn: ViewState | null = null;
@@ -58,12 +58,6 @@ export function openLiveView({ kind, io, hand, onFailure, draw = drawLiving }: L
     return reduce(before, { type: 'resized', columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 });
   }
 
-  function taken(): string {
-    const lines = told;
-    told = '';
-    return lines;
-  }
-
   const living = (): ReactNode => draw(page, state, printer.speech());
 
   /** Draws what changed since the last one. */
@@ -71,7 +65,7 @@ export function openLiveView({ kind, io, hand, onFailure, draw = drawLiving }: L
     const at = clock.now();
     const every = !isMoving(state) ? idleMs : kind === 'attach' ? attachedMs : frameMs;
     if (at - state.now >= every) state = reduce(state, { type: 'tick', at });
-    if (state === drawn && told === '') return;
+    if (state === drawn && told.length === 0) return;
     drawn = state;
     // Drawn first, because it may fail: lines that were taken and not shown would be lost.
     show(living());

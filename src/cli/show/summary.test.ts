@@ -163,7 +163,7 @@ describe('what a human needs at the end', () => {
     expect(lines).toContain('  │ 2 tests failed');
     const seen = new Map([['npm test', {} as EventOf<'check-ended'>]]);
     const again = summary({ outcome: 'stagnant', failedChecks }, { results: seen });
-    expect(again).toContain('! check "npm test" failed; its output stands above');
+    expect(again).toContain('! check "npm test" failed; its output is above');
     expect(again.join('\n')).not.toContain('2 tests failed');
   });
 
@@ -218,7 +218,7 @@ describe('what a human needs at the end', () => {
     } as const;
     expect(summary(ended)[2]).toBe('  nosuch exited with 127.');
     expect(summary(ended, { results: new Map([['$ nosuch', broken]]) })[2]).toBe(
-      '  Nothing is open, but check "nosuch" cannot start; why stands above.',
+      '  Nothing is open, but check "nosuch" cannot start; see above.',
     );
   });
 

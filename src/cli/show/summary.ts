@@ -42,12 +42,12 @@ export function summaryLines(page: Page, event: RunEnded, state: ViewState): str
 /** One sentence. What was said a moment ago, and what the last line says, is not said again. */
 function sentenceOf({ outcome, reason, sentence }: RunEnded, { error, results }: ViewState): string {
   if (outcome === 'failed' && error !== null && sentence.includes(error))
-    return 'The model could not be called; the error stands above.';
+    return 'The model could not be called; the error is above.';
   if (reason === 'aborted') return 'Stopped by you; what was done so far is kept.';
   const broken = [...results.values()].filter(({ result }) => result === 'cannot-start');
   if (reason !== 'check-cannot-start' || broken.length === 0) return sentence;
-  const names = broken.map(({ check }) => words.checkName(words.bareCheck(check))).join(', ');
-  return `Nothing is open, but ${names} cannot start; why stands above.`;
+  const names = broken.map(({ check }) => words.checkName(check)).join(', ');
+  return `Nothing is open, but ${names} cannot start; see above.`;
 }
 
 function todoLines(page: Page, { todos, outcome, reason }: RunEnded): string[] {
@@ -85,14 +85,12 @@ function todoEntry(page: Page, todo: TodoView): string[] {
 
 /** Its output stands above, if it was run in front of whoever reads this. */
 function failedCheckLines(page: Page, failed: RunEnded['failedChecks'], { results }: ViewState): string[] {
-  return failed.slice(0, listedOthers).flatMap(({ check, tail }) => [
-    ...page.entry({
-      mark: page.signs.error,
-      markStyle: 'red',
-      text: `${words.checkName(page.clip(words.bareCheck(check), longestTitle))} failed${results.has(check) ? '; its output stands above' : ''}`,
-    }),
-    ...(tail === null || results.has(check) ? [] : tailOf(page, tail, 3)),
-  ]);
+  return failed.slice(0, listedOthers).flatMap(({ check, tail }) => {
+    const name = words.checkName(check, (text) => page.clip(text, longestTitle));
+    const text = `${name} failed${results.has(check) ? '; its output is above' : ''}`;
+    const lines = page.entry({ mark: page.signs.error, markStyle: 'red', text });
+    return tail === null || results.has(check) ? lines : [...lines, ...tailOf(page, tail, 3)];
+  });
 }
 
 /** What the file tools changed. Commands may have changed more: nobody looks over their shoulder. */

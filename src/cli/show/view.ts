@@ -3,13 +3,12 @@
 // of a stranger is cleaned on its way in.
 import { Box, Text } from 'ink';
 import { createElement as h, type ReactNode } from 'react';
-import { permissionAnswers } from '../ask-at-terminal.ts';
+import { isShort, permissionAnswers, seen, wantedLines } from '../ask-at-terminal.ts';
 import { count, type Style } from '../print.ts';
 import { callLine, callResult, isPlanTool, nameSeen, planHead, todoLine, toolName } from './event-lines.ts';
 import { isArmed, isCountingDown, isPaused } from './keys.ts';
 import { renderMarkdown } from './markdown.ts';
 import { cleanLine, cleanLines, cutToWidth, lastLines, type Page } from './page.ts';
-import { isShort, seen, wantedLines } from './permission-lines.ts';
 import { type CallView, planWindow, type ViewState, type WorkerView } from './state.ts';
 import * as words from './words.ts';
 

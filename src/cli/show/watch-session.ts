@@ -107,7 +107,6 @@ function keyOf(event: SessionEvent): string {
 
 /** Of the past, what belongs to the present: how it stands, what is open, and the last of what was said and done. */
 function present(events: readonly SessionEvent[], { turn }: Session): SessionEvent[] {
-  const isKept = new Set<SessionEvent>();
   const open = new Map<string, SessionEvent>();
   for (const event of events) {
     const begun = ends[event.type];
@@ -115,13 +114,11 @@ function present(events: readonly SessionEvent[], { turn }: Session): SessionEve
     else if (Object.values(ends).includes(event.type)) open.set(event.type + keyOf(event), event);
     if (event.type === 'run-ended') open.clear();
   }
-  for (const event of open.values()) isKept.add(event);
-  for (const type of ['plan-changed', 'usage', 'step-started', 'run-started'] as const) {
-    const last = events.findLast((event) => event.type === type);
-    if (last !== undefined) isKept.add(last);
-  }
+  const latest = ['plan-changed', 'usage', 'step-started', 'run-started'].map((type) =>
+    events.findLast((event) => event.type === type),
+  );
+  const kept = new Set([...open.values(), ...latest]);
   const since = turn?.startedAt ?? 0;
-  const passing = events.filter((event) => event.at >= since && !isKept.has(event));
-  for (const event of passing.slice(-pastEvents)) isKept.add(event);
-  return events.filter((event) => isKept.has(event));
+  const passing = events.filter((event) => event.at >= since && !kept.has(event)).slice(-pastEvents);
+  return events.filter((event) => kept.has(event) || passing.includes(event));
 }

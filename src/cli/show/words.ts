@@ -171,7 +171,7 @@ function reasonOf(textKind: TextKind, { todos, results }: Known, quote: (text: s
     }
     case 'failed-check': {
       const failed = [...results.values()].filter(({ result }) => result !== 'passed');
-      const names = failed.map(({ check }) => checkName(quote(bareCheck(check)))).join(', ');
+      const names = failed.map(({ check }) => checkName(check, quote)).join(', ');
       return failed.length === 0 ? 'a check failed' : `${names} failed`;
     }
     case 'text-question':
@@ -184,8 +184,8 @@ function reasonOf(textKind: TextKind, { todos, results }: Known, quote: (text: s
 }
 
 /** A name of several words needs quotes to be read as one; a command is its own name. */
-export function checkName(check: string): string {
-  return `check "${check}"`;
+export function checkName(check: string, shorten = (name: string): string => name): string {
+  return `check "${shorten(bareCheck(check))}"`;
 }
 
 /** `--check "npm test"` has the id `$ npm test`, and a long line the start of its hash too. */

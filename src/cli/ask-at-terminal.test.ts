@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createPage } from './page.ts';
-import { wantedLines } from './permission-lines.ts';
+import { wantedLines } from './ask-at-terminal.ts';
+import { createPage } from './show/page.ts';
 
 function wanted(subject: string, { pattern = `= ${subject}`, unicode = true } = {}): string {
   const page = createPage({ columns: null, color: false, unicode });
