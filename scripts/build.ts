@@ -24,7 +24,8 @@ function assertNoUnknownImports(metafile: Metafile): void {
   for (const [file, { imports }] of Object.entries(metafile.outputs)) {
     for (const { path, external } of imports) {
       // What begins with a dot is another file of dist/; below it is seen that it was written.
-      if (!external || isBuiltin(path) || path === 'bun:sqlite' || path === './main.js') continue;
+      if (!external || isBuiltin(path) || path === 'bun:sqlite') continue;
+      if (path === './main.js' || path === './live-view.js') continue;
       const name = path
         .split('/')
         .slice(0, path.startsWith('@') ? 2 : 1)
@@ -62,7 +63,8 @@ writeDeclarations();
 writeSchema();
 writePlugin(root, output, manifest.version);
 for (const entry of entries) {
-  const file = join(output, `${entry.output}${entry.group === 'late' ? '.cjs' : '.js'}`);
+  const isScript = ['late', 'quick-cli', 'run-cli'].includes(entry.group);
+  const file = join(output, `${entry.output}${isScript ? '.cjs' : '.js'}`);
   if (!existsSync(file)) throw new Error(`The build wrote no ${file}.`);
 }
 console.log(`dist/ is built: ${entries.map((entry) => entry.output).join(', ')}`);

@@ -1,10 +1,10 @@
 // How the files of dist/ are bundled, group by group; build.ts writes all of them, tests those that they start.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { bundledPackages } from './bundled-packages.ts';
-import { type Entry, entries, quickCommands, quickFiles } from './entries.ts';
+import { type Entry, entries, ownFiles } from './entries.ts';
 import { lateFiles } from './late-files.ts';
 import { lazyBuiltins, lazyBuiltinsOf } from './lazy-builtins.ts';
 
@@ -32,21 +32,52 @@ const programOptions = { splitting: false, plugins: [...packages.plugins, lazyBu
 const quickOptions = { ...programOptions, plugins: [lateFiles(root), ...programOptions.plugins] };
 /** Packages may look at Node's modules in ways that only real ones answer. */
 const ownCode = /[\\/]src[\\/](?!.*node_modules)/;
-const builtMain: Plugin = {
-  name: 'built-main',
+/** What is imported late from this source stays a file of its own. */
+const built = (name: string): Plugin => ({
+  name: `built-${name}`,
   setup: ({ onResolve }) =>
-    onResolve({ filter: /main\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './main.js', external: true } : null,
+    onResolve({ filter: new RegExp(`/${name}\\.ts$`) }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: `./${name}.js`, external: true } : null,
     ),
-};
+});
 /** `bin` never asks it for others. */
-const onlyQuickCommands: Plugin = {
-  name: 'only-quick-commands',
+const onlyCommands = (sources: readonly string[]): Plugin => ({
+  name: 'only-commands',
   setup: ({ onResolve }) =>
     onResolve({ filter: /^\.\/(?:commands\/[\w-]+|completion)\.ts$/ }, ({ path, kind, importer }) => {
       const isTable = kind === 'dynamic-import' && /[\\/]cli[\\/](?:main|command-table)\.ts$/.test(importer);
-      const isQuick = quickFiles.some((name) => path === `./commands/${name}.ts`);
-      return isTable && !isQuick ? { path: './main.js', external: true } : null;
+      const isOwn = sources.some((name) => path === `./commands/${name}.ts`);
+      return isTable && !isOwn ? { path: './main.js', external: true } : null;
+    }),
+});
+const fileOfCommand = Object.entries(ownFiles).flatMap(([file, { commands }]) =>
+  commands.map((command) => [command, `./${file}.cjs`]),
+);
+/** Scripts that src/cli/warm-start.ts calls: what Node loads itself cannot bring along what was compiled while it ran. */
+const wholeOptions = {
+  splitting: false,
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  banner: { js: '(function (module, require, FILE_URL, FILE_FOLDER) {' },
+  footer: { js: '})' },
+  define: {
+    ...{ ...shared.define, ...packages.define },
+    ...{ 'import.meta.url': 'FILE_URL', 'import.meta.dirname': 'FILE_FOLDER' },
+  },
+} satisfies BuildOptions;
+/**
+ * One letter beyond Latin makes V8 keep two bytes for every letter of a file. Only regular expressions still have any in
+ * what esbuild writes, and those may say it in this form too.
+ */
+const onlyAscii: Plugin = {
+  name: 'only-ascii',
+  setup: ({ onEnd }) =>
+    onEnd(({ metafile }) => {
+      const escaped = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+      for (const name of Object.keys(metafile?.outputs ?? {})) {
+        const file = join(root, name);
+        writeFileSync(file, readFileSync(file, 'utf8').replace(/[^\0-\x7f]/g, escaped));
+      }
     }),
 };
 const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
@@ -55,11 +86,25 @@ const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
   bin: {
     ...programOptions,
     target: 'node14',
-    define: { ...shared.define, QUICK_COMMANDS: JSON.stringify(quickCommands) },
-    plugins: [builtMain, lazyBuiltins],
+    define: { ...shared.define, FILE_OF_COMMAND: JSON.stringify(Object.fromEntries(fileOfCommand)) },
+    plugins: [built('main'), lazyBuiltins],
   },
   cli: { plugins: [...packages.plugins, lazyBuiltinsOf(ownCode)] },
-  'quick-cli': { splitting: false, plugins: [onlyQuickCommands, ...packages.plugins, lazyBuiltins] },
+  'quick-cli': {
+    ...wholeOptions,
+    plugins: [onlyCommands(ownFiles.quick.sources), ...packages.plugins, lazyBuiltins, onlyAscii],
+  },
+  'run-cli': {
+    ...wholeOptions,
+    // A quarter of the code is for drawing, which can wait until there is something to draw.
+    plugins: [
+      built('live-view'),
+      onlyCommands(ownFiles.run.sources),
+      ...packages.plugins,
+      lazyBuiltinsOf(ownCode),
+      onlyAscii,
+    ],
+  },
   program: programOptions,
   'quick-program': quickOptions,
   late: {

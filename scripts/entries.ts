@@ -8,17 +8,24 @@ export interface Entry {
    * `library`: what users import; packages stay imports, because users bring them (optional peers).
    * `bin`: what people start: one file that every Node can read far enough to be told that it is too old.
    * `cli`: the commands; packages are bundled, because nothing is installed beside it. It shares chunks, as `library`.
-   * `quick-cli`: the same, with only the commands that `quickCommands` names, in one file: a file costs a start more than its code.
+   * `quick-cli`, `run-cli`: the same, with only the commands that `ownFiles` names, in one file: a file costs a start more
+   * than its code.
    * `program`: what hosts start or load, from a copy: one file.
    * `quick-program`: the same, started so often that it loads most of itself late, from `late` files beside it.
    */
-  readonly group: 'library' | 'bin' | 'cli' | 'quick-cli' | 'program' | 'quick-program' | 'late';
+  readonly group: 'library' | 'bin' | 'cli' | 'quick-cli' | 'run-cli' | 'program' | 'quick-program' | 'late';
 }
 
-/** Asked for often, by people and by the lines at the bottom of their terminals. */
-export const quickCommands = ['status', 'why', 'pause', 'resume', 'stop', 'permissions', 'hook'];
-/** Their files in src/cli/commands. */
-export const quickFiles = ['status', 'why', 'hold', 'permissions', 'hook'];
+/** Files with some of the commands alone: the words that people type, and where they are written in src/cli/commands. */
+export const ownFiles = {
+  // Asked for often, by people and by the lines at the bottom of their terminals.
+  quick: {
+    commands: ['status', 'why', 'pause', 'resume', 'stop', 'permissions', 'hook'],
+    sources: ['status', 'why', 'hold', 'permissions', 'hook'],
+  },
+  // It has most to load before it can call its model.
+  run: { commands: ['run'], sources: ['run'] },
+} as const;
 
 export const entries: readonly Entry[] = [
   { source: 'src/index.ts', output: 'index', group: 'library' },
@@ -29,7 +36,9 @@ export const entries: readonly Entry[] = [
   { source: 'src/hosts/opencode/index.ts', output: 'opencode', group: 'library' },
   { source: 'src/cli/bin.ts', output: 'bin', group: 'bin' },
   { source: 'src/cli/main.ts', output: 'main', group: 'cli' },
+  { source: 'src/cli/show/live-view.ts', output: 'live-view', group: 'cli' },
   { source: 'src/cli/main.ts', output: 'quick', group: 'quick-cli' },
+  { source: 'src/cli/main.ts', output: 'run', group: 'run-cli' },
   { source: 'src/hook.ts', output: 'plugin/programs/hook', group: 'quick-program' },
   { source: 'src/check-runner.ts', output: 'plugin/programs/check-runner', group: 'quick-program' },
   { source: 'src/notify.ts', output: 'plugin/programs/notify', group: 'program' },

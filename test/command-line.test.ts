@@ -1,14 +1,25 @@
 // The built program as people meet it: its help at the widths of terminals, completion in a real shell, goals from
 // standard input, and what waits for another program.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundle } from '../scripts/bundle.ts';
-import { quickCommands } from '../scripts/entries.ts';
+import { ownFiles } from '../scripts/entries.ts';
 import { commandTable } from '../src/cli/command-table.ts';
 import { type ScriptedModel, say, script, startScriptedModel } from '../src/scripted-model/index.ts';
 
@@ -22,7 +33,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 beforeAll(async () => {
   mkdirSync(join(project, '.git'), { recursive: true });
-  for (const group of ['bin', 'cli', 'quick-cli'] as const)
+  for (const group of ['bin', 'cli', 'quick-cli', 'run-cli'] as const)
     await bundle(group, join(scratch, 'package/dist'));
   for (const name of ['package.json', 'docs']) symlinkSync(join(root, name), join(scratch, 'package', name));
   mkdirSync(join(scratch, 'bin'));
@@ -231,7 +242,7 @@ describe('first-use 30: what other programs start', () => {
 });
 
 describe('commands that are asked for often', () => {
-  it.each(quickCommands)('%s is in the quick file, and works there', async (name) => {
+  it.each(ownFiles.quick.commands)('%s is in the quick file, and works there', async (name) => {
     const { status, stdout, stderr } = await shell(`untildone ${name} --help`);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain(`Usage: untildone ${name}`);
@@ -240,6 +251,67 @@ describe('commands that are asked for often', () => {
   it('status answers from it, which has no more than it needs; other commands have their own files', async () => {
     expect((await shell('untildone status --json')).stdout).toMatch(/^\{"sessions":\[/u);
     expect((await shell('untildone plan show --help')).status).toBe(0);
-    expect(statSync(join(scratch, 'package/dist/quick.js')).size).toBeLessThan(500_000);
+    expect(statSync(join(scratch, 'package/dist/quick.cjs')).size).toBeLessThan(500_000);
+  });
+
+  it('Must hold 3: run has its own file too, which draws its view on a terminal', async () => {
+    expect(ownFiles.run.commands).toEqual(['run']);
+    const lines = await onTerminal(80, 'untildone run "Say hello." --model openai/hello');
+    const shown = lines.join('\n');
+    expect(shown).toContain('Hello.');
+    expect(shown).not.toContain('could not be opened');
+    // Only the view hides the cursor.
+    expect(shown).toContain('\u001b[?25l');
+  });
+});
+
+describe('Must hold 3: what a start compiled is kept for the next', () => {
+  const folder = join(scratch, 'state/bin/compiled');
+  const kept = join(folder, `quick.cjs-${process.version}`);
+  const status = async () => {
+    const { status, stdout, stderr } = await shell('untildone status --json');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/^\{"sessions":\[/u);
+  };
+
+  beforeAll(() => mkdirSync(join(scratch, 'state'), { recursive: true, mode: 0o700 }));
+
+  it('for its owner alone, and is not written again while it is good', async () => {
+    await status();
+    const { mode, ino } = statSync(kept);
+    expect(mode & 0o777).toBe(0o600);
+    await status();
+    expect(statSync(kept).ino).toBe(ino);
+  });
+
+  it('V10: damaged code, or that of another file, is not believed but replaced', async () => {
+    await status();
+    const good = readFileSync(kept);
+    for (const place of [0, good.length >> 1]) {
+      const bytes = Buffer.from(good);
+      bytes.fill(0x5a, place, place + 4);
+      writeFileSync(kept, bytes);
+      await status();
+      expect(readFileSync(kept).equals(bytes)).toBe(false);
+    }
+  });
+
+  it('V10: not where others can write, and not in the project', async () => {
+    for (const [home, mode] of [
+      ['others', 0o777],
+      ['project/.untildone', 0o700],
+    ] as const) {
+      mkdirSync(join(scratch, home), { mode });
+      chmodSync(join(scratch, home), mode);
+      await shell(`UNTILDONE_HOME='${join(scratch, home)}' untildone status`);
+      expect(existsSync(join(scratch, home, 'bin')), home).toBe(false);
+    }
+  });
+
+  it('and is done without where it cannot be kept', async () => {
+    rmSync(join(scratch, 'state/bin'), { recursive: true, force: true });
+    writeFileSync(join(scratch, 'state/bin'), 'no folder');
+    await status();
+    rmSync(join(scratch, 'state/bin'));
   });
 });

@@ -4,7 +4,7 @@
 
 /** Written in by the build; a run from source has no published version. */
 declare const UNTILDONE_VERSION: string | undefined;
-declare const QUICK_COMMANDS: readonly string[] | undefined;
+declare const FILE_OF_COMMAND: { readonly [command: string]: string } | undefined;
 
 const parts = process.versions.node.split('.').map(Number);
 const major = parts[0] || 0;
@@ -20,14 +20,18 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.stdout.write(`${typeof UNTILDONE_VERSION === 'string' ? UNTILDONE_VERSION : '0.0.0-source'}\n`);
 } else {
   // The build has some commands in a file of their own, which is quicker to load.
-  const isQuick =
-    typeof QUICK_COMMANDS !== 'undefined' && QUICK_COMMANDS.indexOf(process.argv[2] || '') !== -1;
-  const quickFile = './quick.js';
+  const files = typeof FILE_OF_COMMAND === 'undefined' ? {} : FILE_OF_COMMAND;
+  const command = process.argv[2] || '';
+  const file = Object.hasOwn(files, command) && !process.versions['bun'] ? files[command] : undefined;
   import('../store/state-directory.ts')
     .then(({ useCompiledCode }) => useCompiledCode(process.env))
     // Safe: it only makes the start quicker.
-    .catch(() => undefined)
-    .then(() => (isQuick ? import(quickFile) : import('./main.ts')))
+    .catch(() => null)
+    .then((folder) =>
+      file
+        ? import('./warm-start.ts').then(({ startWarm }) => startWarm(new URL(file, import.meta.url), folder))
+        : import('./main.ts'),
+    )
     .then(({ main }: { main(argv: string[]): Promise<number> }) => main(process.argv.slice(2)))
     .then((exitCode: number) => {
       process.exitCode = exitCode;

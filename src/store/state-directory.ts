@@ -64,16 +64,18 @@ function isInProject(state: string): boolean {
   return within !== '/' && [state, realpathSync(state)].some((path) => path.startsWith(within));
 }
 
-/** What is loaded from now on comes out of Node's cache of compiled code, beside the programs. */
-export function useCompiledCode(environment: Environment): void {
+/** What is loaded from now on comes out of Node's cache of compiled code, beside the programs: its folder; null: none. */
+export function useCompiledCode(environment: Environment): string | null {
   const state = stateDirectory(environment);
   const stats = statsOf(state);
   // Compiled code is code: none is taken from where others can write, nor from the project that an agent works in, unless
   // the program itself lies there (V10).
-  if (stats === null || whyNotPrivate(state, stats) !== null) return;
-  if (!holdsProgram(state) && isInProject(state)) return;
+  if (stats === null || whyNotPrivate(state, stats) !== null) return null;
+  if (!holdsProgram(state) && isInProject(state)) return null;
   // Node makes the folders by the process's mask.
   const mask = process.umask(0o077);
-  process.getBuiltinModule('node:module').enableCompileCache(join(state, 'bin', 'compiled'));
+  const folder = join(state, 'bin', 'compiled');
+  process.getBuiltinModule('node:module').enableCompileCache(folder);
   process.umask(mask);
+  return folder;
 }

@@ -1,0 +1,76 @@
+// Loads one of the files that the build makes for some commands alone, with the code that an earlier start compiled. Node's
+// own cache is written before a file runs, so that it lacks every function that is compiled when it is first called: for
+// `run` that is half of what it does until its first request. It fails open: without what is kept, all is compiled anew.
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { constants, Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
+
+interface Program {
+  main(argv: string[]): Promise<number>;
+}
+
+/** By then the first request is on its way. Much later V8 would have thrown code away that only the start needs. */
+const keepAfterMs = 5000;
+const checksumBytes = 8;
+
+/** `folder`: where compiled code may be kept; null: nowhere. */
+export function startWarm(url: URL, folder: string | null): Program {
+  const file = fileURLToPath(url);
+  const source = readFileSync(file);
+  const kept = folder === null ? null : join(folder, `${basename(file)}-${process.version}`);
+  const code = kept === null ? undefined : readCode(kept, source);
+  const script = new Script(source.toString('latin1'), {
+    filename: file,
+    cachedData: code,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  const program = script.runInThisContext() as (
+    module: { exports: Program },
+    require: (name: string) => unknown,
+    href: string,
+    folder: string,
+  ) => void;
+  const module = { exports: {} as Program };
+  program(module, (name) => process.getBuiltinModule(name), url.href, dirname(file));
+  const { main } = module.exports;
+  if (kept === null || (code !== undefined && script.cachedDataRejected === false)) return { main };
+
+  let isKept = false;
+  const keep = (): void => {
+    if (!isKept) writeCode(kept, source, script.createCachedData());
+    isKept = true;
+  };
+  setTimeout(keep, keepAfterMs).unref();
+  return { main: (argv) => main(argv).finally(keep) };
+}
+
+/** V8 knows its own version and flags, and sees neither another source of the same length nor damage. */
+function checksums(source: Buffer, code: Buffer): Buffer {
+  const bytes = Buffer.alloc(checksumBytes);
+  bytes.writeUInt32LE(crc32(source), 0);
+  bytes.writeUInt32LE(crc32(code), 4);
+  return bytes;
+}
+
+function readCode(kept: string, source: Buffer): Buffer | undefined {
+  try {
+    const bytes = readFileSync(kept);
+    const code = bytes.subarray(checksumBytes);
+    return bytes.subarray(0, checksumBytes).equals(checksums(source, code)) ? code : undefined;
+  } catch {
+    // Safe: there is none yet.
+    return undefined;
+  }
+}
+
+function writeCode(kept: string, source: Buffer, code: Buffer): void {
+  const own = `${kept}.${process.pid}`;
+  try {
+    writeFileSync(own, Buffer.concat([checksums(source, code), code]), { mode: 0o600 });
+    renameSync(own, kept);
+  } catch {
+    // Safe: the next start compiles anew.
+  }
+}
