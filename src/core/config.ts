@@ -190,13 +190,14 @@ export function withNewNames(settings: Settings): Settings {
   return { ...renamedIn(settings), agents };
 }
 
+/** The old ones go: nobody knows what they mean any more. */
 function renamedIn<T extends object>(settings: T): T {
-  const values = new Map<string, unknown>(Object.entries(settings));
-  const renamed = Object.entries<Kind>(settingTable).flatMap(([name, { old }]) => {
-    const value = old === undefined ? undefined : values.get(old.name);
-    return old === undefined || typeof value !== 'number' ? [] : [[name, value / old.per]];
+  const today = Object.entries(settings).map(([name, value]) => {
+    const [renamed, kind] =
+      Object.entries<Kind>(settingTable).find(([, { old }]) => old?.name === name) ?? [];
+    return renamed === undefined ? [name, value] : [renamed, Number(value) / (kind?.old?.per ?? 1)];
   });
-  return renamed.length === 0 ? settings : { ...settings, ...Object.fromEntries(renamed) };
+  return Object.fromEntries(today) as T;
 }
 
 /** What cannot be read stays text, and the reader says what was expected. */

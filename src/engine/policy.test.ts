@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aSession } from '../../test/support/builders.ts';
 import { parseFlags } from '../core/config.ts';
 import { problemSentence } from '../core/problem.ts';
-import { defaultSettings } from '../core/settings.ts';
+import { defaultSettings, settingsForAgent } from '../core/settings.ts';
 import {
   createPolicies,
   findUserConfigDirectory,
@@ -179,13 +179,16 @@ describe('C1: where the policy comes from', () => {
   });
 
   it('first-use 30, V2: what an earlier version froze under old names holds as it was meant', async () => {
-    const { minIntervalSeconds: _, graceSeconds: __, ...rest } = defaultSettings;
+    const { minIntervalSeconds: _, graceSeconds: __, notify: ___, ...rest } = defaultSettings;
     const old = { ...rest, minIntervalMs: 4000, gracePeriod: 0, agents: { build: { minIntervalMs: 250 } } };
     const text = JSON.stringify({ settings: old, goalChecks: [] });
     const policyHash = sha256(text).slice(0, 32);
     const frozen = await frozenPolicy({ policy: async () => text }, { policyHash });
     expect(frozen?.settings).toMatchObject({ minIntervalSeconds: 4, graceSeconds: 0 });
-    expect(frozen?.settings.agents['build']).toMatchObject({ minIntervalSeconds: 0.25 });
+    expect(frozen?.settings.agents['build']).toEqual({ minIntervalSeconds: 0.25 });
+    // As decisions read it: of an old name nobody knows what it is.
+    const forAgent = settingsForAgent(frozen?.settings ?? defaultSettings, 'Build');
+    expect(forAgent).toMatchObject({ minIntervalSeconds: 0.25, notify: defaultSettings.notify });
   });
 });
 

@@ -15,7 +15,7 @@ import { parseJsonText } from '../core/json-text.ts';
 import type { HashFunction } from '../core/ledger.ts';
 import { canonicalPolicy, createPolicy, type Policy } from '../core/policy.ts';
 import { type Problem, printable, problemSentence } from '../core/problem.ts';
-import type { PartialSettings } from '../core/settings.ts';
+import { defaultSettings, type PartialSettings } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
 import type { Store } from './store.ts';
 import { type FileStats, findRepository, readBytes, sha256 } from './system.ts';
@@ -60,10 +60,10 @@ function readSnapshot(key: string, text: string | null, hash: HashFunction = sha
   return text !== null && policyKey(text, hash) === key ? policyFromText(text) : null;
 }
 
-/** As it was stored, perhaps by an earlier version. */
+/** As it was stored, perhaps by an earlier version, which knew nothing of some settings. */
 export function policyFromText(text: string): Policy {
   const policy = JSON.parse(text) as Policy;
-  return { ...policy, settings: withNewNames(policy.settings) };
+  return { ...policy, settings: { ...defaultSettings, ...withNewNames(policy.settings) } };
 }
 
 /** What the human's last message froze for a session; null: nothing, or it was edited in the store. */

@@ -2,7 +2,6 @@
 // nobody waits for does it: a hook goes on at once, and may be gone before an address has answered.
 import { homedir } from 'node:os';
 import type { Moment } from '../core/decision.ts';
-import type { Policy } from '../core/policy.ts';
 import type { Session } from '../core/state.ts';
 import { createNotice, deliverNotice } from '../engine/notify.ts';
 import { type Environment, frozenPolicy } from '../engine/policy.ts';
@@ -28,20 +27,17 @@ export async function tellHuman({ store, environment, told }: Place, session: Wa
   const isKnown = told?.get(session.id) === key && (moment.outcome !== null || moment.isApproval);
   told?.set(session.id, key);
   if (isKnown) return;
-  const policy = await frozenPolicy(store, session);
-  const notify = policy === null ? null : wantedBy(policy);
-  const notice = notify && createNotice(notify, session, { ...moment, at: session.updatedAt });
-  if (!notify || !notice) return;
-  const given = JSON.stringify({ notice, command: notify.command, webhook: notify.webhook });
+  const {
+    command = null,
+    webhook = null,
+    on = [],
+  } = (await frozenPolicy(store, session))?.settings.notify ?? {};
+  const notice = createNotice({ on }, session, { ...moment, at: session.updatedAt });
+  if (notice === null || (command ?? webhook) === null) return;
+  const given = JSON.stringify({ notice, command, webhook });
   const file = findNotifier();
   if (file !== null) startProgram(file, [], { ...environment, [noticeVariable]: given }, homedir());
   else await sendNotice({ ...environment, [noticeVariable]: given });
-}
-
-/** Null: nobody wants to be told. A snapshot of an older version says nothing about it. */
-function wantedBy({ settings }: Policy): Policy['settings']['notify'] | null {
-  const notify: Policy['settings']['notify'] | undefined = settings.notify;
-  return notify === undefined || (notify.command === null && notify.webhook === null) ? null : notify;
 }
 
 function findNotifier() {
