@@ -104,7 +104,7 @@ export function wantedLines(
     ...page.entry({ ...asked, text: `permission asked: ${tool}` }),
     ...shown.slice(0, most),
     ...notes.flatMap((text) => page.entry({ indent: 2, text, style: 'red' })),
-    ...wholeLines(page, '  ', `a yes for longer would also allow: ${covers}`),
+    ...wholeLines(page, '  ', `s or a would allow: ${covers}`),
   ];
 }
 

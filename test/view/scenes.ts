@@ -338,7 +338,7 @@ export const scenes: readonly Scene[] = [
     shows: [
       '… permission asked: shell',
       'npm publish --dry-run',
-      'a yes for longer would also allow: npm publish *',
+      's or a would allow: npm publish *',
       '[y] once',
       '[n] no',
     ],

@@ -84,7 +84,7 @@ describe('approve, for a permission', () => {
     await host.stops();
     const asked = await bench.run('approve', '--request', 'request-1');
     expect(asked.out).toContain(`  │ ${unhidden}\n`);
-    expect(asked.out).toContain(`  an answer for longer would cover: exactly ${unhidden}\n`);
+    expect(asked.out).toContain(`  s or a would allow: exactly ${unhidden}\n`);
     expect(asked.out).toContain('characters that a terminal does not show');
     expect((await bench.run('status', 'alpha')).out).toContain(`permission for shell: ${unhidden}`);
     expect((await bench.run('why')).out).toContain(unhidden);
@@ -102,7 +102,7 @@ describe('approve, for a permission', () => {
       wait: { kind: 'permission', requestId: 'request-1', about: request },
     });
     const { out } = await bench.run('approve', '--request', 'request-1');
-    expect(out).toContain('  an answer for longer would cover: exactly this command\n');
+    expect(out).toContain('  s or a would allow: exactly this command\n');
     expect(out.match(/echo 29/gu)).toHaveLength(1);
   });
 

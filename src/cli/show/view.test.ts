@@ -112,7 +112,7 @@ describe('the living part', () => {
   it('S7: shows what is asked, what a lasting answer would cover, and dims the keys until they count', () => {
     const lines = drawn([asked]);
     expect(lines.join('\n')).toContain(
-      '… permission asked: shell\n  │ npm publish --tag next\n  a yes for longer would also allow: npm publish *\n  [y] once  [s] for this session  [a] always in this folder  [n] no',
+      '… permission asked: shell\n  │ npm publish --tag next\n  s or a would allow: npm publish *\n  [y] once  [s] for this session  [a] always in this folder  [n] no',
     );
     const later: ViewEvent = { type: 'tick', at: asked.at + 1000 };
     expect(drawn([asked], { color: true }).join('\n')).toContain('\u001b[2m[y] once');
@@ -122,7 +122,7 @@ describe('the living part', () => {
   it('S7: shows a pattern whole, however narrow the terminal is', () => {
     const long = { ...asked, pattern: `npm run ${'deploy-'.repeat(6)}all *` } as AgentEvent;
     const text = drawn([long], { columns: 40 }).join('').replace(/\s+/gu, '');
-    expect(text).toContain(`alsoallow:npmrun${'deploy-'.repeat(6)}all*`);
+    expect(text).toContain(`wouldallow:npmrun${'deploy-'.repeat(6)}all*`);
   });
 
   it.each([
@@ -135,7 +135,7 @@ describe('the living part', () => {
   ])('S7: %s is shown and not stripped from what is asked', (_name, subject, visible) => {
     const text = drawn([{ ...asked, subject, pattern: `= ${subject}` } as AgentEvent]).join('\n');
     expect(text).toContain(`… permission asked: shell\n  │ ${visible}\n  It holds characters`);
-    expect(text).toContain(`a yes for longer would also allow: exactly ${visible}`);
+    expect(text).toContain(`s or a would allow: exactly ${visible}`);
     expect(text).not.toContain('only part of it');
   });
 
@@ -150,7 +150,7 @@ describe('the living part', () => {
     expect(lines).toContain('… permission asked: shell');
     expect(lines).toContain('  │ echo 1');
     expect(lines).toContain('  This is only part of it; all of it is above.');
-    expect(lines).toContain('  a yes for longer would also allow: exactly this command');
+    expect(lines).toContain('  s or a would allow: exactly this command');
   });
 
   it('C3: says that it stops, after the step or at once', () => {
