@@ -269,17 +269,17 @@ describe('V10, P40: what a project’s file asks for', () => {
     write(hostile());
     const prompt = await call(promptPayload('Tidy up', { prompt_id: 'prompt-1' }));
     expect(told(prompt)).toMatch(
-      /untildone\.json .*checks\.x.*is ignored until you accept it.*untildone trust/,
+      /untildone\.json .*checks\.x.*They are ignored until you do.*untildone trust/,
     );
     const stop = await stopAfterEdit('w1');
-    expect(told(stop)).toContain('is ignored until you accept it');
+    expect(told(stop)).toContain('They are ignored until you do');
     expect(existsSync(mark())).toBe(false);
   });
 
   it('V10: one that the agent writes is not run after the human’s next message either', async () => {
     await call(promptPayload('Tidy up', { prompt_id: 'prompt-1' }));
     write(hostile());
-    expect(told(await stopAfterEdit('w1'))).toContain('is ignored until you accept it');
+    expect(told(await stopAfterEdit('w1'))).toContain('They are ignored until you do');
     expect(told(await call(promptPayload('Thanks, now fix a typo', second)))).toContain('untildone trust');
     await stopAfterEdit('w2', 'prompt-2');
     expect(existsSync(mark())).toBe(false);

@@ -60,12 +60,12 @@ export async function runHiddenAttempt(stage: Stage): Promise<Row> {
     // Nobody answers there: it shows what it asks and leaves it open.
     const asked = await stage.onTerminal('approve', session);
     const lines = asked.out.split('\n').map((line) => line.replace(/\r$/u, ''));
-    const told = lines.filter((line) => /^ +(?:call|s or a) /u.test(line));
+    const told = lines.filter((line) => /^ +(?:[│|]|s or a) /u.test(line));
     shown.push(out, (await stage.command('status', session)).out, ...told);
   }
   const isSeen = shown.length === 8 && shown.every((text) => text.includes('touch raised-hidden'));
   const isSafe = !shown.some((text) => unseen.test(text));
-  const call = shown[2]?.trim().replace(/^call +/u, '') ?? '';
+  const call = shown[2]?.trim().replace(/^[│|] /u, '') ?? '';
   return {
     way: 'tool arguments',
     attempt:

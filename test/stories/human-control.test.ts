@@ -279,7 +279,8 @@ describe('words from another terminal', () => {
     const running = line.start('run', 'Do it.', '--auto', '--json', '--model', 'openai/story');
     await running.sees(startsShell);
     const said = await line.runOnTerminal('say', 'Use tabs.');
-    // However long it took to start on a busy machine: the step was running all the while.
+    // The step runs until the message was seen, however long that takes on a busy machine.
+    await running.sees((event) => event.type === 'human-message');
     writeFileSync(join(line.project, 'said'), '');
     expect(said.out).toContain('The agent reads it after its running step.');
     expect(await running.ended).toBe(3);

@@ -426,7 +426,7 @@ describe('onDecision', () => {
     await stage.clock.advance(2000);
     await stage.answers();
     await stage.idles();
-    const sentence = expect.stringContaining('No progress after 1 continuation');
+    const sentence = expect.stringContaining('No progress after one continuation');
     expect(heard.at(-1)?.[1]).toMatchObject({ reason: 'stagnant', outcome: 'stagnant', sentence });
   });
 
