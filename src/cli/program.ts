@@ -72,23 +72,14 @@ class Program extends Commander {
     const isProse = ['goal', 'TEXT'].includes(argument?.name() ?? '') && code === 'commander.excessArguments';
     const goal = wordsIn(args);
     const isGoal = parent === null && /\S\s+\S/u.test(goal);
-    const hint =
-      meant !== null
-        ? `Did you mean ${meant}?`
-        : isProse || isGoal
-          ? `Did you mean: ${title}${isGoal ? ' run' : ''} ${inQuotes(goal)}`
-          : `See ${title} --help.`;
-    const sentence = shown(
-      message
-        .replace(/^error: (?:command-argument value )?/u, '')
-        .replace(/ is invalid for argument .*?\./u, ' is not known here.'),
-      200,
-    );
-    const end = sentence.endsWith('.') ? '' : '.';
-    throw new UntildoneError(
-      'usage',
-      `${sentence.replace(/^./u, (letter) => letter.toUpperCase())}${end} ${hint}`,
-    );
+    const wanted = isProse || isGoal ? `: ${title}${isGoal ? ' run' : ''} ${inQuotes(goal)}` : null;
+    const guess = meant === null ? wanted : ` ${meant}?`;
+    const sentence = message
+      .replace(/^error: (?:command-argument value )?(.)/su, (_all, first: string) => first.toUpperCase())
+      .replace(/ is invalid for argument .*?\./u, ' is not known here.')
+      .replace(/\.?$/u, '.');
+    const hint = guess === null ? `See ${title} --help.` : `Did you mean${guess}`;
+    throw new UntildoneError('usage', `${shown(sentence, 200)} ${hint}`);
   }
 }
 
@@ -110,8 +101,8 @@ function inQuotes(text: string): string {
   return /^[\w .,:;/@%+=-]*$/u.test(text) ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Lets commander know a command; `take` gets what was given. */
-function define(program: Program, command: Command, take: (given: Arguments) => Promise<void> | void): void {
+/** Lets commander know a command. Returns what was given, once it has read that. */
+function define(program: Program, command: Command): Arguments {
   const values = new Map<string, string[]>();
   program.takesSettings = command.takesSettings !== undefined;
   if (command.takes !== undefined) program.arguments(command.takes);
@@ -132,15 +123,17 @@ function define(program: Program, command: Command, take: (given: Arguments) => 
     program.addOption(
       commanderOption(name, option).helpGroup('Settings (docs/configuration.md has all of them):'),
     );
-  program.action(() =>
-    take({
-      has: (option) => values.has(option),
-      text: (option) => values.get(option)?.at(-1) ?? null,
-      texts: (option) => values.get(option) ?? [],
-      positional: (index) => program.args[index] ?? null,
-      settings: program.settings,
-    }),
-  );
+  // Nothing runs before all has been read.
+  program.action(() => {});
+  return {
+    has: (option) => values.has(option),
+    text: (option) => values.get(option)?.at(-1) ?? null,
+    texts: (option) => values.get(option) ?? [],
+    positional: (index) => program.args[index] ?? null,
+    get settings() {
+      return program.settings;
+    },
+  };
 }
 
 /** For commander every value may be left out: it would take the option behind it for one otherwise. */
@@ -154,11 +147,9 @@ function commanderOption(name: string, { value, optional, summary, excludes = []
 /** The arguments of one command, without its name. */
 export function readArguments(command: Command, argv: readonly string[], name = 'COMMAND'): Arguments {
   const program = new Program('untildone').command(name) as Program;
-  const read: Arguments[] = [];
-  define(program, command, (given) => void read.push(given));
+  const given = define(program, command);
   program.parse([...argv], { from: 'user' });
-  // Commander throws, ends the process after `--help`, or has called the action.
-  return read[0] as Arguments;
+  return given;
 }
 
 const overview = [
@@ -172,7 +163,7 @@ const closing = [
 
 /** Runs the command that the words name, or prints the help that they ask for. */
 export async function runProgram(argv: readonly string[], io: Io, table: CommandTable): Promise<number> {
-  let exitCode = 0;
+  let run = async (): Promise<number> => 0;
   const width = terminalWidth(io) ?? (Number(io.env['COLUMNS']) || 80);
   const root = new Program('untildone');
   root.configureHelp(helpLayout(createPaint(io)));
@@ -209,13 +200,11 @@ export async function runProgram(argv: readonly string[], io: Io, table: Command
     const command = await row.load();
     const about = command.about.map((paragraph) => paragraph.replaceAll('\n', ' '));
     made.description([`${summary}.`, `For example:\n  ${example}`, ...about].join('\n\n'));
-    define(made as Program, command, async (given) => {
-      exitCode = await command.run(given, io);
-    });
+    const given = define(made as Program, command);
+    run = () => command.run(given, io);
   }
   try {
-    await root.parseAsync([...argv], { from: 'user' });
-    return exitCode;
+    root.parse([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // `untildone plan` alone: its help went to standard error.
@@ -224,4 +213,5 @@ export async function runProgram(argv: readonly string[], io: Io, table: Command
     printLines(io, ['', `Docs: ${docsFolder()}`]);
     return 0;
   }
+  return run();
 }
