@@ -8,7 +8,7 @@ import { plainTerminalOutput } from './output.ts';
 
 function openTerminal() {
   const heard: string[] = [];
-  const hand: Hand = {
+  const hand: { -readonly [Act in keyof Hand]: Hand[Act] } = {
     say: async ({ text }) => void heard.push(`say ${text}`),
     answer: async ({ requestId, remembered }) => void heard.push(`answer ${requestId} ${remembered}`),
   };
@@ -25,7 +25,7 @@ function openTerminal() {
     input.write(`${line}\n`);
     for (let turn = 0; turn < 5; turn += 1) await soon();
   };
-  return { output, type, heard, shown: () => shown, input };
+  return { output, type, heard, hand, shown: () => shown, input };
 }
 
 const asked = (requestId: string) =>
@@ -39,6 +39,13 @@ describe('a person at a plain terminal', () => {
     const { type, heard } = openTerminal();
     await type('use tabs');
     expect(heard).toEqual(['say use tabs']);
+  });
+
+  it('T3: is told why what they typed was not taken', async () => {
+    const { type, hand, shown } = openTerminal();
+    hand.say = async () => 'The run has not begun: say it again in a moment.';
+    await type('use tabs');
+    expect(shown()).toBe('The run has not begun: say it again in a moment.\n');
   });
 
   it('S7: answers the permission that is asked for, one after the other', async () => {
