@@ -156,7 +156,7 @@ describe('hooks that are asked about one stop', () => {
         expect(continues(next.answer()), order).toBe(true);
       }
     },
-    60_000,
+    120_000,
   );
 
   it('V5: one that starts before the other has answered is asked about the same stop, one that starts later about the next', async () => {
@@ -174,7 +174,7 @@ describe('hooks that are asked about one stop', () => {
       const answers = [early.answer(), late.answer()];
       expect(answers.filter(continues), order).toHaveLength(late.since > early.lastPass() ? 2 : 1);
     }
-  }, 60_000);
+  }, 120_000);
 
   it('V5: a hook that dies between its decision and its answer takes no continuation with it', async () => {
     for (let calls = 0; calls < callsOfOneStop; calls++) {
