@@ -89,7 +89,8 @@ export function harmlessOf(config: PartialSettings): PartialSettings {
 /** Order and format do not matter: lists are taken apart, keys are sorted. */
 export function entriesOf(config: PartialSettings): Entry[] {
   return Object.entries(wishesOf(config)).flatMap(([name, value]): Entry[] => {
-    const kind = settingTable[name as keyof typeof settingTable].type;
+    // Another version may have kept it, under a name that this one does not have.
+    const kind = Object.hasOwn(settingTable, name) && settingTable[name as keyof typeof settingTable].type;
     if (kind === 'named')
       return Object.entries(value as object).map(([key, inner]) => ({
         path: joinPath(name, key),
