@@ -2,6 +2,7 @@
 // (`untildone complete -- WORDS`). Only the command that is being typed is loaded.
 import { type Command, type Option, settingOptions } from './command.ts';
 import type { CommandTable } from './command-table.ts';
+import { printLines } from './print.ts';
 
 /** The script asks a function of the package bash-completion for the words, which is not everywhere. */
 const withoutBashCompletion = `type _get_comp_words_by_ref >/dev/null 2>&1 || _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }`;
@@ -19,9 +20,18 @@ export const completion: Command = {
   async run(given, io) {
     const shell = given.positional(0) ?? '';
     const { script } = await import('@bomb.sh/tab');
-    if (shell === 'bash') io.stdout.write(`${withoutBashCompletion}\n`);
-    script(shell, 'untildone', 'untildone');
-    if (shell === 'bash') io.stdout.write('complete -o default -F __untildone_complete untildone\n');
+    const written: string[] = [];
+    const { log } = console;
+    console.log = (text: string) => written.push(text);
+    try {
+      script(shell, 'untildone', 'untildone');
+    } finally {
+      console.log = log;
+    }
+    // Whoever reads ~/.bashrc again reads this again, and a constant cannot be set twice.
+    const repeatable = written.join('\n').replaceAll(/^readonly /gmu, '');
+    const bash = [withoutBashCompletion, repeatable, 'complete -o default -F __untildone_complete untildone'];
+    printLines(io, shell === 'bash' ? bash : written);
     return 0;
   },
 };

@@ -87,7 +87,9 @@ class Program extends Commander {
 function closest(written: string, known: readonly string[]): string | null {
   if (known.includes(written)) return null;
   const begun = written.length > 2 ? known.find((name) => name.startsWith(written)) : undefined;
-  return begun ?? closestName(written, known);
+  // `cluade` for claude-code.
+  const isNear = (name: string) => closestName(written, [name.slice(0, written.length)]) !== null;
+  return begun ?? closestName(written, known) ?? (written.length > 4 ? known.find(isNear) : null) ?? null;
 }
 
 /** What stands before the first option. */

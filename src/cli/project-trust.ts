@@ -175,9 +175,9 @@ export async function askWhich(
   return all.filter((index) => numbers.includes(String(index + 1)));
 }
 
-/** The script is the project's own text: whoever says yes has seen what would run. */
+/** The script is the project's own text: whoever says yes has seen all that would run. */
 function describeTest({ command, file, script }: FoundTest): string {
-  const does = script === undefined ? '' : `: ${visibleLine(shown(script, 60))}`;
+  const does = script === undefined ? '' : `: ${visibleLine(script)}`;
   return `${command}  (${shown(file, 60)}${does})`;
 }
 

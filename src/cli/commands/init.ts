@@ -157,9 +157,12 @@ const reports: Readonly<Record<Action, (host: PlannedHost, request: InstallReque
     const where = `${installer.title} ${placeName(request, project)}`;
     const command = `untildone init ${installer.name}${scopeFlags[request.scope]}`;
     if (taken.length === 0) return [`Nothing that \`${command}\` writes is in ${where}.`];
-    return [`untildone is taken out of ${where}:`, ...taken];
+    return [`untildone is taken out of ${where}:`, ...taken, staysBehind];
   },
 };
+
+const staysBehind =
+  'The project’s untildone.json and the records of its sessions stay; `untildone gc --forget SESSION` removes one.';
 
 function changedFiles({ changes }: PlannedHost): readonly FileChange[] {
   return changes.filter(({ before, after }) => before !== after);
