@@ -68,15 +68,6 @@ export function sessionCommand(command: SessionCommand): Command {
   };
 }
 
-/** The same, with the session that is meant. */
-export function withSession<T>(
-  io: Io,
-  word: string | null,
-  work: (store: Store, session: State) => Promise<T>,
-): Promise<T> {
-  return withSessions(io, async (store) => work(store, await findSession(store, word, io)));
-}
-
 /** With its plan. */
 export async function findSession(store: Store, word: string | null, io: Io): Promise<State> {
   const { id } = word === null ? await mostRecent(store, io) : await byWord(store, word, io);

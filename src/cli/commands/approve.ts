@@ -134,19 +134,11 @@ function listThings({ session }: Here, things: readonly Thing[]): Answer {
   return { json, lines: [`No question waits ${where}.${more}`] };
 }
 
-interface Question<Said> {
-  readonly lines: readonly string[];
-  readonly prompt: string;
-  /** In words what `read` takes. */
-  readonly answers: string;
-  readonly read: (words: string) => Said | null;
-  readonly json: object;
-}
-
-/** Shows it, asks, and does what the answer says. */
+/** Shows it, asks, and does what the answer says. `answers`: in words what `read` takes. */
 async function ask<Said>(
   { given, io, session }: Here,
-  { lines, prompt, answers, read, json }: Question<Said>,
+  { lines, json }: Readonly<{ lines: readonly string[]; json: object }>,
+  { prompt, answers, read }: Readonly<{ prompt: string; answers: string; read(words: string): Said | null }>,
   record: (said: Said) => Promise<Answer>,
 ): Promise<Answer> {
   const { host, directory } = session.descriptor;
@@ -206,7 +198,7 @@ function checkToAnswer(here: Here, question: HumanQuestion, frozen: Partial<Froz
         ['question', text],
       ]);
       const how = { prompt: asking.approvalPrompt, answers: 'y, n or a reason', read: asking.readApproval };
-      return ask(here, { lines, ...how, json: { check } }, record);
+      return ask(here, { lines, json: { check } }, how, record);
     },
   };
 }
@@ -275,7 +267,7 @@ function requestToAnswer(here: Here, request: PermissionRequest): Thing {
         `asked ${formatAge(askedAt, io.clock.now())}`,
         ...asking.wantedLines(createPage(lookOf(io)), request),
       ];
-      return ask(here, { lines, prompt, answers, read, json }, record);
+      return ask(here, { lines, json }, { prompt, answers, read }, record);
     },
   };
 }

@@ -6,7 +6,7 @@ import { messageOf } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
 import { type Arguments, type Command, eventsOption, plainOption } from '../command.ts';
 import { shortId } from '../describe-session.ts';
-import { findSession, withSession } from '../find-session.ts';
+import { findSession, withSessions } from '../find-session.ts';
 import { createHumanActs } from '../human-event.ts';
 import type { Io } from '../io.ts';
 import { complain } from '../print.ts';
@@ -32,7 +32,9 @@ export const attach: Command = {
     ...eventsOption,
   },
   run: (given, io) =>
-    withSession(io, given.positional(0), (store, session) => follow(given, io, store, session.id)),
+    withSessions(io, async (store) =>
+      follow(given, io, store, (await findSession(store, given.positional(0), io)).id),
+    ),
 };
 
 async function follow(given: Arguments, io: Io, store: Store, sessionId: string): Promise<number> {

@@ -23,7 +23,7 @@ const leftAlone = 3;
 export const gc: Command = {
   about: [
     'Archives sessions that were untouched for longer than the age given (90m, 12h, 30d, 4w) and wait for no timer.\nThe archive stays in the same file; nothing is deleted.',
-    'With --forget: removes one session for good, archived or not, with everything that is kept of it and of its\nworkers: events, decisions, plan and history, conversation, evidence, usage. It says what that is and asks. Files of\nyour project are not touched. Refused beneath an agent, and while the session is at work.',
+    'With --forget: removes one session for good, archived or not, with everything that is kept of it and of its\nworkers: events, decisions, plan and history, conversation, evidence, usage. It says what that is and asks. Files of\nyour project are not touched. Refused when an agent calls it, and while the session is at work.',
     'Exit codes of --forget: 0 removed, 3 left as it is, 1 refused.',
   ],
   options: {
