@@ -85,6 +85,7 @@ describe('the command line', () => {
     [['run', '--modle', 'x'], "Unknown option '--modle'. Did you mean --model?"],
     [['init', 'claude'], 'Allowed choices are claude-code, opencode. Did you mean claude-code?'],
     [['init', 'opncode'], 'Did you mean opencode?'],
+    [['init', 'cluade'], 'Did you mean claude-code?'],
     [['status', '--json=yes'], "Unknown option '--json=yes'. See untildone status --help."],
     [['pause', '--reason', '--json'], '--reason needs a value: --reason=TEXT.'],
     [

@@ -160,12 +160,15 @@ describe('first-use 19: completion', () => {
   it('bash completes a command by it', async () => {
     const ask = [
       'source <(untildone completion bash)',
+      // As `. ~/.bashrc` does.
+      'source <(untildone completion bash)',
       'COMP_WORDS=(untildone trans); COMP_CWORD=1; COMP_LINE="untildone trans"; COMP_POINT=15',
       '$(complete -p untildone | sed "s/.*-F \\([^ ]*\\).*/\\1/")',
       'printf "%s\\n" "$COMPREPLY"',
     ].join('\n');
-    const { stdout: out } = await shell(ask);
+    const { stdout: out, stderr } = await shell(ask);
     expect(out.trim()).toMatch(/^transcript\b/u);
+    expect(stderr).toBe('');
   });
 });
 

@@ -100,10 +100,13 @@ export const stopRules = [
     state.deleted ? skip('The session was deleted.', { deleted: true }) : null,
   ),
   // The human's will and the model's escape hatch (G4, M6).
-  rule('aborted', 'Did you stop the agent?', ({ state: { latch } }) => {
+  rule('aborted', 'Did you stop the agent?', ({ state }) => {
+    const { latch } = state;
     if (latch === null) return null;
-    const sentence = 'You stopped the agent. It goes on when you send a message or run `untildone resume`.';
-    return letGo('aborted', sentence, { latched: true, how: latch.how });
+    const how = judgesGoal(state)
+      ? 'with `untildone run --resume`'
+      : 'when you send a message or run `untildone resume`';
+    return letGo('aborted', `You stopped the agent. It goes on ${how}.`, { latched: true, how: latch.how });
   }),
   rule('paused-by-human', 'Did you pause the session or reject a request?', ({ state: { pause } }) => {
     if (pause?.by !== 'human' && pause?.by !== 'rejection') return null;
