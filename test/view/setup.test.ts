@@ -28,7 +28,10 @@ describe('untildone config init in a terminal', () => {
       const { terminal, goal, run, line } = await open({ 'package.json': scripts });
       run('config', 'init');
       await terminal.sees('leave it as it is]');
-      expect(terminal.screen()).toContain('  1  npm test  (package.json: vitest run)\n  2  npm run lint');
+      // Whoever says yes sees all that would run, hidden letters too.
+      expect(terminal.screen()).toContain(
+        '  1  npm test  (package.json: \\x1b[31mvitest\\u202e run)\n  2  npm run lint',
+      );
       terminal.type(answer);
       terminal.press('Enter');
       expect(await terminal.ended()).toBe(0);
