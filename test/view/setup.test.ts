@@ -65,10 +65,10 @@ describe('untildone config init in a terminal', () => {
 describe('what programs start, typed by hand', () => {
   it.each([
     ['mcp', 'Waiting for a client that speaks MCP'],
-    ['hook', 'Waiting for one hook call'],
+    ['hook claude-code', 'Waiting for one hook call'],
   ])('first-use, smaller: untildone %s says what it waits for', async (command, sentence) => {
     const { terminal, run } = await open({});
-    run(command);
+    run(...command.split(' '));
     await terminal.sees(sentence);
     // The end of the input.
     terminal.press('C-d');

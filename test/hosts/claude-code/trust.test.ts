@@ -77,7 +77,7 @@ describe('P40: a project’s untildone.json that nobody accepted', () => {
     expect(continuations).toHaveLength(1);
     expect(continuations[0]).toContain(failure);
     expect(session.decisions.filter(({ outcome }) => outcome === 'done')).toHaveLength(2);
-    const told = messages.filter((message) => message.includes('is ignored until you accept it'));
+    const told = messages.filter((message) => message.includes('are ignored until you do'));
     expect(told.length, 'at the stop, at the next message and at its stop').toBeGreaterThanOrEqual(3);
   });
 });

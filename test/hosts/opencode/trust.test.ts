@@ -80,7 +80,7 @@ function toastsIn(directory: string): readonly string[] {
 /** Waits until the human was told so often that the file asks for more than they accepted. */
 function toldOfFile(directory: string, count: number): Promise<void> {
   const isThat = (toast: string) =>
-    toast.includes('is ignored until you accept it') && toast.includes('untildone trust');
+    toast.includes('are ignored until you do') && toast.includes('untildone trust');
   return waitUntil(`${count} toasts`, () => toastsIn(directory).filter(isThat).length >= count);
 }
 
@@ -105,7 +105,7 @@ describe('V10, P40: a project’s untildone.json that nobody accepted', () => {
     const prompt = '[script:quitter] Do it.';
     const run = await runOpencode(stage.project, stage.model, { directory, prompt });
     expect(stage.continuations(run.id)).toHaveLength(1);
-    expect(run.printed.split('is ignored until you accept it'), 'at the prompt and at the stop').toHaveLength(
+    expect(run.printed.split('are ignored until you do'), 'at the prompt and at the stop').toHaveLength(
       3,
     );
     expect(existsSync(join(directory, 'ran-by-us'))).toBe(false);
