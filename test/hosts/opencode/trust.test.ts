@@ -105,9 +105,7 @@ describe('V10, P40: a project’s untildone.json that nobody accepted', () => {
     const prompt = '[script:quitter] Do it.';
     const run = await runOpencode(stage.project, stage.model, { directory, prompt });
     expect(stage.continuations(run.id)).toHaveLength(1);
-    expect(run.printed.split('are ignored until you do'), 'at the prompt and at the stop').toHaveLength(
-      3,
-    );
+    expect(run.printed.split('are ignored until you do'), 'at the prompt and at the stop').toHaveLength(3);
     expect(existsSync(join(directory, 'ran-by-us'))).toBe(false);
   });
 
