@@ -122,7 +122,7 @@ export function seen({ unicode }: Pick<Page, 'unicode'>, text: string): string {
   return unicode ? visible : asciiOnly(visible);
 }
 
-export const hiddenNote =
+const hiddenNote =
   'It holds characters that a terminal does not show; here they are written as \\x1b, \\u202e and so on.';
 
 /** Whether what is asked for can be shown whole on a line or two. */
@@ -138,7 +138,7 @@ export function describePattern(pattern: string): string {
 }
 
 /** What a lasting answer covers, where the subject is shown beside it: a long one is not said a second time. */
-export function describeCover(subject: string, pattern: string): string {
+function describeCover(subject: string, pattern: string): string {
   const isWhole = pattern.startsWith('= ') && !isShort(subject);
   return isWhole ? 'exactly this command' : describePattern(pattern);
 }
