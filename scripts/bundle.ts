@@ -58,7 +58,7 @@ const wholeOptions = {
   splitting: false,
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
-  banner: { js: '(function (module, require, FILE_URL, FILE_FOLDER) {' },
+  banner: { js: '(function (module, require, FILE_IMPORT, FILE_URL, FILE_FOLDER) {' },
   footer: { js: '})' },
   define: {
     ...{ ...shared.define, ...packages.define },
@@ -66,17 +66,18 @@ const wholeOptions = {
   },
 } satisfies BuildOptions;
 /**
- * One letter beyond Latin makes V8 keep two bytes for every letter of a file. Only regular expressions still have any in
- * what esbuild writes, and those may say it in this form too.
+ * What is imported late is imported by who calls the script. One letter beyond Latin makes V8 keep two bytes for every
+ * letter of a file: only regular expressions still have any in what esbuild writes, and those may say it in this form too.
  */
-const onlyAscii: Plugin = {
-  name: 'only-ascii',
+const asScript: Plugin = {
+  name: 'as-script',
   setup: ({ onEnd }) =>
     onEnd(({ metafile }) => {
       const escaped = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
       for (const name of Object.keys(metafile?.outputs ?? {})) {
         const file = join(root, name);
-        writeFileSync(file, readFileSync(file, 'utf8').replace(/[^\0-\x7f]/g, escaped));
+        const text = readFileSync(file, 'utf8').replace(/\bimport\("/g, 'FILE_IMPORT("');
+        writeFileSync(file, text.replace(/[^\0-\x7f]/g, escaped));
       }
     }),
 };
@@ -92,7 +93,7 @@ const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
   cli: { plugins: [...packages.plugins, lazyBuiltinsOf(ownCode)] },
   'quick-cli': {
     ...wholeOptions,
-    plugins: [onlyCommands(ownFiles.quick.sources), ...packages.plugins, lazyBuiltins, onlyAscii],
+    plugins: [onlyCommands(ownFiles.quick.sources), ...packages.plugins, lazyBuiltins, asScript],
   },
   'run-cli': {
     ...wholeOptions,
@@ -102,7 +103,7 @@ const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
       onlyCommands(ownFiles.run.sources),
       ...packages.plugins,
       lazyBuiltinsOf(ownCode),
-      onlyAscii,
+      asScript,
     ],
   },
   program: programOptions,

@@ -311,6 +311,13 @@ describe('Must hold 3: what a start compiled is kept for the next', () => {
     }
   });
 
+  it('and a run draws its view without a warning of Node', async () => {
+    const run = 'untildone run \\"say hello\\" --model openai/hello';
+    const { stdout } = await shell(`script -qec "${run}" /dev/null`);
+    expect(stdout).toContain('outcome: claimed');
+    expect(stdout).not.toContain('Warning');
+  });
+
   it('and is done without where it cannot be kept', async () => {
     rmSync(join(scratch, 'state/bin'), { recursive: true, force: true });
     writeFileSync(join(scratch, 'state/bin'), 'no folder');

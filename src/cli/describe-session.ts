@@ -49,6 +49,7 @@ const causes = {
   stagnant: 'the checks of what the agent claimed',
   'repeated-question': 'you: the agent asked twice in a row',
   'rate-limited': "the provider's limit to be reset",
+  'not-yet': 'the countdown',
 } satisfies Partial<Record<Reason, string>>;
 
 const pauses: Readonly<Record<NonNullable<Session['pause']>['by'], string>> = {
@@ -182,12 +183,12 @@ export function describePlan(session: State): string {
   return `${count(plan.length, 'todo')}: ${[tally(plan.map(standingIn(session)), '·'), ...remarks].join('; ')}`;
 }
 
-/** `may stop: done`, `sent back to work: todos open`, `waits: permission-pending`. */
+/** `may stop: done`, `sent back to work: todos open`, `waits for the checks`. */
 export function describeAnswer({ answer, reason, outcome, textKind, observed }: Decision): string {
   const sent = textKind === null ? 'sent back to work' : `sent back to work: ${continuationName(textKind)}`;
   const said = {
     continue: sent,
-    wait: `waits: ${reason}`,
+    wait: `waits for ${causes[reason as keyof typeof causes] ?? reason}`,
     // Without an outcome it was none of our business.
     'let-go': outcome === null ? `left alone: ${reason}` : `may stop: ${outcome}`,
   };

@@ -160,7 +160,7 @@ const overview = [
 ];
 const closing = [
   'A session is named by the last or the first letters of its id. Without a name the most recent one of this directory is meant.',
-  'Every command explains itself and shows an example: untildone COMMAND --help. Exit codes: 0 fine, 1 failure, 2 wrong usage or configuration.',
+  'Every command explains itself and shows an example: untildone COMMAND --help. Exit codes: 0 fine, 1 failure, 2 wrong usage or configuration; `run` has one for each outcome.',
 ];
 
 /** Runs the command that the words name, or prints the help that they ask for. */

@@ -53,12 +53,13 @@ export function describeProject({ folder, asked, pending, warnings }: Project): 
   const paths = new Set(added.map((entry) => JSON.stringify(entry)));
   const known = entriesOf(asked).filter((entry) => !paths.has(JSON.stringify(entry)));
   return [
-    `${shown(file, 300)} asks for:`,
+    `${shown(file, 300)} ${added.length + known.length === 0 ? 'no longer asks for what you accepted' : 'asks for'}:`,
     ...known.map((entry) => `  ${entryLine(entry).trimStart()}  (accepted)`),
     ...added.map((entry) => `+ ${entryLine(entry).trimStart()}`),
     ...removed.map((entry) => `- ${entryLine(entry).trimStart()}  (accepted, and not in the file any more)`),
     ...refused,
-    'Entries with + are ignored until you accept them; those with - count until then.',
+    ...(added.length === 0 ? [] : ['What has a + is ignored until you accept it.']),
+    ...(removed.length === 0 ? [] : ['What has a - stays in force until you accept the change.']),
   ];
 }
 

@@ -4,7 +4,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
 interface Program {
@@ -21,19 +21,19 @@ export function startWarm(url: URL, folder: string | null): Program {
   const source = readFileSync(file);
   const kept = folder === null ? null : join(folder, `${basename(file)}-${process.version}`);
   const code = kept === null ? undefined : readCode(kept, source);
-  const script = new Script(source.toString('latin1'), {
-    filename: file,
-    cachedData: code,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
+  const script = new Script(source.toString('latin1'), { filename: file, cachedData: code });
   const program = script.runInThisContext() as (
     module: { exports: Program },
     require: (name: string) => unknown,
+    load: (name: string) => Promise<unknown>,
     href: string,
     folder: string,
   ) => void;
   const module = { exports: {} as Program };
-  program(module, (name) => process.getBuiltinModule(name), url.href, dirname(file));
+  const builtin = (name: string) => process.getBuiltinModule(name);
+  // Where a script imports by itself, Node prints a warning about an experiment.
+  const load = (name: string) => import(name.startsWith('.') ? new URL(name, url).href : name);
+  program(module, builtin, load, url.href, dirname(file));
   const { main } = module.exports;
   if (kept === null || (code !== undefined && script.cachedDataRejected === false)) return { main };
 

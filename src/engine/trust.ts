@@ -188,8 +188,10 @@ export function pendingSentence({ file, added, removed, problems }: Pending): st
   const [problem] = problems;
   if (problem !== undefined)
     return `${printable(file)} cannot be used (${problemSentence(problem)}); what you accepted before stays in force.`;
-  const paths = [...new Set([...added, ...removed].map(({ path }) => path))];
+  const paths = [...new Set((added.length === 0 ? removed : added).map(({ path }) => path))];
   const more = paths.length > shownPaths ? ', …' : '';
   const named = paths.slice(0, shownPaths).join(', ') + more;
+  if (added.length === 0)
+    return `${printable(file)} no longer has what you accepted (${named}). It stays in force until you accept that too: run \`untildone trust\`.`;
   return `${printable(file)} asks for things that you have not accepted (${named}). They are ignored until you do: run \`untildone trust\`.`;
 }

@@ -161,8 +161,7 @@ const reports: Readonly<Record<Action, (host: PlannedHost, request: InstallReque
   },
 };
 
-const staysBehind =
-  'The project’s untildone.json and the records of its sessions stay; `untildone gc --forget SESSION` removes one.';
+const staysBehind = "The project's untildone.json, if there is one, and the records of its sessions stay.";
 
 function changedFiles({ changes }: PlannedHost): readonly FileChange[] {
   return changes.filter(({ before, after }) => before !== after);

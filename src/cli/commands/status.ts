@@ -105,7 +105,8 @@ function block(session: State, seen: Seen, short: string, io: Io): string[] {
     decision === null ? null : ['last', shown(describe.describeAnswer(decision))],
     decision === null ? null : ['because', shown(decision.sentence, 200)],
     mode === 'enforce' ? null : ['mode', mode],
-    inbox === 0 ? null : ['inbox', waiting],
+    // What a host sends after the end, such as its own end, is taken up if there is another stop.
+    inbox === 0 || session.settled !== null ? null : ['inbox', waiting],
     ...(workers === undefined ? [] : detail(session, seen, workers)),
   ];
   const title = session.title === undefined ? '' : `“${shown(session.title, 60)}” · `;

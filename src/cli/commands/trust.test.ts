@@ -110,6 +110,20 @@ describe('untildone trust', () => {
     expect((await bench.run('trust', 'lst')).code).toBe(2);
   });
 
+  it('V10: what was accepted and left the file stays in force, and both commands say so', async () => {
+    write({ maxStagnant: 7 });
+    await bench.run('trust', '--yes');
+    rmSync(join(bench.project, 'untildone.json'));
+    const stays =
+      'no longer has what you accepted (maxStagnant). It stays in force until you accept that too';
+    expect((await bench.run('config')).err).toContain(stays);
+    const { out } = await bench.run('trust');
+    expect(out).toContain('untildone.json no longer asks for what you accepted:\n- maxStagnant: 7');
+    expect(out).toContain('What has a - stays in force until you accept the change.');
+    expect(out).not.toContain('+');
+    expect(await inForce('maxStagnant')).toBe(7);
+  });
+
   it('what `config init` wrote at a human’s word is accepted; without a human it is not, which is said', async () => {
     const whyNoHuman = async () => 'Only a human may do this.';
     const { err } = await bench.runWith({ whyNoHuman }, 'config', 'init');
