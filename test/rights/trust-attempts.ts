@@ -58,7 +58,9 @@ function turn(stage: Stage, id: string, work: () => void = () => {}, environment
 /** Told at the message and at the stop, without the path of this run. */
 function pendingTold(...said: readonly { readonly human: string }[]): string | null {
   const sentences = said.map(
-    ({ human }) => /untildone\.json asks for .*? until you do/u.exec(human)?.[0] ?? null,
+    ({ human }) =>
+      /untildone\.json (?:asks for|no longer has) .*? until you (?:do|accept that too)/u.exec(human)?.[0] ??
+      null,
   );
   return sentences.includes(null)
     ? null
@@ -280,7 +282,7 @@ export const trustAttempts: readonly TrustAttempt[] = [
         complete('Do it'),
         say('Done.'),
       ]);
-      return err.includes('is ignored until you accept it') ? 'Not run, and a warning says so.' : null;
+      return err.includes('They are ignored until you do') ? 'Not run, and a warning says so.' : null;
     },
   },
   trustCommand(
