@@ -3,8 +3,8 @@
 
 const heart = ['core', 'engine'] as const;
 const services = [...heart, 'store', 'checks', 'tools', 'plan-file'] as const;
-const wired = [...services, 'open'] as const;
-const adapters = [...wired, 'hosts', 'frameworks', 'agent', 'mcp'] as const;
+const wired = [...services, 'open', 'session'] as const;
+const adapters = [...wired, 'guard', 'hosts', 'frameworks', 'agent', 'mcp'] as const;
 
 /** Folder under src/ → the folders it may import besides itself. `open` is one file, src/open.ts. */
 export const layers: Readonly<Record<string, readonly string[]>> = {
@@ -16,9 +16,13 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'plan-file': heart,
   // The one place that wires store, policy, checks and runtime.
   open: services,
+  // What holds an agent, without the agent: `openSession`, and what our own one shares with it.
+  session: [...services, 'open'],
   hosts: wired,
-  frameworks: wired,
-  agent: wired,
+  // Holds text back in any stream of a model's parts: for our own agent and for streams of others.
+  guard: wired,
+  frameworks: [...wired, 'guard'],
+  agent: [...wired, 'guard'],
   mcp: wired,
   // The demo runs our own agent on the scripted model, so the command line may use it.
   cli: [...adapters, 'scripted-model'],

@@ -228,7 +228,7 @@ Everything that happens to a session is one of these events. They are written do
 and \`untildone replay\` decides them again under other settings.
 
 For the lines that \`untildone run --json\` prints, see [the events of a run](../run-events.md). Those are for programs that
-watch; these are for programs that feed the library (\`parseEvent\`, \`createRuntime\`).
+watch; these are for programs that feed the library (\`session.tell\`).
 
 ${table(
   ['event', 'when'],

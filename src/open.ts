@@ -26,6 +26,8 @@ export interface OpenOptions extends Omit<Partial<RuntimeOptions>, 'hash' | 'pol
   readonly rereads?: boolean;
   /** Once for each wording. */
   readonly onProblem?: (sentences: readonly string[]) => void;
+  /** No other process opens this store, so that its checks run in this one. */
+  readonly isPrivate?: boolean;
   /** One of your own, or options of the default one; null: nobody runs checks, so that there are none. */
   readonly checker?: Checker | Partial<CheckerOptions> | null;
 }
@@ -56,13 +58,14 @@ export function partsOver(options: OpenOptions): Parts {
 
 type Place = Omit<CheckerOptions, 'startRunner' | 'signal'>;
 
-function createOwnChecker({ checker = {}, environment }: OpenOptions, place: Place): Parts['checker'] {
+function createOwnChecker(options: OpenOptions, place: Place): Parts['checker'] {
+  const { checker = {}, environment, isPrivate = false } = options;
   // Made when first asked for: most hooks run no checks. Checks that nobody waits for go on: others may.
   let never: AbortSignal | null = null;
   const own = createChecker({
     ...place,
     startRunner(directory, holder) {
-      if (startRunner(directory, holder, environment)) return;
+      if (!isPrivate && startRunner(directory, holder, environment)) return;
       // In this process. Safe: whoever waits sees that the lease ran out, and starts another.
       runQueue({ ...place, directory, holder, environment }).catch(() => {});
     },

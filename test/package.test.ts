@@ -64,6 +64,35 @@ describe('package.json', () => {
   });
 });
 
+describe('the root of the package', () => {
+  const source = readFileSync(join(root, 'src/index.ts'), 'utf8');
+  const names = [...source.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = '']) =>
+    list.split(',').flatMap((name) => name.replace('type ', '').trim() || []),
+  );
+
+  it('15: shows about thirty names, and each has a reason to be there', () => {
+    expect(names).toContain('openSession');
+    expect(names.length).toBeLessThanOrEqual(32);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it.each([
+    '01-first-plan',
+    '02-ai-sdk',
+    '03-durable-plan',
+    '06-ai-sdk-stream',
+    '07-langchain',
+    '08-openai-agents',
+    '09-mastra',
+  ])('15: examples/%s.ts has at most 25 lines', (name) => {
+    expect(
+      readFileSync(join(root, `examples/${name}.ts`), 'utf8')
+        .trimEnd()
+        .split('\n').length,
+    ).toBeLessThanOrEqual(25);
+  });
+});
+
 describe('package-lock.json', () => {
   it('names no registry', () => {
     expect(lockText).not.toMatch(/"resolved"|https?:\/\/[^"]*registry/);

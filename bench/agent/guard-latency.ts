@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jsonSchema, streamText, type TextStreamPart, type ToolSet, tool } from 'ai';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
-import { createGuard } from '../../src/agent/guard/guard-transform.ts';
 import { modelParts } from '../../src/agent/loop/step.ts';
 import { systemClock } from '../../src/engine/system.ts';
+import { createGuard } from '../../src/guard/guard-transform.ts';
 import {
   always,
   complete,

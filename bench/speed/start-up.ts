@@ -1,15 +1,16 @@
-// What the built command costs to start, beside a bare `node -e 0`, all in turns within one run: wall time (medians) and
+// What the built command and the library cost to start, beside a bare `node -e 0`, all in turns within one run: wall time (medians) and
 // processor time (means; it swings less where other work runs). It judges nothing.
 // Usage: npm run bench:start [-- RUNS]
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { median } from '../../test/support/prefix-share.ts';
 
 const runs = Number(process.argv[2] ?? 21);
 const program = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
+const library = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-start-')));
 const project = join(scratch, 'project');
 mkdirSync(join(project, '.git'), { recursive: true });
@@ -41,6 +42,7 @@ function processorTime(): number {
 
 const kinds: Readonly<Record<string, readonly string[]>> = {
   'node -e 0': ['-e', '0'],
+  "import 'untildone'": ['--input-type=module', '-e', `import ${JSON.stringify(library)}`],
   '--version': [program, '--version'],
   '--help': [program, '--help'],
   status: [program, 'status'],
@@ -48,6 +50,15 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   hook: [program, 'hook', 'claude-code'],
   'Tab after "run --"': [program, 'complete', '--', 'run', '--'],
 };
+
+/** The file and all that it imports before it runs. */
+function loadedWith(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/^(?:import|\} from) ?"(\.[^"]+)"/gm))
+    loadedWith(join(dirname(file), path), found);
+  return found;
+}
 
 try {
   start([program, 'plan', 'import', 'PLAN.md']);
@@ -70,6 +81,12 @@ try {
         ` processor ${(processor / runs).toFixed(0).padStart(4)} ms, ${(processor / (bare?.processor || 1)).toFixed(2)}`,
     );
   }
+  const files = [...loadedWith(library)];
+  const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
+  console.log(
+    `import 'untildone' loads ${files.length} files, ${Math.round(bytes / 1024)} kB, none of the command line`,
+  );
+  if (files.some((file) => readFileSync(file, 'utf8').includes('// src/cli/'))) process.exitCode = 1;
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

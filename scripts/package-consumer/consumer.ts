@@ -2,10 +2,12 @@
 // It is never run: the smoke test does that.
 import type * as untildone from 'untildone';
 import type * as enforcer from 'untildone/enforcer';
+import type * as mastra from 'untildone/mastra';
 import type * as opencode from 'untildone/opencode';
 import type * as model from 'untildone/scripted-model';
 import type * as server from 'untildone/server';
 import type * as testing from 'untildone/testing';
+import type * as tools from 'untildone/tools';
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 type Exported<Entry> = Entry[keyof Entry];
@@ -18,4 +20,6 @@ export const lostTypes: [
   IsAny<Exported<typeof enforcer>>,
   IsAny<Exported<typeof opencode>>,
   IsAny<Exported<typeof server>>,
-] = [false, false, false, false, false, false];
+  IsAny<Exported<typeof mastra>>,
+  IsAny<Exported<typeof tools>>,
+] = [false, false, false, false, false, false, false, false];

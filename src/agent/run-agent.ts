@@ -5,13 +5,15 @@ import { isBudgetSpent, isContextFull } from '../core/rules.ts';
 import type { State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { Handled } from '../engine/engine.ts';
+import { settlementOf } from '../engine/session-record.ts';
+import { countComplexTurn, planningHint } from '../guard/complexity.ts';
+import type { StopFacts } from '../guard/guard-transform.ts';
+import { defaultLoopLimits, LoopDetector } from '../guard/loop-detector.ts';
+import { checkPatienceMs, longestWaitMs } from '../session/patience.ts';
 import { planView, type RunEnded } from './agent-event.ts';
 import { humanMessageId, humanWords, openTranscript, type Transcript } from './context/history.ts';
 import { planMessage, systemPrompt } from './context/prompt.ts';
-import { countComplexTurn, planningHint } from './guard/complexity.ts';
-import type { StopFacts } from './guard/guard-transform.ts';
-import { defaultLoopLimits, LoopDetector } from './guard/loop-detector.ts';
-import type { AgentRunOptions, Looked, Run } from './loop/run.ts';
+import type { AgentRunOptions, Run } from './loop/run.ts';
 import { createHumanControl, openRun, ownAgentName, spokenWords } from './loop/run.ts';
 import type { Agent, StepResult } from './loop/step.ts';
 import { compactIfDue, openAgent, recover, runStep, takeAlarm } from './loop/step.ts';
@@ -86,7 +88,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   const alive = setInterval(() => {}, 2 ** 30);
   try {
     await run.showPlan();
-    await takeBaseline(run);
+    await run.baseline.take();
     await runLoop(agent);
   } finally {
     clearInterval(alive);
@@ -124,67 +126,6 @@ async function begin(run: Run) {
   }
   const about = { goal, model: model.label, directory, resumed: resume, permissions: permissions.mode };
   run.tell({ type: 'run-started', ...about });
-}
-
-/** Whoever waits longer wants to know what for. */
-const slowBaselineMs = 1500;
-
-/**
- * How things stood before the first model call (V1); takes what is not known yet. The checks have `baselineSeconds`
- * together: then none is begun, and the one that runs goes on beside the agent until anything can write or is checked.
- */
-async function takeBaseline(run: Run) {
-  const { baseline, plan, work } = await run.state();
-  if (run.settings.mode !== 'enforce') return;
-  const given = [...run.policy.goalChecks, ...plan.flatMap(({ checks }) => checks)];
-  const unknown = [...new Set(given)].filter((check) => !Object.hasOwn(baseline?.checks ?? {}, check));
-  const closed = new AbortController();
-  const signal = AbortSignal.any([run.control.signal, run.control.stopping, closed.signal]);
-  const seconds = run.settings.baselineSeconds;
-  const timeUp = run.control.wait(run.clock.now() + seconds * 1000, () => null);
-  const seen: (Pick<Looked, 'result'> & { check: string })[] = [];
-  // Without a word a slow check looks like an agent that thinks.
-  const sentence = `Before the agent begins, each check is run once; at most ${seconds} s are spent on that.`;
-  const tellSlow = run.clock.wake(run.clock.now() + slowBaselineMs, () =>
-    run.tell({ type: 'notice', sentence }),
-  );
-  let isTimeUp = false;
-  let isLooking = true;
-  const looking = (async () => {
-    // One after the other: they may use the same files.
-    for (const check of unknown) {
-      const looked = isTimeUp || signal.aborted ? null : await run.lookBefore?.(check, signal);
-      if (!looked || signal.aborted) continue;
-      const { result, sentence } = looked;
-      run.tell({ type: 'baseline', check, result, sentence: result === 'passed' ? '' : sentence });
-      seen.push({ check, result });
-    }
-  })();
-  const ended = () => {
-    isLooking = false;
-  };
-  // Safe: a check that could not be looked at is not in the baseline, and then only the files can show a change.
-  const looked = looking.catch(() => {}).then(ended);
-  await Promise.race([looked, timeUp]);
-  tellSlow();
-  isTimeUp = true;
-  const isLate = isLooking;
-  // Files that the checks wrote are no work of the agent.
-  const record = async (fingerprint: string | null) => {
-    await run.record({ type: 'baseline-seen', fingerprint, checks: seen.splice(0) });
-  };
-  if (baseline === undefined || seen.length > 0)
-    await record(seen.length === 0 ? work.fingerprint : await run.fingerprint());
-  let ending: Promise<void> | null = null;
-  const end = async () => {
-    closed.abort();
-    await looked;
-    if (isLate) await record(await run.fingerprint());
-  };
-  run.baseline.end = () => {
-    ending ??= end();
-    return ending;
-  };
 }
 
 /** In the transcript first, for a run that is killed. An answer behind it means it was heard. */
@@ -250,7 +191,7 @@ async function takeUp(agent: Agent) {
   const { run, transcript } = agent;
   if (!(await settleInterrupted(agent, 'ask'))) return false;
   // Said after the end: a new goal.
-  if ((await run.state()).baseline === undefined) await takeBaseline(run);
+  if ((await run.state()).baseline === undefined) await run.baseline.take();
   // No call is under way.
   await run.gate.withdraw(({ answer }) => answer === null);
   for (const { messageId, text } of (await run.state()).words ?? []) {
@@ -315,11 +256,6 @@ async function afterStep(agent: Agent, step: StepResult): Promise<Handled | null
     }
   }
 }
-
-/** For the checks of one attempt: no host's timeout stands above our loop. */
-const checkPatienceMs = 600_000;
-/** A lost event must not hold a run for ever. */
-const longestWaitMs = 60_000;
 
 /** `said` absent: it was stopped. */
 async function attemptStop(agent: Agent, end: StopFacts['end'], said?: { question: boolean }) {
@@ -406,18 +342,4 @@ function isWordEnough({ plan, recordBroken }: State, { goalChecks }: Run['policy
   const isDoubtful = ({ checks, status, reason }: State['plan'][number]) =>
     checks.length > 0 || (status === 'cancelled' && reason === null);
   return goalChecks.length === 0 && recordBroken === null && !plan.some(isDoubtful);
-}
-
-/** A skip or an observed decision settles nothing: the agent ended by itself, and nobody verified anything. */
-function settlementOf(state: State, last: Decision | null): Pick<RunEnded, 'outcome' | 'reason'> {
-  const { settled, plan, lastStop } = state;
-  if (settled !== null) return settled;
-  if (last === null || (last.answer !== 'let-go' && !last.observed))
-    return { outcome: 'failed', reason: 'failed' };
-  const { outcome, observed, reason } = last;
-  if (outcome !== null && (!observed || outcome === 'failed' || outcome === 'aborted'))
-    return { outcome, reason };
-  // Nobody's word: the model did not answer.
-  const hasFailed = !observed && ['error', 'refusal', 'content-filter'].includes(lastStop?.end ?? '');
-  return { outcome: hasFailed ? 'failed' : plan.some(isOpen) ? 'paused' : 'claimed', reason };
 }

@@ -38,14 +38,6 @@ export function couldNotStart({ result, exitCode }: Pick<CheckResult, 'result' |
   return result === 'failed' && (exitCode === notFound || exitCode === notExecutable);
 }
 
-/** How it stands before the work; null: only a human could say, or it was interrupted. */
-export async function lookBefore(spec: CheckSpec | undefined, context: CheckContext) {
-  if (spec === undefined || spec.kind === 'human' || spec.kind === 'protected') return null;
-  const seen = await runCheck(spec, context);
-  const result = couldNotStart(seen) ? ('cannot-start' as const) : seen.result;
-  return context.signal.aborted ? null : { result, sentence: seen.sentence };
-}
-
 function observe(spec: CheckSpec, looking: Looking): Promise<Observation> | Observation {
   switch (spec.kind) {
     case 'command':

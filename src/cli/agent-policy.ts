@@ -9,7 +9,6 @@ import { type Worker, workerTypes } from '../agent/workers/worker-types.ts';
 import type { PermissionPolicy } from '../agent/workspace/permission.ts';
 import { addGrant, type GrantPlace, provenGrants } from '../agent/workspace/remembered-grants.ts';
 import { workspaceTools } from '../agent/workspace/workspace-tools.ts';
-import { protectedPathsId } from '../core/check-specs.ts';
 import type { Origin, Origins } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
@@ -20,6 +19,7 @@ import type { Session } from '../core/state.ts';
 import { findUserConfigDirectory, type PolicyResult, type PolicySources } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { errorCode } from '../engine/system.ts';
+import { takenUpChecks } from '../session/goal-checks.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
 import type { Arguments } from './command.ts';
@@ -199,15 +199,14 @@ export async function takeUp(
     : null;
   const added = warning === null ? {} : { warning };
   if (!named.plan && named.checks.length === 0) return { policy: { ...frozen, settings }, message, ...added };
-  const isKept = (id: string) => named.checks.length === 0 || id === protectedPathsId;
-  const goalChecks = [...new Set([...frozen.goalChecks.filter(isKept), ...present.goalChecks])];
+  const { goalChecks, checks } = takenUpChecks(frozen, present, named.checks.length > 0);
   const lines = named.checks.map((line) => `\`${shown(line, 200)}\``).join(', ');
   const said = named.goal === null ? `From now on the work is checked by ${lines}.` : null;
   return {
     policy: {
       ...frozen,
       ...(named.plan ? { exclude: present.exclude ?? [], sources: present.sources ?? [] } : {}),
-      ...{ settings, goalChecks, checks: { ...frozen.checks, ...present.checks } },
+      ...{ settings, goalChecks, checks },
     },
     message: message ?? said,
     replacedChecks: goalChecks,

@@ -8,14 +8,15 @@ import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-
 import type { CheckerOptions } from '../checks/checker.ts';
 import { frozenBy, withIgnoreRules } from '../checks/git.ts';
 import { protectPolicy } from '../checks/protected-paths.ts';
-import { lookBefore } from '../checks/run-check.ts';
-import { type CheckSpec, protectedPathsId } from '../core/check-specs.ts';
+import { protectedPathsId } from '../core/check-specs.ts';
 import { messageOf, UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { spokeAt } from '../core/state.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
+import { createLookBefore } from '../session/baseline.ts';
+import { fingerprintMs } from '../session/patience.ts';
 import { planFileOf } from './agent-policy.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
 import { shortId } from './describe-session.ts';
@@ -36,9 +37,6 @@ import {
 
 // Remarks of the provider packages are for programmers; they would stand between the lines that people read.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
-
-/** A stop attempt waits for it; a folder that takes longer has no fingerprint, and tool calls count instead. */
-const fingerprintMs = 5000;
 
 type OfRun = 'goal' | 'sessionId' | 'resume' | 'model' | 'policy' | 'directory' | 'permissions' | 'workers';
 
@@ -150,8 +148,7 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
     );
     const realPath = planFileOf(policy);
     // V3: the agent can edit the file; only checks that the human's message froze are put on its new lines.
-    const specs: Readonly<Record<string, CheckSpec>> = policy.checks ?? {};
-    const isAllowed = (check: string): boolean => Object.hasOwn(specs, check);
+    const isAllowed = (check: string): boolean => Object.hasOwn(policy.checks ?? {}, check);
     const isNamed = session.namesPlan ?? false;
     const planFile =
       realPath === null
@@ -162,11 +159,7 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
       asking: { ...noAsking, ...session.asking, here },
       policy,
       checker,
-      lookBefore(check, signal) {
-        // Not the mark of the agent, whose processes end when it is resumed.
-        const mark = { session: `check of ${sessionId}`, environment: io.env, now: io.clock.now };
-        return lookBefore(specs[check], { directory: session.directory, signal, ...mark });
-      },
+      lookBefore: createLookBefore(policy, { ...session, environment: io.env, clock: io.clock }),
       store,
       clock: io.clock,
       identifiers: createIdentifiers(io.clock),

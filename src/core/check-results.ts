@@ -135,15 +135,19 @@ function provedTodo(todo: Todo, state: State, event: Finished): Todo {
 
 /** What only checks wrote is no work: if nothing had changed before they ran, it is measured from what they left (V1). */
 function moveBaseline(state: State, fingerprint: string | null = null): State {
-  const { baseline, work } = state;
+  const { baseline, work, descriptor } = state;
   if (baseline === undefined || fingerprint === null) return state;
   const isUnchanged = work.writesSeen === work.writes && work.fingerprint === baseline.fingerprint;
-  if (work.writes !== baseline.writes && !isUnchanged) return state;
+  const hasWritten = !descriptor.seesTools || work.writes !== baseline.writes;
+  if (hasWritten && !isUnchanged) return state;
   return { ...state, baseline: { ...baseline, fingerprint, writes: work.writes } };
 }
 
-/** Nothing wrote while the check ran (V2). If the agent was sent on meanwhile, only the counts of calls prove it. */
-function isCalm({ work, finalRun }: State, event: Finished): boolean {
-  if (event.writes === null) return event.final && finalRun?.overdue !== true;
+/**
+ * Nothing wrote while the check ran (V2). If the agent was sent on meanwhile, only the counts of calls prove it; where calls
+ * are not seen, only an agent that has stopped writes nothing.
+ */
+function isCalm({ work, finalRun, descriptor }: State, event: Finished): boolean {
+  if (event.writes === null || !descriptor.seesTools) return event.final && finalRun?.overdue !== true;
   return event.writes === work.writes && work.started === work.writes;
 }

@@ -315,6 +315,9 @@ export type EventOf<Type extends EventType> = {
 }[Type];
 export type Event = EventOf<EventType>;
 
+/** Before it has its id, time and session. */
+export type Draft<Kind> = Kind extends unknown ? Omit<Kind, 'id' | 'sessionId' | 'at'> : never;
+
 type WithoutSender<E> = E extends Event ? Omit<E, keyof EventBase | 'actor'> : never;
 export type PlanChange = WithoutSender<
   EventOf<'todos-created' | 'plan-written' | 'todo-updated' | 'todo-completed'>

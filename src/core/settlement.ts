@@ -157,14 +157,16 @@ export function describeRest(context: StopContext): string {
 }
 
 /**
- * Seen by the system since the goal was given: the files after a call that can write, or a check that did not pass then
- * and does now (V1).
+ * Seen by the system since the goal was given: the files after a call that can write (any, where calls are not seen), or a
+ * check that did not pass then and does now (V1).
  */
-export function hasChanged({ state: { baseline, work, plan }, goalChecks }: StopContext): boolean {
+export function hasChanged({ state, goalChecks }: StopContext): boolean {
+  const { baseline, work, plan, descriptor } = state;
   if (baseline === undefined) return false;
   const { fingerprint, writes, checks } = baseline;
   const areKnown = fingerprint !== null && work.fingerprint !== null;
-  if (areKnown && work.writesSeen > writes && work.fingerprint !== fingerprint) return true;
+  const hasWritten = !descriptor.seesTools || work.writesSeen > writes;
+  if (areKnown && hasWritten && work.fingerprint !== fingerprint) return true;
   const given = new Set([...goalChecks, ...plan.flatMap((todo) => todo.checks)]);
   return Object.entries(checks).some(([check, result]) => given.has(check) && result !== 'passed');
 }

@@ -121,7 +121,10 @@ export function countProgress(state: State, signal: ProgressSignal): State {
 
 type Seen = Pick<EventOf<'stop-attempted'>, 'fingerprint' | 'known'>;
 
-/** A new one counts only after a call that could write: others' edits are no progress. The first is the baseline. */
+/**
+ * A new one counts only after a call that could write: others' edits are no progress. Where calls are not seen, any may have
+ * been one. The first is the baseline.
+ */
 export function seeFingerprint(state: State, { fingerprint, known }: Seen): State {
   const { work, spoken = fromTheStart } = state;
   if (fingerprint === null) {
@@ -142,14 +145,15 @@ export function seeFingerprint(state: State, { fingerprint, known }: Seen): Stat
     // Nothing can have written since: so it stood at the human's message.
     ...(spoken.fingerprint === null && !mayHaveWritten(state) ? { spoken: { ...spoken, fingerprint } } : {}),
   };
-  if (isKnown || isBaseline || work.writes <= work.writesAtFingerprint) return seen;
+  const hasWritten = !state.descriptor.seesTools || work.writes > work.writesAtFingerprint;
+  if (isKnown || isBaseline || !hasWritten) return seen;
   const moved = countProgress(seen, 'workspace');
   return { ...moved, progress: { ...moved.progress, workspaceMoved: true } };
 }
 
-/** By calls alone: since the human's message one that can write ended or runs. */
-function mayHaveWritten({ work, spoken = fromTheStart }: State): boolean {
-  return work.writes > spoken.writes || work.started > work.writes;
+/** By calls alone: since the human's message one that can write ended or runs. Who sees no calls must assume one. */
+function mayHaveWritten({ work, descriptor, spoken = fromTheStart }: State): boolean {
+  return !descriptor.seesTools || work.writes > spoken.writes || work.started > work.writes;
 }
 
 /** Since the human's message. "Unchanged" is known, or nothing could write: a call after the last look counts (V4). */

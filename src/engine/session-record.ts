@@ -1,12 +1,14 @@
 // What the record of a session says, read through the store alone: its events, the plans of its messages and whether their
 // history is intact (V4), and what proves what: how each check ended last, on which state, and when each todo was worked on.
+import type { Decision, Outcome } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import { type Event, parseEvent } from '../core/events.ts';
 import { findDamage, type LedgerReport, verifyLedger } from '../core/ledger.ts';
 import type { Session, State } from '../core/state.ts';
+import { isOpen } from '../core/todo.ts';
 import type { EvidenceRow } from './host.ts';
 import { frozenPolicy } from './policy.ts';
-import type { Store, StoredEvent } from './store.ts';
+import type { Store, StoredDecision, StoredEvent } from './store.ts';
 import { brokenSeal, sealOf, sha256 } from './system.ts';
 
 /** Events read at a time: a long session is never in memory whole. */
@@ -62,7 +64,7 @@ export async function verifyPlan(store: Store, plan: string, session: State): Pr
 const recentEvidence = 2000;
 
 /** How each check ended last until this moment, newest first: once for the goal, and once for each todo that it is for. */
-export async function latestResults(store: Store, sessionId: string, until: number): Promise<EvidenceRow[]> {
+async function latestResults(store: Store, sessionId: string, until: number): Promise<EvidenceRow[]> {
   const last = new Map<string, EvidenceRow>();
   for (const row of await store.evidence(sessionId, recentEvidence)) {
     const key = JSON.stringify([row.check, row.todoId]);
@@ -111,4 +113,35 @@ export async function workTimes(store: Store, { plan, planId }: State) {
     before = at;
   }
   return [...times.values()];
+}
+
+/** A skip or an observed decision settles nothing: the agent ended by itself, and nobody verified anything. */
+export function settlementOf(state: State, last: Decision | null): { outcome: Outcome; reason: string } {
+  const { settled, plan, lastStop } = state;
+  if (settled !== null) return settled;
+  if (last === null || (last.answer !== 'let-go' && !last.observed))
+    return { outcome: 'failed', reason: 'failed' };
+  const { outcome, observed, reason } = last;
+  if (outcome !== null && (!observed || outcome === 'failed' || outcome === 'aborted'))
+    return { outcome, reason };
+  // Nobody's word: the model did not answer.
+  const hasFailed = !observed && ['error', 'refusal', 'content-filter'].includes(lastStop?.end ?? '');
+  return { outcome: hasFailed ? 'failed' : plan.some(isOpen) ? 'paused' : 'claimed', reason };
+}
+
+/** One decision of a session with what it rests on (V6). */
+export async function explainDecision(
+  store: Store,
+  { decision: { answer, observed, epoch }, ...made }: StoredDecision,
+) {
+  const outbox = answer === 'continue' && !observed ? await store.outbox({ sessionId: made.sessionId }) : [];
+  const results = await latestResults(store, made.sessionId, made.at);
+  return {
+    /** What was sent to the agent; null: nothing. */
+    text: outbox.find((row) => row.epoch === epoch)?.text ?? null,
+    /** As they stood then. */
+    failedChecks: results
+      .filter(({ result }) => result !== 'passed')
+      .map(({ check, sentence, tail, at }) => ({ check, sentence, tail, at })),
+  };
 }

@@ -38,6 +38,13 @@ export function createIdentifiers(clock: Pick<Clock, 'now'> = systemClock): Iden
   };
 }
 
+/** At once if it was aborted before. Returns how to stop listening. */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  if (signal.aborted) callback();
+  else signal.addEventListener('abort', callback, { once: true });
+  return () => signal.removeEventListener('abort', callback);
+}
+
 /** Does one thing after the other. */
 export function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();

@@ -1,11 +1,16 @@
 // A host without a model: tests and examples say what happens in it, and it drives a real runtime over a real store.
 import type { AgentDescriptor, Event, EventOf, HostMode, SessionDescriptor } from '../core/events.ts';
+import { defaultSettings } from '../core/settings.ts';
 import { unknownHost } from '../core/state.ts';
 import type { Handled } from '../engine/engine.ts';
 import type { OutgoingText, ToldHost } from '../engine/host.ts';
 import { createRuntime, type RuntimeOptions } from '../engine/runtime.ts';
+import { createIdentifiers, sha256, systemClock } from '../engine/system.ts';
 
-export interface ScriptedHostOptions extends Omit<RuntimeOptions, 'host'> {
+/** All but the store has a default: the system's clock, and the default settings without any check. */
+export interface ScriptedHostOptions
+  extends Omit<Partial<RuntimeOptions>, 'host' | 'store'>,
+    Pick<RuntimeOptions, 'store'> {
   readonly mode: HostMode;
   readonly sessionId?: string;
   readonly descriptor?: Partial<SessionDescriptor>;
@@ -24,7 +29,9 @@ type Stop = Omit<Happening<EventOf<'stop-attempted'>>, 'type'>;
 export type ScriptedHost = ReturnType<typeof createScriptedHost>;
 
 export function createScriptedHost(options: ScriptedHostOptions) {
-  const { clock, identifiers, mode, sessionId = 'session-1', instance = 'scripted' } = options;
+  const { mode, sessionId = 'session-1', instance = 'scripted', clock = systemClock } = options;
+  const { identifiers = createIdentifiers(clock) } = options;
+  const policy = () => ({ settings: defaultSettings, goalChecks: [] });
   const injected: OutgoingText[] = [];
   const notices: { title: string; message: string }[] = [];
   const host: ToldHost = {
@@ -43,7 +50,7 @@ export function createScriptedHost(options: ScriptedHostOptions) {
       notices.push({ title, message });
     },
   };
-  const runtime = createRuntime({ ...options, instance, host });
+  const runtime = createRuntime({ hash: sha256, policy, ...options, clock, identifiers, instance, host });
 
   const happens = (happening: Happening): Promise<Handled> =>
     runtime.handle({ ...happening, id: identifiers.next(), sessionId, at: clock.now() } as Event);

@@ -45,8 +45,18 @@ export type ToolResult =
   | Readonly<{ ok: true; output: Readonly<Record<string, unknown>>; duplicate?: boolean }>
   | Readonly<{ ok: false; error: Readonly<Record<'code' | 'message', string>> }>;
 
+export type TodoToolName =
+  | 'create_todo'
+  | 'list_todo'
+  | 'complete_todo'
+  | 'update_todo'
+  | 'todo_write'
+  | 'todo_read'
+  | 'todo_pause'
+  | 'todo_verify';
+
 export type TodoTool = Readonly<{
-  name: string;
+  name: TodoToolName;
   description: string;
   inputSchema: JsonSchema;
   call(input: unknown, context: ToolCallContext): Promise<ToolResult>;
@@ -262,9 +272,16 @@ const todoWrite = defineTodoTool({
     const ignored = ignoredFields(unknown.filter((name) => !echoedFields.includes(name)));
     const notices = [...reply.notices, ...dropNotices(reply.changed, at), ...ignored, ...more, ...unlisted];
     const output = { todos, remaining: remaining(state), refused, notices, ...leftOut };
+    if (reply.duplicate) duplicates.add(output);
     return { ok: true, output, duplicate: reply.duplicate };
   },
 });
+
+const duplicates = new WeakSet<object>();
+
+/** The output of a todo_write that changed nothing, as a framework shows it in its stream (I5). */
+export const isDuplicateResult = (output: unknown) =>
+  typeof output === 'object' && output !== null && duplicates.has(output);
 
 function dropNotices(changed: readonly Todo[], at: number) {
   const dropped = changed.filter((todo) => isOpen(todo) && todo.droppedAt === at);

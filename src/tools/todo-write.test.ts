@@ -5,7 +5,7 @@ import type { Todo } from '../core/todo.ts';
 import { sha256 } from '../engine/system.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import type { ToolResult } from './todo-tools.ts';
+import type { TodoToolName, ToolResult } from './todo-tools.ts';
 import { createTodoTools } from './todo-tools.ts';
 
 interface ListOutput {
@@ -32,7 +32,7 @@ async function openSession(settings: Partial<Settings> = {}) {
     identifiers,
   } as const;
   const tools = new Map(createTodoTools(context).map((tool) => [tool.name, tool]));
-  const call = async (name: string, input: unknown): Promise<ToolResult> => {
+  const call = async (name: TodoToolName, input: unknown): Promise<ToolResult> => {
     await clock.advance(10);
     return tools.get(name)!.call(input);
   };

@@ -132,7 +132,7 @@ export const agentMutations = mutationsOf({
       why: 'a wrong id in a todo tool blocks the todo',
     },
   },
-  'src/agent/guard/guard-transform.ts': {
+  'src/guard/guard-transform.ts': {
     'guard-attempt-kept': {
       find: '      hold = null;\n      attempt = 1;\n',
       replace: '      hold = null;\n',

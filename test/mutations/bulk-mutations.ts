@@ -76,8 +76,8 @@ export const bulkMutations = mutationsOf({
       why: 'a call that is still writing counts as having changed nothing',
     },
     'bulk-running-call-unseen': {
-      find: 'return work.writes > spoken.writes || work.started > work.writes;',
-      replace: 'return work.writes > spoken.writes;',
+      find: '|| work.writes > spoken.writes || work.started > work.writes;',
+      replace: '|| work.writes > spoken.writes;',
       why: 'a call that is still writing counts as none',
     },
     'bulk-late-look-lost': {

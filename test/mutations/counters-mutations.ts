@@ -183,17 +183,22 @@ export const countersMutations = mutationsOf({
       why: 'starting a todo is no progress at all',
     },
     'progress-tree-known': {
-      find: 'if (isKnown || isBaseline || work.writes <= work.writesAtFingerprint) return seen;',
-      replace: 'if (isBaseline || work.writes <= work.writesAtFingerprint) return seen;',
+      find: 'if (isKnown || isBaseline || !hasWritten) return seen;',
+      replace: 'if (isBaseline || !hasWritten) return seen;',
       why: 'switching between two trees goes on for ever',
     },
     'progress-tree-baseline': {
-      find: 'if (isKnown || isBaseline || work.writes <= work.writesAtFingerprint) return seen;',
-      replace: 'if (isKnown || work.writes <= work.writesAtFingerprint) return seen;',
+      find: 'if (isKnown || isBaseline || !hasWritten) return seen;',
+      replace: 'if (isKnown || !hasWritten) return seen;',
       why: 'the first look at the workspace is progress',
     },
+    'progress-tree-unseen': {
+      find: '!state.descriptor.seesTools || work.writes > work.writesAtFingerprint',
+      replace: 'work.writes > work.writesAtFingerprint',
+      why: 'an agent whose calls nobody sees never makes progress in files',
+    },
     'progress-tree-by-others': {
-      find: 'if (isKnown || isBaseline || work.writes <= work.writesAtFingerprint) return seen;',
+      find: 'if (isKnown || isBaseline || !hasWritten) return seen;',
       replace: 'if (isKnown || isBaseline) return seen;',
       why: 'edits of others are progress of the agent',
     },

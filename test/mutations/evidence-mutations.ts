@@ -9,7 +9,7 @@ export const evidenceMutations = mutationsOf({
       why: 'what a check wrote counts as work as soon as the agent runs any command',
     },
     'baseline-moves-over-work': {
-      find: 'if (work.writes !== baseline.writes && !isUnchanged) return state;',
+      find: 'if (hasWritten && !isUnchanged) return state;',
       replace: '',
       why: 'a check that runs after the work makes the work invisible',
     },

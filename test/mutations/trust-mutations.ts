@@ -168,12 +168,12 @@ export const trustMutations = mutationsOf({
       why: 'an agent without a plan is never told that it repeats itself',
     },
     'change-of-files-unseen': {
-      find: 'if (areKnown && work.writesSeen > writes && work.fingerprint !== fingerprint) return true;',
+      find: 'if (areKnown && hasWritten && work.fingerprint !== fingerprint) return true;',
       replace: '',
       why: 'work on checks that passed before is never done',
     },
     'change-without-a-call': {
-      find: 'areKnown && work.writesSeen > writes &&',
+      find: 'areKnown && hasWritten &&',
       replace: 'areKnown &&',
       why: 'a file that a check writes makes an agent that only talks done',
     },

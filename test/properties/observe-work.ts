@@ -11,9 +11,10 @@ const isFinal = (todo: Todo | undefined): boolean =>
   (todo.checks.length === 0 || todo.verification === 'passed');
 const isOpen = (todo: Todo): boolean => todo.status === 'pending' || todo.status === 'in_progress';
 
-/** Tool calls and fingerprints; true: a tree that nobody saw before, after a call that can write. */
+/** Tool calls and fingerprints; true: a tree that nobody saw before, after a call that can write (any, where none is seen). */
 export function work(reference: Reference, event: Event, human: boolean): boolean {
   const { message } = reference;
+  if (event.type === 'session-opened') reference.blind = !event.descriptor.seesTools;
   if (event.type === 'tool-ended') reference.heard = true;
   if (event.type === 'tool-started' && event.access !== 'todo' && event.access !== 'read')
     message.running += 1;
@@ -44,12 +45,12 @@ export function work(reference: Reference, event: Event, human: boolean): boolea
   if (tree !== null) {
     reference.treeWrites = reference.writesEver;
     message.unlooked = false;
-    if (!message.wrote && message.running <= 0) message.treeThen ??= tree;
+    if (!reference.blind && !message.wrote && message.running <= 0) message.treeThen ??= tree;
   }
   if (tree === null || reference.trees.has(tree)) return false;
   const isBaseline = reference.trees.size === 0;
   reference.trees.add(tree);
-  const byAgent = reference.writes;
+  const byAgent = reference.writes || reference.blind;
   reference.writes = false;
   return !isBaseline && byAgent;
 }
@@ -97,9 +98,9 @@ export function rowsChanged(
 }
 
 /** What checks leave behind is no work, if there was none before. */
-function leave({ baseline, tree, treeWrites, writesEver }: Reference, left: string | null): void {
+function leave({ baseline, tree, treeWrites, writesEver, blind }: Reference, left: string | null): void {
   if (baseline === null || left === null) return;
-  const isIdle = writesEver === baseline.writes;
+  const isIdle = !blind && writesEver === baseline.writes;
   if (isIdle || (treeWrites === writesEver && tree === baseline.tree)) {
     baseline.tree = left;
     baseline.writes = writesEver;

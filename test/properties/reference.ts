@@ -72,6 +72,8 @@ export interface Reference {
   overdue: boolean;
   /** A call of any tool was told of. */
   heard: boolean;
+  /** Calls are not told: any may have been made. */
+  blind: boolean;
   message: SinceMessage;
   loop: { alarms: number; told: boolean };
   total: number;
@@ -127,6 +129,7 @@ export function createReference(): Reference {
     unreported: new Set(),
     overdue: false,
     heard: false,
+    blind: false,
     message: sinceMessage(null),
     loop: { alarms: 0, told: false },
     total: 0,

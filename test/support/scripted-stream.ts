@@ -1,5 +1,7 @@
 // Streams written by hand, and callers that write down what they were asked: for the tests of the guard only. A caller
 // makes its attempts as our loop does, each through `modelParts` and a guard of its own. Nothing here sleeps.
+
+import { type EndPart, modelParts, unlessAborted } from '../../src/agent/loop/step.ts';
 import {
   createGuard,
   type GuardTransformOptions,
@@ -7,8 +9,7 @@ import {
   type StepFacts,
   type StopAnswer,
   type StopFacts,
-} from '../../src/agent/guard/guard-transform.ts';
-import { type EndPart, modelParts, unlessAborted } from '../../src/agent/loop/step.ts';
+} from '../../src/guard/guard-transform.ts';
 
 export interface ScriptPart {
   readonly type: string;

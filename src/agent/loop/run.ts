@@ -3,7 +3,7 @@
 import { EventEmitter, once } from 'node:events';
 import { commandEnvironment } from '../../checks/process.ts';
 import { UntildoneError } from '../../core/error.ts';
-import type { Event } from '../../core/events.ts';
+import type { Draft, Event } from '../../core/events.ts';
 import type { Policy } from '../../core/policy.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { type Settings, settingsForAgent } from '../../core/settings.ts';
@@ -11,9 +11,10 @@ import { createState, type State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
 import type { Checker } from '../../engine/host.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../engine/runtime.ts';
-import { sha256 } from '../../engine/system.ts';
+import { onAbort, sha256 } from '../../engine/system.ts';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
-import { type AgentEvent, type Emit, type EventOf, planView, type UsageView } from '../agent-event.ts';
+import { createBaseline, type LookBefore } from '../../session/baseline.ts';
+import { type AgentEvent, type Emit, planView, type UsageView } from '../agent-event.ts';
 import type { ResolvedModel } from '../models/resolve-model.ts';
 import type { Worker } from '../workers/worker-types.ts';
 import type { PermissionPolicy } from '../workspace/permission.ts';
@@ -22,9 +23,6 @@ import { defaultLimits } from '../workspace/tool.ts';
 import { type Asking, createPermissionGate, noAsking } from './tool-calls.ts';
 
 export const ownAgentName = 'run';
-
-/** How a check stood before the work. */
-export type Looked = Pick<EventOf<'baseline'>, 'result' | 'sentence'>;
 
 export type AgentRunOptions = Pick<RuntimeOptions, 'store' | 'clock' | 'identifiers' | 'checker'> &
   Readonly<{
@@ -45,8 +43,7 @@ export type AgentRunOptions = Pick<RuntimeOptions, 'store' | 'clock' | 'identifi
     /** S4; none: there is no `delegate`. */
     workers?: readonly Worker[];
     planFile?: (engine: Runtime) => PlanFileSync;
-    /** Runs a check once, as it stands before the work; null: it was interrupted, or only a human could answer it. */
-    lookBefore?: (check: string, signal: AbortSignal) => Promise<Looked | null>;
+    lookBefore?: LookBefore;
     /** null: none can be taken. */
     fingerprint: () => Promise<string | null>;
     /** The caller has the signals and keys. */
@@ -55,8 +52,6 @@ export type AgentRunOptions = Pick<RuntimeOptions, 'store' | 'clock' | 'identifi
     random?: () => number;
   }>;
 
-/** An event before it has its id, time and session. */
-export type Draft<Kind> = Kind extends unknown ? Omit<Kind, 'id' | 'sessionId' | 'at'> : never;
 export type RunParts = ReturnType<typeof openParts>;
 
 function openParts(options: AgentRunOptions) {
@@ -65,8 +60,6 @@ function openParts(options: AgentRunOptions) {
   const agentTypes = workers.length === 0 ? {} : { agentTypes: workers.map(({ name }) => name) };
   const policy = { ...options.policy, settings: { ...options.policy.settings, ...agentTypes } };
   const settings = settingsForAgent(policy.settings, ownAgentName);
-  /** Ends what is left of the first look at the checks (V1), before anything that could disturb or be disturbed. */
-  const baseline = { end: async () => {} };
   const checker = options.checker && {
     ...options.checker,
     async run(...asked: Parameters<Checker['run']>) {
@@ -90,11 +83,19 @@ function openParts(options: AgentRunOptions) {
     environment: commandEnvironment(options.environment, sessionId),
   };
   const record = (event: Draft<Event>, of = sessionId) => engine.handle({ ...base(of), ...event } as Event);
+  const control = createControl(state, clock, tell, record);
+  const baseline = createBaseline({
+    ...{ clock, settings, state, record, fingerprint: options.fingerprint, lookBefore: options.lookBefore },
+    goalChecks: () => policy.goalChecks,
+    signal: () => AbortSignal.any([control.signal, control.stopping]),
+    onLooked: (check, { result, sentence }) =>
+      tell({ type: 'baseline', check, result, sentence: result === 'passed' ? '' : sentence }),
+    onSlow: (sentence) => tell({ type: 'notice', sentence }),
+  });
   let shownPlan = '';
   return {
-    ...{ ...options, workers, asking, settings, engine, state, base, tell, record, baseline },
+    ...{ ...options, workers, asking, settings, engine, state, base, tell, record, control, baseline },
     workspace: { ...place, jobs: openJobs(place) },
-    control: createControl(state, clock, tell, record),
     isNow: async (rule: (now: { state: State; settings: Settings; at: number }) => boolean) =>
       rule({ state: await state(), settings, at: clock.now() }),
     async showPlan() {
@@ -125,12 +126,6 @@ export function openRun(options: AgentRunOptions) {
     turnId: null as string | null,
     shownWords: new Set<string>(),
   };
-}
-
-export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  if (signal.aborted) callback();
-  else signal.addEventListener('abort', callback, { once: true });
-  return () => signal.removeEventListener('abort', callback);
 }
 
 /** Commands from another terminal take effect within a second. */

@@ -9,16 +9,17 @@ import type {
   ToolSet,
 } from 'ai';
 import { isStepCount, jsonSchema, streamText } from 'ai';
-import type { Event } from '../../core/events.ts';
+import type { Draft, Event } from '../../core/events.ts';
 import type { Handled } from '../../engine/engine.ts';
+import { onAbort } from '../../engine/system.ts';
+import type { PartLike, StopFacts } from '../../guard/guard-transform.ts';
+import { createGuard } from '../../guard/guard-transform.ts';
+import type { LoopDetector } from '../../guard/loop-detector.ts';
 import type { AgentEvent, UsageView } from '../agent-event.ts';
 import type { Transcript, TranscriptMessage } from '../context/history.ts';
 import { createWindow } from '../context/prompt.ts';
-import type { PartLike, StopFacts } from '../guard/guard-transform.ts';
-import { createGuard } from '../guard/guard-transform.ts';
-import type { LoopDetector } from '../guard/loop-detector.ts';
 import { classifyError, defaultRetryLimits, noFailures, planRetry } from '../models/failed-call.ts';
-import { type Draft, onAbort, type Run } from './run.ts';
+import type { Run } from './run.ts';
 import {
   type AgentTool,
   callTool,

@@ -4,14 +4,13 @@ import { realpathSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { resolveModel } from '../../agent/models/resolve-model.ts';
-import { createCommandCheck } from '../../core/check-specs.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
 import { problemSentence } from '../../core/problem.ts';
-import { oneLine } from '../../core/safe-text.ts';
 import type { State } from '../../core/state.ts';
 import { frozenPolicy, policyProblemSentence } from '../../engine/policy.ts';
-import { createIdentifiers, errorCode, sha256 } from '../../engine/system.ts';
+import { createIdentifiers, errorCode } from '../../engine/system.ts';
+import { withShellChecks } from '../../session/goal-checks.ts';
 import {
   askingOf,
   modeOptions,
@@ -107,7 +106,7 @@ export const run = {
     }
     const permissions = await permissionsOf(given, io, settings, resumed);
     const present: Policy = {
-      ...withChecks(policy.policy, given.texts('check')),
+      ...withShellChecks(policy.policy, checkLines(given)),
       // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
       settings: { ...whole, scope: origins['scope'] === 'default' ? 'turn' : whole.scope },
     };
@@ -199,20 +198,9 @@ function unlessBlank(text: string | null): string | null {
   return text === null || text.trim() === '' ? null : text;
 }
 
-/** No name of a check in a configuration begins so; two lines that begin alike are two checks. */
-function shellId(shell: string): string {
-  if (shell.trim() === '')
-    throw new UntildoneError('usage', 'An empty --check proves nothing: name a command, such as "npm test".');
-  const line = oneLine(shell, 80);
-  return line === shell ? `$ ${line}` : `$ ${line} #${sha256(shell).slice(0, 8)}`;
-}
-
-/** `--check "npm test"`: the human's own shell lines, as checks on the goal. */
-function withChecks(policy: Policy, lines: readonly string[]): Policy {
-  const given = lines.map((shell) => createCommandCheck(shellId(shell), { shell }));
-  return {
-    ...policy,
-    goalChecks: [...policy.goalChecks, ...given.map(({ id }) => id)],
-    checks: { ...policy.checks, ...Object.fromEntries(given.map((check) => [check.id, check])) },
-  };
+/** `--check "npm test"`. */
+function checkLines(given: Arguments): readonly string[] {
+  const lines = given.texts('check');
+  if (lines.every((line) => line.trim() !== '')) return lines;
+  throw new UntildoneError('usage', 'An empty --check proves nothing: name a command, such as "npm test".');
 }

@@ -5,7 +5,7 @@ import { UntildoneError } from '../../core/error.ts';
 import { stopRules } from '../../core/rules.ts';
 import type { State } from '../../core/state.ts';
 import { texts as textKinds } from '../../core/texts.ts';
-import { latestResults } from '../../engine/session-record.ts';
+import { explainDecision } from '../../engine/session-record.ts';
 import type { Store } from '../../engine/store.ts';
 import { numberOf } from '../command.ts';
 import { describeAnswer, nameSession } from '../describe-session.ts';
@@ -49,8 +49,7 @@ async function explain(store: Store, session: State, wanted: number | null) {
   const stored = (await store.decisions(session.id, latest - number + 1)).at(-1);
   const missing = `Decision ${number} of ${nameSession(session)} is missing from the store.`;
   if (stored?.sequence !== number) throw new UntildoneError('store-corrupt', missing);
-  const { answer, observed, epoch, reason, textKind } = stored.decision;
-  const outbox = answer === 'continue' && !observed ? await store.outbox({ sessionId: session.id }) : [];
+  const { answer, reason, textKind } = stored.decision;
   const rules = stopRules.map(({ name: rule, asks }, index) => ({ number: index + 1, name: rule, asks }));
   const isOurs = answer === 'continue' || rules.some((rule) => rule.name === reason);
   const kinds = textKind === null ? [] : textKinds.map(({ kind }) => ({ kind }));
@@ -60,12 +59,7 @@ async function explain(store: Store, session: State, wanted: number | null) {
     rules: isOurs ? marked(rules, (rule) => rule.name === reason, 'silent', 'answered') : [],
     /** Which text a continuation carried; empty for other answers. */
     texts: marked(kinds, ({ kind }) => kind === textKind, 'does not apply', 'chosen'),
-    /** What was sent to the agent; null: nothing. */
-    text: outbox.find((row) => row.epoch === epoch)?.text ?? null,
-    /** As they stood then. */
-    failedChecks: (await latestResults(store, session.id, stored.at))
-      .filter(({ result }) => result !== 'passed')
-      .map(({ check, sentence, tail, at }) => ({ check, sentence, tail, at })),
+    ...(await explainDecision(store, stored)),
   };
 }
 

@@ -1,6 +1,6 @@
 // What counts as a complex request, as a table in many languages: what does, and what must not.
 import { describe, expect, it } from 'vitest';
-import { spokenWords } from '../loop/run.ts';
+import { spokenWords } from '../agent/loop/run.ts';
 import { analyseComplexity, type ComplexityReason, countComplexTurn, planningHint } from './complexity.ts';
 
 const complex: [ComplexityReason, string][] = [

@@ -2,8 +2,8 @@
 import { isStepCount, type ModelMessage, streamText, type TextStreamPart, type ToolSet, tool } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ScriptedLanguageModel, type ScriptedStep } from '../../../test/support/scripted-language-model.ts';
-import { type Attempts, attempts, collect, type SeenPart } from '../../../test/support/scripted-stream.ts';
+import { ScriptedLanguageModel, type ScriptedStep } from '../../test/support/scripted-language-model.ts';
+import { type Attempts, attempts, collect, type SeenPart } from '../../test/support/scripted-stream.ts';
 import type { StopAnswer } from './guard-transform.ts';
 
 type Part = TextStreamPart<ToolSet>;

@@ -2,8 +2,8 @@
 // reminder. Our loop feeds it parts; for others it is an `experimental_transform`. `ask` decides, and knows how firm the
 // reminder should be (G1, I3): between two stop attempts nothing is kept here.
 import type { StreamTextTransform, TextStreamPart, ToolSet } from 'ai';
-import type { StopEnd } from '../../core/events.ts';
-import { endsInQuestion } from '../../core/safe-text.ts';
+import type { StopEnd } from '../core/events.ts';
+import { endsInQuestion } from '../core/safe-text.ts';
 
 export type PartLike = { readonly type: string };
 
@@ -31,6 +31,8 @@ export interface GuardTransformOptions<Part extends PartLike> {
   /** Asked at the start of a step and before the decision (G5). */
   hasOpenTodos(): boolean | Promise<boolean>;
   isPaused?(): boolean | Promise<boolean>;
+  /** Ask although nothing is open: whoever decides has checks to run, too. */
+  readonly asksAlways?: boolean;
   /** Whether it tells of a todo_write that changed nothing (I5). */
   isDuplicate?(toolResult: Part): boolean;
   /** A retry counts as one continuation there. */
@@ -72,7 +74,8 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
   async function answerTo(facts: StepFacts): Promise<StopAnswer> {
     if (facts.end === 'error' || facts.end === 'cancelled' || attempt >= maxAttempts) return release;
     if (facts.calledTools && !facts.onlyDuplicates) return release;
-    if ((await options.isPaused?.()) || !(await options.hasOpenTodos())) return release;
+    if (await options.isPaused?.()) return release;
+    if (options.asksAlways !== true && !(await options.hasOpenTodos())) return release;
     const answer = await options.ask({ ...facts, attempt });
     return answer.answer === 'retry' && answer.reminder.trim() === '' ? release : answer;
   }

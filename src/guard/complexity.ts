@@ -1,5 +1,5 @@
 // How much work a message asks for, by its form alone, and the hint to plan it (I6). A missing word costs a hint.
-import type { Event } from '../../core/events.ts';
+import type { Event } from '../core/events.ts';
 
 /** In words; its count; from where weak, of how many points; from where strong. */
 type Sign = readonly [words: string, count: Count, weak: number, points: number, strong: number];

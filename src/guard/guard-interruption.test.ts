@@ -7,7 +7,7 @@ import {
   type ScriptPart,
   step,
   text,
-} from '../../../test/support/scripted-stream.ts';
+} from '../../test/support/scripted-stream.ts';
 
 const half: ScriptPart[] = [{ type: 'start' }, { type: 'start-step' }, ...text('half an')];
 const lie = step(text('All done!'));

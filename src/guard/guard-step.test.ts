@@ -8,7 +8,7 @@ import {
   type ScriptPart,
   step,
   text,
-} from '../../../test/support/scripted-stream.ts';
+} from '../../test/support/scripted-stream.ts';
 import { createGuard } from './guard-transform.ts';
 
 const lie = step(text('All done!'));

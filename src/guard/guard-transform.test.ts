@@ -10,7 +10,7 @@ import {
 } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ScriptedLanguageModel, type ScriptedStep } from '../../../test/support/scripted-language-model.ts';
+import { ScriptedLanguageModel, type ScriptedStep } from '../../test/support/scripted-language-model.ts';
 import {
   type GuardTransformOptions,
   type StopAnswer,

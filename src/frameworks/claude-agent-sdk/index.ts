@@ -1,0 +1,57 @@
+// `untildone/claude-agent-sdk`: options for one `query` of the Claude Agent SDK: the todo tools as an MCP server in this process,
+// and a Stop hook that asks the session. The SDK is handed in, since it brings a program of several hundred megabytes; `zod` is
+// the user's own.
+import { z } from 'zod';
+import type { Session, SessionTool } from '../../session/session.ts';
+
+/** What is used of `import * as sdk from '@anthropic-ai/claude-agent-sdk'`. */
+export interface SdkLike<Tool, Server> {
+  tool(
+    name: string,
+    description: string,
+    inputSchema: Record<string, never>,
+    handler: (input: unknown) => Promise<{ content: { type: 'text'; text: string }[] }>,
+    extras: { alwaysLoad: boolean },
+  ): Tool;
+  createSdkMcpServer(options: { name: string; tools: Tool[] }): Server;
+}
+
+const server = 'untildone';
+
+/** One family of todo tools: Claude Code's own lists would be a second plan that nobody holds it to. */
+const disallowedTools = ['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskGet', 'TaskList'];
+
+/** Claude Code ends a hook that takes longer, and then the agent may stop: as long as the session waits for checks, and more. */
+const stopSeconds = 660;
+
+/** `query({ prompt: goal, options: { ...untilDone(session, sdk) } })`. */
+export function untilDone<Tool, Server>(session: Session, sdk: SdkLike<Tool, Server>) {
+  const names = Object.keys(session.tools);
+  const tools = Object.entries(session.tools).map(([name, ours]) => {
+    const call = async (input: unknown) => {
+      const text = JSON.stringify(await ours.execute(input));
+      return { content: [{ type: 'text' as const, text }] };
+    };
+    // A plan that has to be searched for is not made.
+    return sdk.tool(name, ours.description, shapeOf(ours), call, { alwaysLoad: true });
+  });
+
+  async function stop(input: object) {
+    const { last_assistant_message: said } = input as { last_assistant_message?: unknown };
+    const { text } = await session.stop(typeof said === 'string' ? { text: said } : {});
+    return text === null ? {} : { decision: 'block' as const, reason: text };
+  }
+
+  return {
+    mcpServers: { [server]: sdk.createSdkMcpServer({ name: server, tools }) },
+    allowedTools: names.map((name) => `mcp__${server}__${name}`),
+    disallowedTools,
+    hooks: { Stop: [{ hooks: [stop], timeout: stopSeconds }] },
+  };
+}
+
+/** The SDK wants the fields of an object in zod's words. */
+function shapeOf({ inputSchema }: SessionTool): Record<string, never> {
+  const schema = z.fromJSONSchema({ ...inputSchema });
+  return (schema as unknown as { shape: Record<string, never> }).shape;
+}

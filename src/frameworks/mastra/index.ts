@@ -1,0 +1,58 @@
+// `untildone/mastra`: calls an agent of Mastra 1 until the session lets it stop. Mastra takes `session.tools` as they are. Its
+// own hook `onIterationComplete` cannot be used: what it says at the end of an answer does not reach the model. `@mastra/core`
+// is the user's own.
+import type { Session } from '../../session/session.ts';
+
+/** As far as it is used; a type test holds it to the real one. */
+export interface AgentLike<Options, Result extends ResultLike> {
+  generate(messages: never, options: Options): Promise<Result>;
+}
+
+interface ResultLike {
+  readonly text: string;
+  readonly finishReason?: string | undefined;
+  readonly totalUsage?: unknown;
+  readonly response?: { readonly dbMessages?: readonly unknown[] | undefined };
+}
+
+/** Mastra ends a call after a few steps; here the limits of the session do. */
+const mostSteps = 100_000;
+
+/** `const result = await untilDone(session, agent)`: of the last call. One that waits for an approval ends it as `paused`. */
+export async function untilDone<Options extends object, Result extends ResultLike>(
+  session: Session,
+  agent: AgentLike<Options, Result>,
+  options?: Options,
+): Promise<Result> {
+  const dated = createDates();
+  const held = await session.hold(async (messages: object[]) => {
+    const given = { maxSteps: mostSteps, ...options } as Options & { maxSteps: number };
+    const result = await agent.generate(messages.map(dated) as never, given);
+    const { text, finishReason, totalUsage, response } = result;
+    const kept = response?.dbMessages;
+    const asks = finishReason === 'suspended';
+    return { result, text, finishReason, totalUsage, asks, ...(kept && { messages: kept }) };
+  });
+  return held.result;
+}
+
+/**
+ * Mastra puts messages in the order of their times, and makes one of several that come without any: ours get the time at which
+ * they are first sent, in the form in which it keeps its own.
+ */
+function createDates() {
+  const known = new WeakMap<object, object>();
+  return (message: object): object => {
+    const text = (message as { content?: unknown }).content;
+    if (typeof text !== 'string') return message;
+    const content = { format: 2, parts: [{ type: 'text', text }] };
+    const first = known.get(message) ?? {
+      ...message,
+      id: crypto.randomUUID(),
+      createdAt: new Date(),
+      content,
+    };
+    known.set(message, first);
+    return first;
+  };
+}

@@ -1,0 +1,45 @@
+// `untildone/openai-agents`: the todo tools for agents of the OpenAI Agents SDK, and runs of them, one after the other with the
+// whole history, until the session lets the agent stop. `@openai/agents` is the user's own.
+import { type Agent, type AgentInputItem, type NonStreamRunOptions, run, tool } from '@openai/agents';
+import type { Session } from '../../session/session.ts';
+
+/** For the agent's `tools`. */
+export function todoTools(session: Session) {
+  return Object.entries(session.tools).map(([name, { description, inputSchema, execute }]) => {
+    // A copy, with the keywords alone. Not strict: most fields may be left out.
+    const parameters = { ...inputSchema, additionalProperties: true } as never;
+    return tool({
+      name,
+      description,
+      parameters,
+      strict: false,
+      execute: (input: unknown) => execute(input),
+    });
+  });
+}
+
+/**
+ * `const result = await untilDone(session, agent)`: of the last run. Only the limits of the session bound its turns, unless
+ * `maxTurns` is given. A run that waits for an approval ends it as `paused`.
+ */
+export async function untilDone<Own extends Agent<unknown, 'text'>>(
+  session: Session,
+  agent: Own,
+  options: NonStreamRunOptions<undefined, Own> = {},
+) {
+  let current = agent;
+  const held = await session.hold(async (messages: AgentInputItem[]) => {
+    const result = await run(current, messages, { maxTurns: null, ...options });
+    // The one that it handed over to goes on.
+    current = result.lastAgent ?? current;
+    const { inputTokens, outputTokens } = result.state.usage;
+    return {
+      result,
+      text: String(result.finalOutput ?? ''),
+      messages: result.history.slice(messages.length),
+      asks: result.interruptions.length > 0,
+      usage: { inputTokens, outputTokens },
+    };
+  });
+  return held.result;
+}

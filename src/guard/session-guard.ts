@@ -1,0 +1,21 @@
+// Joins the guard to a session: it decides about every stop, its checks included, and how often an answer is sent back (G1).
+import { isOpen } from '../core/todo.ts';
+import type { Session } from '../session/session.ts';
+import { isDuplicateResult } from '../tools/todo-tools.ts';
+import type { GuardTransformOptions, PartLike } from './guard-transform.ts';
+
+/** `toTransform({ ...sessionGuard(session), remind })`. */
+export function sessionGuard<Part extends PartLike>(
+  session: Pick<Session, 'plan' | 'stop'>,
+): Omit<GuardTransformOptions<Part>, 'remind'> {
+  return {
+    hasOpenTodos: () => session.plan.some(isOpen),
+    asksAlways: true,
+    maxAttempts: Number.POSITIVE_INFINITY,
+    isDuplicate: (part) => isDuplicateResult((part as { output?: unknown }).output),
+    async ask({ text: said, end }) {
+      const { text } = await session.stop({ text: said, end });
+      return text === null ? { answer: 'release' } : { answer: 'retry', reminder: text };
+    },
+  };
+}

@@ -1,0 +1,185 @@
+// Begins a session of the library, or takes one up: owns it, freezes what it is judged by, hears the goal and looks how things
+// stand before the work (V1, V2). It decides nothing and answers no stop.
+import { frozenBy } from '../checks/git.ts';
+import type { Decision, Outcome } from '../core/decision.ts';
+import { messageOf, UntildoneError } from '../core/error.ts';
+import type { Draft, Event } from '../core/events.ts';
+import type { Policy } from '../core/policy.ts';
+import { excerpt } from '../core/problem.ts';
+import { settingsForAgent } from '../core/settings.ts';
+import { createState, type State, spokeAt, unknownHost } from '../core/state.ts';
+import { frozenPolicy } from '../engine/policy.ts';
+import { createRuntime } from '../engine/runtime.ts';
+import { ownSession } from '../engine/session-owner.ts';
+import { recordedEvents, settlementOf } from '../engine/session-record.ts';
+import type { Store } from '../engine/store.ts';
+import { sha256 } from '../engine/system.ts';
+import { type Parts, partsOver } from '../open.ts';
+import { createBaseline, createLookBefore } from './baseline.ts';
+import { takenUpChecks, withShellChecks } from './goal-checks.ts';
+import { fingerprintMs } from './patience.ts';
+import type { OpenedOptions } from './session-options.ts';
+
+/** Of sessions that programs open; those of `untildone run` are its own. */
+const libraryHost = 'library';
+
+export type BegunSession = Awaited<ReturnType<typeof beginSession>>;
+
+export async function beginSession(options: OpenedOptions, whole: Store) {
+  const { id: sessionId, clock, identifiers, directory, environment, goal, checks } = options;
+  const signal = options.signal as AbortSignal;
+  const known = await whole.state(sessionId);
+  if (known !== null && known.descriptor.host !== libraryHost) throw notOurs(known);
+  const { store, release } = await own(options, whole);
+  const parts = partsOver({
+    ...{ store, clock, identifiers, environment, directory, flags: options.settings },
+    isPrivate: options.store !== undefined,
+    checker: options.checker ?? { signal: () => signal },
+  });
+  let policy = await currentPolicy(options, parts).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
+  let state = known ?? createState(sessionId, clock.now());
+  /** Since the human spoke or resumed; undefined: nothing happened since it was opened. */
+  let last: Decision | null | undefined;
+  const runtime = createRuntime({
+    ...parts,
+    policy: () => policy,
+    watch(now, events, decisions) {
+      state = now;
+      if (events.some(({ type }) => type === 'human-spoke' || type === 'human-resumed')) last = null;
+      last = decisions.at(-1) ?? last;
+      for (const decision of decisions) tellDecision(options, decision);
+    },
+  });
+  const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
+  const record = (event: Draft<Event>) => runtime.handle({ ...base(), ...event } as Event);
+  const settings = () => settingsForAgent(policy.settings, null);
+  const fingerprint = async () => {
+    if (settings().mode === 'off') return null;
+    const frozen = frozenBy(policy, spokeAt(state));
+    return parts.checker.look({ sessionId, directory }, frozen, { timeoutMs: fingerprintMs });
+  };
+
+  async function takeBaseline() {
+    const lookBefore = createLookBefore(policy, { directory, environment, sessionId, clock });
+    const baseline = createBaseline({
+      ...{ clock, settings: settings(), record, fingerprint, lookBefore, onSlow: options.onNotice },
+      state: async () => state,
+      goalChecks: () => policy.goalChecks,
+      signal: () => signal,
+    });
+    await baseline.take();
+    // Nobody knows when the agent begins to write: a check that takes too long is not waited for.
+    await baseline.end();
+  }
+
+  async function hear(text: string, messageId: string) {
+    const words = { text, messageId, turnId: messageId, agent: null, policyHash: null };
+    await record({ type: 'human-spoke', ...words, fingerprint: await fingerprint() });
+    if (state.baseline === undefined) await takeBaseline();
+  }
+
+  /** As it was begun with, whatever the files say now; checks that are named anew take the place of the earlier ones. */
+  async function takeUp(frozen: Policy) {
+    const taken = checks.length === 0 ? {} : takenUpChecks(frozen, policy, true);
+    policy = { ...frozen, ...taken, settings: policy.settings };
+    await record({ type: 'human-resumed', policyHash: null });
+    const { goalChecks } = policy;
+    const isSame = String(goalChecks.toSorted()) === String(frozen.goalChecks.toSorted());
+    if (!isSame) await record({ type: 'checks-replaced', checks: goalChecks });
+    await takeBaseline();
+    const said = goal ?? (await lastWords(store, sessionId));
+    const note = state.plan.length === 0 ? [] : ['[resumed] Go on with the plan; list_todo shows it.'];
+    return [...(said === null ? [] : [said]), ...note];
+  }
+
+  async function open(): Promise<readonly string[]> {
+    await record({ ...describeSession(directory, false), resumed: known !== null });
+    // A program that is started again with the same goal goes on with it, unless it was settled.
+    const goalId = `goal:${sha256(goal ?? '').slice(0, 32)}`;
+    const wasSaid = known?.humanMessageIds.includes(goalId) === true;
+    const frozen = known === null ? null : await frozenPolicy(store, known);
+    const goesOn = goal === undefined || (wasSaid && known.settled === null);
+    if (goesOn && frozen !== null) return takeUp(frozen);
+    if (goal === undefined) return [];
+    await hear(goal, wasSaid ? identifiers.next() : goalId);
+    return [goal];
+  }
+
+  return {
+    ...{ store, runtime, base, record, settings, fingerprint, release },
+    state: () => state,
+    outcome(): Outcome | null {
+      // Its event may still be on its way.
+      if (state.latch !== null || signal.aborted) return 'aborted';
+      if (last === undefined) return state.settled?.outcome ?? null;
+      const isOver = last !== null && (last.answer === 'let-go' || last.observed);
+      return isOver ? settlementOf(state, last).outcome : null;
+    },
+    /** What the agent is to be told first. */
+    words: await open().catch(async (error: unknown) => {
+      await release();
+      throw error;
+    }),
+    /** A later message of the human: what holds now is what the work is judged by from here on (V2). */
+    async hear(text: string, messageId: string) {
+      policy = await currentPolicy(options, parts);
+      await hear(text, messageId);
+    },
+    /** Calls of all its tools are told from now on. */
+    seeTools: () => describeSession(directory, true),
+  };
+}
+
+async function own({ id, clock }: OpenedOptions, store: Store) {
+  const owned = await ownSession({ store, clock }, id);
+  if (owned.ok) return owned;
+  throw new UntildoneError('session-taken', `The session ${excerpt(id)} is open in ${owned.process}.`);
+}
+
+function notOurs({ id, descriptor: { host } }: State) {
+  const sentence = `The session ${excerpt(id)} belongs to ${excerpt(host)}; only one that openSession began can be taken up.`;
+  return new UntildoneError('usage', sentence);
+}
+
+/** A broken configuration would hold nobody, and say so nowhere: it is told here. */
+async function currentPolicy({ policy, checks, onNotice }: OpenedOptions, { configuration }: Parts) {
+  if (policy !== undefined) return withShellChecks(policy, checks);
+  await configuration.renew();
+  const problem = configuration.problem();
+  if (problem !== null) throw new UntildoneError('invalid-config', problem);
+  const pending = configuration.pending();
+  if (pending !== null) onNotice(pending);
+  return withShellChecks(configuration.current(), checks);
+}
+
+function tellDecision({ onDecision, onNotice }: OpenedOptions, decision: Decision) {
+  try {
+    onDecision?.(decision);
+  } catch (error) {
+    // Safe: the decision stands and is on the record; what the program makes of it is its own.
+    onNotice(`onDecision: ${messageOf(error)}`);
+  }
+}
+
+/** What is not known of the agent is what a plain one has: it may write, and nobody sees its tools. */
+function describeSession(directory: string, seesTools: boolean) {
+  const place = { host: libraryHost, instance: `${libraryHost}:${directory}`, directory };
+  const facts = { kind: 'main', everyAgentWrites: true, judgesGoal: true, seesTools } as const;
+  const tools = { pause: 'todo_pause', verify: 'todo_verify' };
+  const agent = { name: null, canWrite: 'yes', model: null, variant: null } as const;
+  return {
+    type: 'session-opened',
+    descriptor: { ...unknownHost, ...place, ...facts, tools },
+    agent,
+  } as const;
+}
+
+async function lastWords(store: Store, sessionId: string): Promise<string | null> {
+  let words: string | null = null;
+  for await (const event of recordedEvents(store, sessionId))
+    if (event.type === 'human-spoke') words = event.text ?? words;
+  return words;
+}

@@ -1,0 +1,122 @@
+// What `openSession` can be given. Everything has a default; what is wrong is told in one sentence with its path, before
+// anything is opened.
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { validateConfig } from '../core/config.ts';
+import type { Decision } from '../core/decision.ts';
+import { UntildoneError } from '../core/error.ts';
+import type { Policy } from '../core/policy.ts';
+import { excerpt, joinPath, problemSentence } from '../core/problem.ts';
+import { identifier, type Kind, list, read, section, taken } from '../core/schema.ts';
+import type { PartialSettings } from '../core/settings.ts';
+import type { Checker, Clock, Identifiers } from '../engine/host.ts';
+import type { Environment } from '../engine/policy.ts';
+import type { Store } from '../engine/store.ts';
+import { createIdentifiers, errorCode, systemClock } from '../engine/system.ts';
+
+/** Of an AbortSignal; whoever uses our types need not have Node's. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void): void;
+}
+
+export interface SessionOptions {
+  /** What is to be done, in the human's words. */
+  readonly goal?: string;
+  /** Shell lines that must succeed before the work counts as done, such as `npm test`. */
+  readonly checks?: readonly string[];
+  /** Where the work is. Default: the current directory. */
+  readonly directory?: string;
+  /** As in untildone.json, and stronger than it. */
+  readonly settings?: PartialSettings;
+  /** A file of its own, or ':memory:'. Default: the store of this user, which `untildone status` shows. */
+  readonly store?: Store | string;
+  /** A session with this id is taken up again, with its plan; if there is none, it begins. Default: a new id. */
+  readonly id?: string;
+  /** The human's stop: nothing more is asked of the agent, and the outcome is `aborted`. */
+  readonly signal?: AbortSignalLike;
+  /** Each one: every continuation, wait and end. */
+  readonly onDecision?: (decision: Decision) => void;
+  /** What the human should know. Default: a warning of the process. */
+  readonly onNotice?: (sentence: string) => void;
+  /** Instead of the settings and checks in files. */
+  readonly policy?: Policy;
+  /** Instead of the one that runs commands. */
+  readonly checker?: Checker;
+  readonly clock?: Clock;
+  readonly identifiers?: Identifiers;
+  /** Default: that of the process. */
+  readonly environment?: Environment;
+}
+
+const words: Kind<string> = {
+  ...{ type: 'text', minimum: 1, maximum: 1_000_000, notBlank: true },
+  expected: 'a text that is not blank',
+};
+const anything = taken((value) => value);
+const optionTable = section({
+  ...{ goal: words, directory: words, id: identifier, checks: list(words) },
+  ...{ settings: anything, store: anything, signal: anything, onDecision: anything, onNotice: anything },
+  ...{ policy: anything, checker: anything, clock: anything, identifiers: anything, environment: anything },
+});
+
+/** What a value must at least have to be what it is taken for. */
+const shapes = {
+  signal: ['an AbortSignal', 'addEventListener'],
+  checker: ['a checker', 'run'],
+  clock: ['a clock', 'now'],
+  identifiers: ['identifiers', 'next'],
+} as const;
+
+export type OpenedOptions = Omit<ReturnType<typeof readSessionOptions>, 'goal'> & {
+  readonly goal?: string | undefined;
+};
+
+export function readSessionOptions(given: SessionOptions) {
+  const known = Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== undefined));
+  const fields = read(optionTable, known, 1);
+  if (!fields.ok) throw wrong(fields.problems.map(problemSentence).join('; '));
+  for (const name of ['onDecision', 'onNotice'] as const)
+    if (given[name] !== undefined && typeof given[name] !== 'function')
+      throw wrongValue(name, 'a function', given[name]);
+  for (const [name, [expected, method]] of Object.entries(shapes))
+    refuseUnlike(name, expected, method, known[name]);
+  if (typeof given.store !== 'string')
+    refuseUnlike('store', 'a path, ":memory:" or a store', 'step', given.store);
+  const settings = validateConfig(given.settings ?? {});
+  if (!settings.ok)
+    throw wrong(settings.problems.map(({ path, message }) => `${settingPath(path)}: ${message}`).join('; '));
+  const { clock = systemClock, onNotice = warn } = given;
+  const identifiers = given.identifiers ?? createIdentifiers(clock);
+  const environment: Environment = given.environment ?? process.env;
+  const signal: AbortSignalLike = given.signal ?? new AbortController().signal;
+  for (const { path, message } of settings.warnings ?? []) onNotice(`${settingPath(path)}: ${message}`);
+  return {
+    ...given,
+    ...{ checks: given.checks ?? [], settings, clock, onNotice },
+    ...{ identifiers, id: given.id ?? identifiers.next(), environment, signal },
+    directory: realDirectory(given.directory ?? '.'),
+  };
+}
+
+const settingPath = (path: string) => (path.startsWith('[') ? `settings${path}` : joinPath('settings', path));
+const wrong = (sentence: string) => new UntildoneError('usage', `openSession: ${sentence}`);
+const wrongValue = (path: string, expected: string, value: unknown) =>
+  wrong(`${path}: must be ${expected}, got ${excerpt(value)}`);
+
+function refuseUnlike(path: string, expected: string, method: string, value: unknown) {
+  const isAlike = typeof (value as Record<string, unknown> | null | undefined)?.[method] === 'function';
+  if (value !== undefined && !isAlike) throw wrongValue(path, expected, value);
+}
+
+function realDirectory(path: string): string {
+  try {
+    return realpathSync(resolve(path));
+  } catch (error) {
+    throw wrong(`directory: ${excerpt(path)} cannot be opened (${errorCode(error)})`);
+  }
+}
+
+function warn(sentence: string): void {
+  process.emitWarning(sentence, 'UntildoneWarning');
+}

@@ -1,0 +1,63 @@
+// The AI SDK in each of its ways: held from outside (`session.hold`), and within one call (`untildone/ai-sdk`).
+import { createOpenAI } from '@ai-sdk/openai';
+import { generateText, isLoopFinished, streamText, ToolLoopAgent } from 'ai';
+import { untilDone } from '../../src/frameworks/ai-sdk/index.ts';
+import type { FrameworkDriver, FrameworkWork } from './framework-conformance.ts';
+
+// The SDK would print a warning for each model whose name it does not know.
+(globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
+
+function parts({ url, tools, signal: abortSignal }: FrameworkWork) {
+  const model = createOpenAI({ baseURL: `${url}/v1`, apiKey: 'any' }).chat('story');
+  return { model, tools, abortSignal, agent: new ToolLoopAgent({ model, tools }) };
+}
+
+const onError = () => {};
+
+export const drivers: readonly FrameworkDriver[] = [
+  {
+    name: 'AI SDK: hold, ToolLoopAgent',
+    run(session, work) {
+      const { agent, abortSignal } = parts(work);
+      return session.hold((messages) => agent.generate({ messages, abortSignal }));
+    },
+  },
+  {
+    name: 'AI SDK: hold, streamText',
+    run(session, work) {
+      const { agent: _, ...call } = parts(work);
+      return session.hold((messages) =>
+        streamText({ ...call, messages, stopWhen: isLoopFinished(), onError }),
+      );
+    },
+  },
+  {
+    name: 'AI SDK: untilDone, ToolLoopAgent.generate',
+    run(session, work) {
+      const { agent, abortSignal } = parts(work);
+      return agent.generate({ prompt: work.goal, abortSignal, ...untilDone(session) });
+    },
+  },
+  {
+    name: 'AI SDK: untilDone, ToolLoopAgent.stream',
+    async run(session, work) {
+      const { agent, abortSignal } = parts(work);
+      const result = await agent.stream({ prompt: work.goal, abortSignal, ...untilDone(session) });
+      return result.text;
+    },
+  },
+  {
+    name: 'AI SDK: untilDone, streamText',
+    async run(session, work) {
+      const { agent: _, ...call } = parts(work);
+      return streamText({ ...call, prompt: work.goal, onError, ...untilDone(session) }).text;
+    },
+  },
+  {
+    name: 'AI SDK: untilDone, generateText',
+    run(session, work) {
+      const { agent: _, ...call } = parts(work);
+      return generateText({ ...call, prompt: work.goal, ...untilDone(session) });
+    },
+  },
+];
