@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { commandTable } from '../src/cli/command-table.ts';
 import { bundledPackages } from './bundled-packages.ts';
 import { type Entry, entries, ownFiles } from './entries.ts';
 import { lateFiles } from './late-files.ts';
@@ -50,6 +51,27 @@ const onlyCommands = (sources: readonly string[]): Plugin => ({
       return isTable && !isOwn ? { path: './main.js', external: true } : null;
     }),
 });
+/** For help and completion alone: who runs such a command starts its file, and the code of models is installed once. */
+const commandsOf = (file: string, sources: readonly string[]): Plugin => ({
+  name: `commands-of-${file}`,
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.\/commands\/[\w-]+\.ts$/ }, ({ path, importer }) => {
+      const name = path.slice('./commands/'.length, -'.ts'.length);
+      const isTable = /[\\/]cli[\\/]command-table\.ts$/.test(importer);
+      return isTable && sources.includes(name) ? { path: name, namespace: file } : null;
+    });
+    onLoad({ filter: /./, namespace: file }, ({ path }) => {
+      const names = commandTable.rows.map(({ name }) => name).filter((name) => name.split(' ')[0] === path);
+      const exported = names.map((name) => {
+        const variable = name.replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
+        return `export const ${variable} = await rows.find(({ name }) => name === '${name}').load();`;
+      });
+      const start = `const { rows } = startWarm(new URL('../${file}.cjs', import.meta.url), null).commandTable;`;
+      const contents = ["import { startWarm } from './warm-start.ts';", start, ...exported].join('\n');
+      return { contents, resolveDir: join(root, 'src/cli') };
+    });
+  },
+});
 const fileOfCommand = Object.entries(ownFiles).flatMap(([file, { commands }]) =>
   commands.map((command) => [command, `./${file}.cjs`]),
 );
@@ -90,7 +112,7 @@ const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
     define: { ...shared.define, FILE_OF_COMMAND: JSON.stringify(Object.fromEntries(fileOfCommand)) },
     plugins: [built('main'), lazyBuiltins],
   },
-  cli: { plugins: [...packages.plugins, lazyBuiltinsOf(ownCode)] },
+  cli: { plugins: [commandsOf('run', ownFiles.run.sources), ...packages.plugins, lazyBuiltinsOf(ownCode)] },
   'quick-cli': {
     ...wholeOptions,
     plugins: [onlyCommands(ownFiles.quick.sources), ...packages.plugins, lazyBuiltins, asScript],

@@ -23,8 +23,8 @@ export const ownFiles = {
     commands: ['status', 'why', 'pause', 'resume', 'stop', 'permissions', 'hook'],
     sources: ['status', 'why', 'hold', 'permissions', 'hook'],
   },
-  // It has most to load before it can call its model.
-  run: { commands: ['run'], sources: ['run'] },
+  // They call models or look whether they can be called: most of what is installed is for that.
+  run: { commands: ['run', 'demo', 'doctor', 'config'], sources: ['run', 'demo', 'doctor', 'config'] },
 } as const;
 
 export const entries: readonly Entry[] = [

@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -257,8 +258,21 @@ describe('commands that are asked for often', () => {
     expect(statSync(join(scratch, 'package/dist/quick.cjs')).size).toBeLessThan(500_000);
   });
 
+  it.each(ownFiles.run.commands)('%s shows its help from the file that it shares with run', async (name) => {
+    for (const line of [`untildone ${name} --help`, `untildone help ${name}`])
+      expect((await shell(line)).stdout).toContain(`Usage: untildone ${name}`);
+    expect((await shell(`untildone complete -- ${name} --`)).stdout).toContain('--');
+  });
+
+  it('the code of models is installed once', () => {
+    const files = readdirSync(join(scratch, 'package/dist'), { recursive: true, encoding: 'utf8' });
+    const holds = (file: string) =>
+      readFileSync(join(scratch, 'package/dist', file), 'utf8').includes('anthropic-version');
+    expect(files.filter((file) => /\.c?js$/u.test(file)).filter(holds)).toEqual(['run.cjs']);
+  });
+
   it('Must hold 3: run has its own file too, which draws its view on a terminal', async () => {
-    expect(ownFiles.run.commands).toEqual(['run']);
+    expect(ownFiles.run.commands).toContain('run');
     const lines = await onTerminal(80, 'untildone run "Say hello." --model openai/hello');
     const shown = lines.join('\n');
     expect(shown).toContain('Hello.');

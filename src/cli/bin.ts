@@ -22,7 +22,7 @@ if (major < 22 || (major === 22 && minor < 13)) {
   // The build has some commands in a file of their own, which is quicker to load.
   const files = typeof FILE_OF_COMMAND === 'undefined' ? {} : FILE_OF_COMMAND;
   const command = process.argv[2] || '';
-  const file = Object.hasOwn(files, command) && !process.versions['bun'] ? files[command] : undefined;
+  const file = Object.hasOwn(files, command) ? files[command] : undefined;
   import('../store/state-directory.ts')
     .then(({ useCompiledCode }) => useCompiledCode(process.env))
     // Safe: it only makes the start quicker.

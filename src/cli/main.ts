@@ -4,6 +4,8 @@ import { commandTable } from './command-table.ts';
 import { type Io, processIo, programVersion } from './io.ts';
 import { complain, printLines, reportFailure } from './print.ts';
 
+export { commandTable };
+
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
   try {
     return await run(argv, io);

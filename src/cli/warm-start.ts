@@ -7,9 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
-interface Program {
-  main(argv: string[]): Promise<number>;
-}
+type Program = Pick<typeof import('./main.ts'), 'main' | 'commandTable'>;
 
 /** By then the first request is on its way. Much later V8 would have thrown code away that only the start needs. */
 const keepAfterMs = 5000;
@@ -19,7 +17,9 @@ const checksumBytes = 8;
 export function startWarm(url: URL, folder: string | null): Program {
   const file = fileURLToPath(url);
   const source = readFileSync(file);
-  const kept = folder === null ? null : join(folder, `${basename(file)}-${process.version}`);
+  // Bun gives nothing that could be kept.
+  const isKept = folder !== null && process.versions['bun'] === undefined;
+  const kept = isKept ? join(folder, `${basename(file)}-${process.version}`) : null;
   const code = kept === null ? undefined : readCode(kept, source);
   const script = new Script(source.toString('latin1'), { filename: file, cachedData: code });
   const program = script.runInThisContext() as (
@@ -35,15 +35,15 @@ export function startWarm(url: URL, folder: string | null): Program {
   const load = (name: string) => import(name.startsWith('.') ? new URL(name, url).href : name);
   program(module, builtin, load, url.href, dirname(file));
   const { main } = module.exports;
-  if (kept === null || (code !== undefined && script.cachedDataRejected === false)) return { main };
+  if (kept === null || (code !== undefined && script.cachedDataRejected === false)) return module.exports;
 
-  let isKept = false;
+  let isWritten = false;
   const keep = (): void => {
-    if (!isKept) writeCode(kept, source, script.createCachedData());
-    isKept = true;
+    if (!isWritten) writeCode(kept, source, script.createCachedData());
+    isWritten = true;
   };
   setTimeout(keep, keepAfterMs).unref();
-  return { main: (argv) => main(argv).finally(keep) };
+  return { ...module.exports, main: (argv) => main(argv).finally(keep) };
 }
 
 /** V8 knows its own version and flags, and sees neither another source of the same length nor damage. */
