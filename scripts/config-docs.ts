@@ -5,8 +5,10 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { knownProviders } from '../src/agent/models/resolve-model.ts';
 import { environmentName, flagName } from '../src/core/config.ts';
+import { toastParts } from '../src/core/own-words.ts';
 import type { Kind, SectionShape } from '../src/core/schema.ts';
 import { places, type Setting, settingTable } from '../src/core/settings.ts';
+import { textParts, texts } from '../src/core/texts.ts';
 
 const page = new URL('../docs/configuration.md', import.meta.url);
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable);
@@ -47,6 +49,11 @@ const leftOut: Readonly<Record<string, string>> = {
   'checks.NAME.files': 'the whole workspace',
   'todoChecks[].title': 'must be given',
   'todoChecks[].checks': '`[]`',
+  'texts.default': 'our words',
+  ...Object.fromEntries(texts.map(({ kind }) => [`texts.${kind}`, 'as `default`'])),
+  'toasts.default': 'our words',
+  'toasts.countdown': 'as `default`',
+  'toasts.end': 'as `default`',
 };
 
 const placeNames: Readonly<Record<(typeof places)[number], string>> = {
@@ -78,7 +85,35 @@ const notes: Readonly<Record<string, string>> = {
   checks:
     'Exactly one of `command`, `file`, `http` and `human` makes the kind; fields of another kind are an error. The whole check\ncomes from the strongest source that names it. What checks are for: [Checks](checks.md).',
   todoChecks: 'All entries that fit a title count.',
+  texts: `A text is a line or a list of lines, with parts in braces. A line whose parts are all empty is left out. What a part holds is
+quoted as in our own texts, and never read as a template.
+
+${partRows(textParts)}
+
+\`{marker}\`, \`{next}\` and \`{wayOut}\` must stay in every text, \`{reason}\` in those for \`default\`, \`failed-check\` and
+\`dropped-todos\`; \`checks-running\` needs only the marker. A text without them is refused when the settings are read. For example, in German:
+
+\`\`\`json
+{
+  "texts": {
+    "default": ["{marker} Stand: {progress}.", "{reason}", "Weiter mit {next}.", "{last}", "{wayOut}"],
+    "loop": ["{marker} Du drehst dich im Kreis. Geh es anders an: {next}.", "{wayOut}"]
+  },
+  "toasts": { "countdown": "Weiter in {seconds} s, {remaining} offen" }
+}
+\`\`\`
+
+\`untildone why\` shows the text that was sent. From a project’s file they count once you accepted them: whoever words these texts
+speaks to your agent. A program gives a function instead: [Words of your own](library.md#words-of-your-own).`,
+  toasts: `As for [\`texts\`](#texts); the title of a toast stays ours. \`{reason}\` must stay, in a countdown \`{seconds}\`.
+
+${partRows(toastParts)}`,
 };
+
+function partRows(parts: Readonly<Record<string, string>>): string {
+  const rows = Object.entries(parts).map(([name, holds]) => `| \`{${name}}\` | ${holds} |`);
+  return `| part | holds |\n|---|---|\n${rows.join('\n')}`;
+}
 
 function cell(text: string): string {
   return text.replaceAll('|', '\\|');
@@ -236,7 +271,7 @@ ${settings.flatMap(oldRow).join('\n')}
 
 ## Sections
 
-In \`context\`, \`iterations\` and \`tools\` a file may give any of the fields; the others keep their values.
+In \`context\`, \`iterations\`, \`tools\`, \`texts\` and \`toasts\` a file may give any of the fields; the others keep their values.
 
 ${settings.flatMap(sectionText).join('\n\n')}
 

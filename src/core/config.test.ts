@@ -350,7 +350,8 @@ describe('C1: precedence', () => {
     const merged = mergeSettings({});
     expect(merged.settings).toEqual(defaultSettings);
     const sections = ['context', 'iterations', 'tools', 'permissions', 'notify'];
-    const paths = settingPaths.filter((path) => !sections.includes(path));
+    // Own words have no default of their own.
+    const paths = settingPaths.filter((path) => !sections.includes(path) && !/^(texts|toasts)\./.test(path));
     expect(merged.origins).toEqual(Object.fromEntries(paths.map((path) => [path, 'default'])));
   });
 

@@ -156,7 +156,7 @@ export function flagName(path: string): string {
 }
 
 function words(path: string): readonly string[] {
-  return path.split(/\.|(?=[A-Z])/);
+  return path.split(/[.-]|(?=[A-Z])/);
 }
 
 const placeByVariable = placesBy(environmentName);
@@ -327,7 +327,8 @@ type Listed = Readonly<{ name: string; value?: string; summary: string }>;
 export function flagsFor(place: Setting['actsIn'][number] | 'everywhere'): readonly Listed[] {
   return [...places].flatMap(([path, { kind }]) => {
     const setting = kind as Setting;
-    const isLarge = /section|named/.test(kind.type === 'list' ? kind.of.type : kind.type);
+    const isLarge =
+      kind.type === 'either' || /section|named/.test(kind.type === 'list' ? kind.of.type : kind.type);
     if (isLarge || (place !== 'everywhere' && !setting.actsIn.includes(place))) return [];
     const name = `${setting.default === true ? 'no-' : ''}${flagName(path).slice(2)}`;
     const value = valueWord(kind);

@@ -82,6 +82,7 @@ describe('a continuation', () => {
       type: 'inject',
       epoch: driver.state.epoch,
       text: expect.any(String),
+      said: expect.objectContaining({ kind: 'standard', next: '“a”' }),
     });
     expect(answerOf(step)).toBeNull();
   });

@@ -4,7 +4,7 @@ import type { LedgerDraft } from './ledger.ts';
 import type { Policy } from './policy.ts';
 import type { Reason } from './rules.ts';
 import type { State } from './state.ts';
-import type { TextKind } from './texts.ts';
+import type { Continuation, TextKind } from './texts.ts';
 import type { Todo } from './todo.ts';
 
 /** How a turn settles, with the exit code of `untildone run`; 2 is wrong usage. */
@@ -62,12 +62,16 @@ export function momentToTell(
     : null;
 }
 
+/** `said`: of what the text of a continuation was made. */
+type Words = Readonly<{ text: string | null; said?: Continuation }>;
+
 /** Told hosts. The key of delivery is session + epoch. Without a text: the same again, from the outbox. */
-export type InjectCommand = Readonly<{ type: 'inject'; epoch: number; text: string | null }>;
+export type InjectCommand = Words & Readonly<{ type: 'inject'; epoch: number }>;
 
 /** Asked hosts. */
 export type AnswerCommand = Pick<Decision, 'answer' | 'epoch' | 'dueAt'> &
-  Readonly<{ type: 'answer'; text: string | null; message: string | null }>;
+  Words &
+  Readonly<{ type: 'answer'; message: string | null }>;
 
 export type RunChecksCommand = Readonly<{
   type: 'run-checks';

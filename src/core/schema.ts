@@ -31,8 +31,11 @@ type Shape = Readonly<
   | { type: 'line'; maximum: number }
   | { type: 'list'; of: Kind; maximum: number; unread?: boolean }
   | { type: 'nullable'; of: Kind }
-  /** A line or a list, told apart by the look of the value: a text is never a mistaken list. */
-  | { type: 'either'; of: readonly Kind[] }
+  /**
+   * A line or a list, told apart by the look of the value: a text is never a mistaken list. `refuses`: what else is wrong
+   * with one of the right shape.
+   */
+  | { type: 'either'; of: readonly Kind[]; refuses?: (value: unknown) => string | null }
   | ObjectShape
   | SectionShape
   /** Names that people choose, kept in lower case. */
@@ -180,7 +183,10 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
         type === 'list' ? Array.isArray(value) : typeof value === 'string';
       const meant = kind.of.find(isMeant);
       if (meant === undefined) break;
-      return readKind(meant, value, place);
+      const found = readKind(meant, value, place);
+      const wrong = kind.refuses?.(value) ?? null;
+      if (wrong !== null) report(place, wrong);
+      return found;
     }
     case 'list': {
       if (!Array.isArray(value) || value.length > kind.maximum) break;

@@ -36,7 +36,7 @@ describe('C1: the table of settings', () => {
     expectTypeOf<Settings>().toExtend<PartialSettings>();
     expectTypeOf<SettingsOfTable['mode']>().toEqualTypeOf<Settings['mode']>();
     expectTypeOf<keyof SettingsOfTable['agents'][string]>().toEqualTypeOf<keyof Settings['agents'][string]>();
-    expect(settingNames).toHaveLength(44);
+    expect(settingNames).toHaveLength(46);
   });
 
   it('C1: says of each setting where it acts; whoever adds one that acts everywhere says so here', () => {
@@ -68,6 +68,7 @@ describe('C1: the table of settings', () => {
         'singleInProgress',
         'countdownSeconds',
         'toastSeconds',
+        'toasts',
         'timerMaxAgeMinutes',
         'maxCost',
       ],
@@ -90,6 +91,8 @@ describe('C1: the table of settings', () => {
       singleInProgress: true,
       countdownSeconds: 2,
       toastSeconds: 0.9,
+      toasts: {},
+      texts: {},
       graceSeconds: 0.5,
       timerMaxAgeMinutes: 10,
       contextShare: 0.9,
@@ -162,7 +165,7 @@ describe('C1: the table of settings', () => {
     const fields = settingNames
       .filter((name) => name !== 'agents')
       .map((name) => fieldsIn(settingTable[name]));
-    expect(fields.filter((some) => Object.keys(some).length > 0)).toHaveLength(10);
+    expect(fields.filter((some) => Object.keys(some).length > 0)).toHaveLength(12);
     for (const { summary } of fields.flatMap((some) => Object.values(some)))
       expect(summary).toMatch(/^\S[^\n]{20,}\.$/);
   });

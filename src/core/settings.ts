@@ -1,5 +1,6 @@
 // Every setting, once (C1): types, reader, JSON Schema, environment names, flags and docs come from here. A time has its
 // unit at the end of its name: Seconds, or Minutes for what usually takes minutes. Fractions are fine.
+import { toastTemplates } from './own-words.ts';
 import { goOnPhrases, stopWords } from './phrases.ts';
 import {
   choice,
@@ -19,6 +20,7 @@ import {
   type Part,
   section,
 } from './schema.ts';
+import { textTemplates } from './texts.ts';
 
 /** Where a setting does something. `mcp`: in the todo tools that we serve. */
 export const places = ['run', 'claude-code', 'opencode', 'enforcer', 'mcp'] as const;
@@ -219,6 +221,13 @@ const ownSettings = {
   toastSeconds: renamed(
     { name: 'toastDuration', per: 1000 },
     perAgent(number(0, 60), 0.9, 'Seconds that each toast of the countdown is shown.', toldHosts),
+  ),
+  toasts: perAgent(toastTemplates, {}, 'Your own words for toasts, as templates.', toldHosts),
+  texts: perAgent(
+    textTemplates,
+    {},
+    'Your own words for what an agent is told when it is sent on, as templates.',
+    ['run', 'claude-code', 'opencode', 'enforcer'],
   ),
   graceSeconds: renamed(
     { name: 'gracePeriod', per: 1000 },

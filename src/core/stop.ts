@@ -2,6 +2,7 @@
 // end up here (G1).
 import { byEvent, type Command, type Decision, type Step, step } from './decision.ts';
 import type { EventOf } from './events.ts';
+import { ownToast } from './own-words.ts';
 import { PlanDraft } from './plan.ts';
 import type { Policy } from './policy.ts';
 import { type Reason, type RuleAnswer, type StopContext, stopRules, type Undelivered } from './rules.ts';
@@ -227,13 +228,14 @@ function lettingGo(context: StopContext, decision: Decision): Step {
 
 /** A skip settles nothing. */
 function settling(context: StopContext, decision: Decision): Step {
-  const { state, at } = context;
+  const { state, at, settings } = context;
   const { outcome, reason, sentence } = decision;
   const settled = outcome === null ? state.settled : { outcome, reason, at };
   const commands: Command[] = answerCommands(context, decision, 'let-go');
   if (state.descriptor.mode === 'told' && isNews(decision, state)) {
     const level = context.undelivered === null ? 'info' : 'warning';
-    const message = withOpenTodos(state, sentence);
+    const parts = { reason: sentence, outcome: outcome ?? '', ...openTodos(state) };
+    const message = ownToast(settings.toasts, 'end', parts) ?? withOpenTodos(state, sentence);
     commands.push({ type: 'notify', level, title: `untildone: ${outcome}`, message });
   }
   return decided(decision, { ...endTurn(state), settled }, commands);
@@ -242,12 +244,16 @@ function settling(context: StopContext, decision: Decision): Step {
 /** For the human: which they are, and how many more (S8). */
 const namedOpen = 5;
 
-function withOpenTodos({ plan }: State, sentence: string): string {
-  const open = plan.filter(isOpen);
-  if (open.length === 0) return sentence;
-  const named = open.slice(0, namedOpen).map(({ title }) => `“${oneLine(visibleLine(title), 80)}”`);
-  const more = open.length > namedOpen ? ` and ${open.length - namedOpen} more` : '';
-  return `${ended(sentence)} Open: ${named.join(', ')}${more}.`;
+function withOpenTodos(state: State, sentence: string): string {
+  const { open } = openTodos(state);
+  return open === '' ? sentence : `${ended(sentence)} Open: ${open}.`;
+}
+
+function openTodos({ plan }: State) {
+  const all = plan.filter(isOpen);
+  const named = all.slice(0, namedOpen).map(({ title }) => `“${oneLine(visibleLine(title), 80)}”`);
+  const more = all.length > namedOpen ? ` and ${all.length - namedOpen} more` : '';
+  return { remaining: all.length, open: named.join(', ') + more };
 }
 
 /** For the human everything is, but a plain done, their own abort, and skips (C4). */
@@ -300,10 +306,11 @@ function continuing(context: StopContext): Step {
   };
   // C2: only recorded; an asked host is answered as if we were not there.
   if (observed) return decided(decision, endTurn(state), answerCommands(context, decision, 'let-go'));
-  const words = continuationText(text, { ...context, next, level });
+  const said = continuationText(text, { ...context, next, level });
+  const words = { text: said.text, said };
   const command: Command = isTold
-    ? { type: 'inject', epoch, text: words }
-    : { type: 'answer', answer: 'continue', epoch, text: words, message: null, dueAt: null };
+    ? { type: 'inject', epoch, ...words }
+    : { type: 'answer', answer: 'continue', epoch, ...words, message: null, dueAt: null };
   const challenged = kind === 'bulk-claim' ? dueChallenge(context) : null;
   const counted = countContinuation(counters, kind, stop);
   const name = (todo: Todo): Todo => ({ ...todo, droppedNamedAt: at });

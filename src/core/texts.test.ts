@@ -19,7 +19,7 @@ const jobs = [{ id: 'job-1', kind: 'shell', description: 'npm run dev' }] as con
 
 function worded(kind: TextKind, level: number, context: StopContext, next: readonly Todo[]): string {
   const text = texts.find((known) => known.kind === kind) ?? texts[0];
-  return continuationText(text, { ...context, next, level });
+  return continuationText(text, { ...context, next, level }).text;
 }
 
 function textFor(

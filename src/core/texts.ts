@@ -1,7 +1,11 @@
-// The words of a continuation: the first text that applies is sent (E6, V9). What comes from todos or tools is quoted:
-// it can neither pose as an instruction nor close a tag.
+// The words of a continuation: the first text that applies is sent (E6, V9), in our words or the user's own. What comes from
+// todos or tools is quoted: it can neither pose as an instruction nor close a tag.
+import { messageOf } from './error.ts';
+import { render, template } from './own-words.ts';
+import { excerpt } from './problem.ts';
 import type { StopContext } from './rules.ts';
 import { oneLine, quoteForModel } from './safe-text.ts';
+import { section } from './schema.ts';
 import { callsSinceMessage, claimsWaitedFor, dueChallenge, goalFailed, unnamedJobs } from './settlement.ts';
 import { openCount, planSize } from './state.ts';
 import { isOpen, isUnnamedDrop, type Todo } from './todo.ts';
@@ -126,44 +130,119 @@ export function pickText(context: StopContext): Text {
   return texts.find(({ applies }) => applies(context)) ?? standard;
 }
 
-/** While only checks are missing there is nothing to go on with. */
-export function continuationText({ kind, lines }: Text, context: TextContext): string {
+/** Of which every text is made; what each one holds, for people. */
+export const textParts = {
+  marker: `the words by which people and tools know such a text, [${continuationMarker}]`,
+  progress: 'how far the plan is: 3/5 completed, 2 remaining',
+  reason: 'why this kind of text is sent, such as what a failed check printed; sometimes empty',
+  next: 'the next todo in quotes, with when it is done and who does it, if that is known; empty if none is open',
+  last: 'what the system will do without progress; empty before the last reminder',
+  wayOut: 'what the agent does if it cannot go on',
+};
+type PartName = keyof typeof textParts;
+
+/** What is said, part by part; `text` is the whole in our words or those of the settings. */
+export type Continuation = Readonly<Record<PartName | 'text', string> & { kind: TextKind }>;
+
+/** A program's own words. It answers at once and may be asked twice. */
+export type OwnTexts = (said: Continuation) => string;
+
+const ownWords = [
+  '{marker} {progress}.',
+  '{reason}',
+  'Go on with the next todo: {next}.',
+  '{last}',
+  'Do not ask whether to go on. Mark each todo as soon as it is finished; do not stop until all are done. {wayOut}',
+];
+
+/** What must stay in anyone's words. */
+function keptParts(kind: TextKind | 'default'): readonly PartName[] {
+  if (kind === 'checks-running') return ['marker'];
+  const kept = ['marker', 'next', 'wayOut'] as const;
+  // Only the reason names what was dropped or what failed, and we go by its having been named (P3, V1).
+  return ['default', 'dropped-todos', 'failed-check'].includes(kind) ? [...kept, 'reason'] : kept;
+}
+
+/** A text of the settings for each kind; `default` is for all that have none. */
+export const textTemplates = section(
+  Object.fromEntries(
+    [{ kind: 'default', sentence: 'Every text that has no words of its own.' } as const, ...texts].map(
+      ({ kind, sentence }) => [kind, template(sentence, textParts, keptParts(kind))],
+    ),
+  ) as Readonly<Record<TextKind | 'default', ReturnType<typeof template>>>,
+);
+
+export function continuationText({ kind, lines }: Text, context: TextContext): Continuation {
   const isReminder = kind === 'standard' || kind === 'failed-check';
-  const rest = [nextLine(context), isReminder ? lastLine(context) : '', closing(context)];
-  const all = [firstLine(context), lines(context), kind === 'checks-running' ? [] : rest].flat();
-  return all.filter((line) => line !== '').join('\n');
+  // While only checks are missing there is nothing to go on with.
+  const goesOn = kind !== 'checks-running';
+  const reason = [lines(context)].flat();
+  const parts = {
+    marker: `[${continuationMarker}]`,
+    progress: progressPart(context),
+    reason: reason.filter((line) => line !== '').join('\n'),
+    next: goesOn ? nextPart(context) : '',
+    last: isReminder ? lastPart(context) : '',
+    wayOut: goesOn ? wayOutPart(context) : '',
+  };
+  const { texts: own } = context.settings;
+  return { kind, ...parts, text: render(own[kind] ?? own.default ?? ownWords, parts) };
+}
+
+/** A program's function that fails no stop: where it fails itself, the human is told once, and `said.text` is sent. */
+export function checkedTexts(own: OwnTexts, tell: (sentence: string) => void): OwnTexts {
+  let isTold = false;
+  return (said) => {
+    const { text = said.text, wrong = null } = ask(own, said);
+    if (wrong === null || isTold) return text;
+    isTold = true;
+    tell(`texts: ${wrong}; our own text was sent.`);
+    return text;
+  };
+}
+
+function ask(own: OwnTexts, said: Continuation): Readonly<{ text?: string; wrong?: string }> {
+  try {
+    const text: unknown = own(said);
+    // Safe: a promise comes too late, and so does its failure.
+    if (text instanceof Promise) text.catch(() => {});
+    if (typeof text !== 'string') return { wrong: `the function must return a text, got ${excerpt(text)}` };
+    const lost = keptParts(said.kind).find((name) => !text.includes(said[name]));
+    return lost === undefined ? { text } : { wrong: `what it returned for ${said.kind} lacks ${lost}` };
+  } catch (error) {
+    // Safe: the human is told, and the agent gets our text.
+    return { wrong: oneLine(messageOf(error), 300) };
+  }
 }
 
 export function describeText({ kind, sentence }: Text, level: number): string {
   return kind === 'standard' ? sentence.replace(/\.$/, ` (reminder ${level} of 3).`) : sentence;
 }
 
-function firstLine({ counts }: StopContext): string {
+function progressPart({ counts }: StopContext): string {
   const total = planSize(counts);
   const open = openCount(counts);
   const blocked = counts.blocked > 0 ? `, ${counts.blocked} blocked` : '';
-  return `[${continuationMarker}] ${total - open - counts.blocked}/${total} completed, ${open} remaining${blocked}.`;
+  return `${total - open - counts.blocked}/${total} completed, ${open} remaining${blocked}`;
 }
 
-function nextLine({ next: [todo], state }: TextContext): string {
+function nextPart({ next: [todo], state }: TextContext): string {
   if (todo === undefined) return '';
   const { title, completionCriteria, agentType } = todo;
   const { delegate } = state.descriptor.tools;
-  const wanted = completionCriteria === null ? '' : ` It is done when: ${quoteForModel(completionCriteria)}.`;
+  const wanted = completionCriteria === null ? '' : `. It is done when: ${quoteForModel(completionCriteria)}`;
   const worker =
     agentType === null || delegate === undefined
       ? ''
-      : ` It goes to the worker ${quoteForModel(agentType, 40)}: call ${delegate}.`;
-  return `Go on with the next todo: ${quoteForModel(title)}.${wanted}${worker}`;
+      : `. It goes to the worker ${quoteForModel(agentType, 40)}: call ${delegate}`;
+  return `${quoteForModel(title)}${wanted}${worker}`;
 }
 
-function closing({ state }: StopContext): string {
+function wayOutPart({ state }: StopContext): string {
   const { pause } = state.descriptor.tools;
-  const wayOut =
-    pause === null
-      ? 'If that is impossible, say in one sentence what only a human can provide.'
-      : `If that is impossible, needs a human, or you were asked for a part only, call ${pause} with the reason.`;
-  return `Do not ask whether to go on. Mark each todo as soon as it is finished; do not stop until all are done. ${wayOut}`;
+  return pause === null
+    ? 'If that is impossible, say in one sentence what only a human can provide.'
+    : `If that is impossible, needs a human, or you were asked for a part only, call ${pause} with the reason.`;
 }
 
 function staleListLine({ state: { progress } }: StopContext): string {
@@ -178,7 +257,7 @@ function unchangedLine({ state, level }: TextContext): string {
   return `Since ${times} ${moved}no todo was finished, no check passed and no new state of the workspace appeared. Do one concrete step with a tool now; a todo that cannot be done is blocked with its reason.`;
 }
 
-function lastLine({ counts, level }: TextContext): string {
+function lastPart({ counts, level }: TextContext): string {
   return level === 3
     ? `This is the last reminder: without progress the system ends the run as stagnant and shows the human the ${openCount(counts)} open todos.`
     : '';

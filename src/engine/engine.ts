@@ -4,6 +4,7 @@ import type { AnswerCommand, Decision, PlanReply, RunChecksCommand, Step } from 
 import { type Event, parseEvent } from '../core/events.ts';
 import { findDamage, type HashFunction, linkEntry } from '../core/ledger.ts';
 import { createState, type State } from '../core/state.ts';
+import type { OwnTexts } from '../core/texts.ts';
 import type { Checker, Clock, Identifiers, ToldHost } from './host.ts';
 import { type CurrentPolicy, createPolicies } from './policy.ts';
 import type { Loaded, OutboxRow, Rows, Saved, Store } from './store.ts';
@@ -17,6 +18,8 @@ export type EngineOptions = Readonly<{
   policy: CurrentPolicy;
   host?: ToldHost;
   checker?: Checker;
+  /** Instead of our words. Must not throw: it is asked within a transaction. */
+  texts?: OwnTexts;
   /** For crash tests. */
   trace?: (point: EnginePoint) => void;
   /** After each commit, before anything is performed. */
@@ -142,8 +145,18 @@ export function createEngine(options: EngineOptions, performer: Performer) {
       if (damage !== null && loaded.state.recordBroken === null)
         step = decide({ ...governed, recordBroken: damage }, event, policy);
     }
-    note(step, event, save);
+    note(reworded(step), event, save);
     return true;
+  }
+
+  /** Before it is noted: what was sent is on the record, whoever worded it. */
+  function reworded(step: Step): Step {
+    const { texts } = options;
+    if (texts === undefined) return step;
+    const commands = step.commands.map((command) =>
+      'said' in command ? { ...command, text: texts(command.said) } : command,
+    );
+    return { ...step, commands };
   }
 
   function note(step: Step, event: Event, save: Save): void {

@@ -3,6 +3,7 @@
 import { type Decision, momentToTell } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { AgentDescriptor, Event, EventOf, SessionDescriptor } from '../core/events.ts';
+import { ownToast } from '../core/own-words.ts';
 import { isSameList, type ListedTodo, writtenItems } from '../core/reconcile.ts';
 import { settingsForAgent } from '../core/settings.ts';
 import { isOnItsWay, type Session, type State, unknownHost } from '../core/state.ts';
@@ -400,16 +401,17 @@ function createToasts({ clock, policy, host, onError }: ToldRuntimeOptions) {
     const seconds = Math.ceil((dueAt - clock.now()) / second);
     if (countdown === undefined || seconds <= 0) return;
     const { session } = countdown;
-    const { settings } = policy(session);
-    const { countdownSeconds, toastSeconds } = settingsForAgent(settings, session.agent.name);
+    const own = settingsForAgent(policy(session).settings, session.agent.name);
     const open = session.plan.filter(isOpen).length;
-    const message = `Resuming in ${seconds} s, ${open} ${open === 1 ? 'todo' : 'todos'} remaining`;
-    const durationMs = Math.round(toastSeconds * 1000);
+    const reason = `Resuming in ${seconds} s`;
+    const ours = `${reason}, ${open} ${open === 1 ? 'todo' : 'todos'} remaining`;
+    const message = ownToast(own.toasts, 'countdown', { reason, seconds, remaining: open }) ?? ours;
+    const durationMs = Math.round(own.toastSeconds * 1000);
     const toast = { title: 'Todos remain', message, level: 'warning', durationMs } as const;
     // Safe: the countdown is in the store.
     host.notify(session, toast).catch(onError);
     // A long wait is told once, and counts down at its end.
-    const before = Math.min(seconds - 1, Math.max(1, Math.ceil(countdownSeconds)));
+    const before = Math.min(seconds - 1, Math.max(1, Math.ceil(own.countdownSeconds)));
     if (before >= 1) countdown.cancel = clock.wake(dueAt - before * second, () => tick(id, dueAt));
   }
 

@@ -8,6 +8,7 @@ import type { Policy } from '../core/policy.ts';
 import { excerpt } from '../core/problem.ts';
 import { settingsForAgent } from '../core/settings.ts';
 import { createState, type State, spokeAt, unknownHost } from '../core/state.ts';
+import { checkedTexts } from '../core/texts.ts';
 import { frozenPolicy } from '../engine/policy.ts';
 import { createRuntime } from '../engine/runtime.ts';
 import { ownSession } from '../engine/session-owner.ts';
@@ -45,6 +46,7 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   let last: Decision | null | undefined;
   const runtime = createRuntime({
     ...parts,
+    ...(options.texts && { texts: checkedTexts(options.texts, noticeLater(options)) }),
     policy: () => policy,
     watch(now, events, decisions) {
       state = now;
@@ -162,6 +164,11 @@ function tellDecision({ onDecision, onNotice }: OpenedOptions, decision: Decisio
     // Safe: the decision stands and is on the record; what the program makes of it is its own.
     onNotice(`onDecision: ${messageOf(error)}`);
   }
+}
+
+/** Not within the transaction in which a text is asked for: what the program does then is its own. */
+function noticeLater({ onNotice }: OpenedOptions) {
+  return (sentence: string) => void setImmediate(() => onNotice(sentence));
 }
 
 /** What is not known of the agent is what a plain one has: it may write, and nobody sees its tools. */

@@ -6,9 +6,10 @@ import { validateConfig } from '../core/config.ts';
 import type { Decision } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
-import { excerpt, joinPath, problemSentence } from '../core/problem.ts';
+import { excerpt, problemSentence } from '../core/problem.ts';
 import { identifier, type Kind, list, read, section, taken } from '../core/schema.ts';
 import type { PartialSettings } from '../core/settings.ts';
+import type { OwnTexts } from '../core/texts.ts';
 import type { Checker, Clock, Identifiers } from '../engine/host.ts';
 import type { Environment } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
@@ -37,6 +38,8 @@ export interface SessionOptions {
   readonly signal?: AbortSignalLike;
   /** Each one: every continuation, wait and end. */
   readonly onDecision?: (decision: Decision) => void;
+  /** Your own words for a continuation; what must stay in them is checked. Default: ours, or those of the settings. */
+  readonly texts?: OwnTexts;
   /** What the human should know. Default: a warning of the process. */
   readonly onNotice?: (sentence: string) => void;
   /** Instead of the settings and checks in files. */
@@ -57,6 +60,7 @@ const anything = taken((value) => value);
 const optionTable = section({
   ...{ goal: words, directory: words, id: identifier, checks: list(words) },
   ...{ settings: anything, store: anything, signal: anything, onDecision: anything, onNotice: anything },
+  texts: anything,
   ...{ policy: anything, checker: anything, clock: anything, identifiers: anything, environment: anything },
 });
 
@@ -76,7 +80,7 @@ export function readSessionOptions(given: SessionOptions) {
   const known = Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== undefined));
   const fields = read(optionTable, known, 1);
   if (!fields.ok) throw wrong(fields.problems.map(problemSentence).join('; '));
-  for (const name of ['onDecision', 'onNotice'] as const)
+  for (const name of ['onDecision', 'onNotice', 'texts'] as const)
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw wrongValue(name, 'a function', given[name]);
   for (const [name, [expected, method]] of Object.entries(shapes))
@@ -99,7 +103,7 @@ export function readSessionOptions(given: SessionOptions) {
   };
 }
 
-const settingPath = (path: string) => (path.startsWith('[') ? `settings${path}` : joinPath('settings', path));
+const settingPath = (path: string) => `settings${/^(\[|$)/.test(path) ? '' : '.'}${path}`;
 const wrong = (sentence: string) => new UntildoneError('usage', `openSession: ${sentence}`);
 const wrongValue = (path: string, expected: string, value: unknown) =>
   wrong(`${path}: must be ${expected}, got ${excerpt(value)}`);

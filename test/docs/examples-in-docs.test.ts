@@ -222,6 +222,16 @@ describe('the guides, played', () => {
     expect(code).toBe(0);
   });
 
+  it('E6: the program of docs/library.md with words of its own prints them', async () => {
+    const file = await programOf('docs/library.md', 'words.mjs');
+    const env = { HOME: join(scratch, 'library-home') };
+    const { code, output } = await run(`"${process.execPath}" --no-warnings "${file}"`, scratch, env);
+    expect(output).toMatch(
+      /^\[TODO CONTINUATION\] Stand: 0\/1 completed, 1 remaining\.\nWeiter mit “Write the parser”/u,
+    );
+    expect(code).toBe(0);
+  });
+
   it('first-use 27: the program of docs/library.md with the guard never shows the early "All done!"', async () => {
     const early = script('quits-early', [
       plan('Write the parser', 'Write its test'),

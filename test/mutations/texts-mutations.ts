@@ -75,8 +75,8 @@ export const textsMutations = mutationsOf({
       why: 'the plan is not given again',
     },
     'text-title-raw': {
-      find: 'Go on with the next todo: ${quoteForModel(title)}.',
-      replace: 'Go on with the next todo: ${title}.',
+      find: 'return `${quoteForModel(title)}${wanted}',
+      replace: 'return `${title}${wanted}',
       why: 'a title poses as an instruction',
     },
     'text-criteria-raw': {
@@ -110,8 +110,8 @@ export const textsMutations = mutationsOf({
       why: "a test's output speaks in our voice",
     },
     'text-marker': {
-      find: 'return `[${continuationMarker}] ',
-      replace: 'return `[] ',
+      find: 'marker: `[${continuationMarker}]`,',
+      replace: "marker: '',",
       why: 'people cannot tell our texts',
     },
     'text-counts': {
@@ -135,9 +135,24 @@ export const textsMutations = mutationsOf({
       why: 'work that the list does not show goes unnoticed',
     },
     'text-pause-named': {
-      find: "pause === null\n      ? 'If that is impossible, say",
-      replace: "true\n      ? 'If that is impossible, say",
+      find: "return pause === null\n    ? 'If that is impossible, say",
+      replace: "return true\n    ? 'If that is impossible, say",
       why: 'the way out is not named',
+    },
+    'own-text-without-marker': {
+      find: "const kept = ['marker', 'next', 'wayOut'] as const;",
+      replace: "const kept = ['next', 'wayOut'] as const;",
+      why: 'people cannot tell a text in a user’s own words',
+    },
+    'own-text-without-next': {
+      find: "const kept = ['marker', 'next', 'wayOut'] as const;",
+      replace: "const kept = ['marker', 'wayOut'] as const;",
+      why: 'a user’s own words leave out what to go on with',
+    },
+    'own-text-without-way-out': {
+      find: "const kept = ['marker', 'next', 'wayOut'] as const;",
+      replace: "const kept = ['marker', 'next'] as const;",
+      why: 'a user’s own words leave the agent no way out',
     },
     'text-all-titles': {
       find: 'todos.slice(0, namedTitles)',
@@ -158,6 +173,14 @@ export const textsMutations = mutationsOf({
       find: ".replaceAll('<', '‹')",
       replace: '',
       why: "a test's output closes our tags",
+    },
+  },
+  'src/core/own-words.ts': {
+    'own-text-expanded-again': {
+      find: "line.replace(part, () => used.shift() ?? '')",
+      replace:
+        "line.replace(part, () => used.shift() ?? '').replace(part, (_all, name) => String(parts[name] ?? ''))",
+      why: 'a title is read as a template',
     },
   },
   'src/core/rules.ts': {

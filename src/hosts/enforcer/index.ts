@@ -6,6 +6,7 @@ import { UntildoneError } from '../../core/error.ts';
 import { problemSentence } from '../../core/problem.ts';
 import { endsInQuestion, oneLine } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
+import { checkedTexts } from '../../core/texts.ts';
 import { isOpen } from '../../core/todo.ts';
 import { createIdentifiers, systemClock } from '../../engine/system.ts';
 import type { Told, ToldAdapter } from '../told.ts';
@@ -72,6 +73,9 @@ export function createEnforcer(options: EnforcerOptions) {
     ...{ name, prefix: `${name}:`, instance: name, clock, environment, checker, onError },
     ...{ identifiers: createIdentifiers(clock), store: options.store, watch },
     ...{ directory, flags, rereads: true, own: createMemory, adapter: ({ id }) => of(id) },
+    ...(options.texts && {
+      texts: checkedTexts(options.texts, (why) => onError(new UntildoneError('usage', why))),
+    }),
     // It switches the enforcer off, and is told once (C1).
     onProblem: (sentences) => onError(new UntildoneError('invalid-config', sentences.join('; '))),
   });

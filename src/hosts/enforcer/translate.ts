@@ -4,6 +4,7 @@ import { UntildoneError } from '../../core/error.ts';
 import { access, type SessionDescriptor, stopEnd, type ToolAccess } from '../../core/events.ts';
 import { type Kind, optional, read, taken, type Variant, variant } from '../../core/schema.ts';
 import type { PartialSettings } from '../../core/settings.ts';
+import type { OwnTexts } from '../../core/texts.ts';
 import type { Checker, Clock, ToldHost } from '../../engine/host.ts';
 import type { Environment } from '../../engine/policy.ts';
 import type { OutboxRow, Store } from '../../engine/store.ts';
@@ -68,6 +69,8 @@ export type EnforcerOptions = Readonly<{
   tools?: { readonly pause?: string; readonly verify?: string };
   /** A wrong one throws at once. */
   settings?: PartialSettings;
+  /** Your own words for a continuation; what must stay in them is checked. */
+  texts?: OwnTexts;
   directory?: string;
   store?: Store;
   /** Absent: nothing ends better than claimed. */
