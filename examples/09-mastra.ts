@@ -1,19 +1,18 @@
 // 09: an agent of Mastra, called again with the whole history until it may stop.
 // Run it, after npm run build, with: node_modules/.bin/node examples/09-mastra.ts (or npm run examples)
-import { createOpenAI } from '@ai-sdk/openai';
 import { Agent } from '@mastra/core/agent';
 import { openSession } from 'untildone';
-import { untilDone } from 'untildone/mastra';
+import { todoTools, untilDone } from 'untildone/mastra';
 import { complete, plan, say, script, startScriptedModel } from 'untildone/scripted-model';
 
 const story = [plan('Move the tests', 'Run them'), complete('Move the tests'), say('All done!')];
 const later = [complete('Run them'), say('Both todos are finished.')];
 const server = await startScriptedModel({ scripts: [script('example', [...story, ...later])] });
-// A name such as 'openai/gpt-5' will do; Mastra's types do not know the newest providers of the AI SDK.
-const model = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: 'any' }).chat('example') as never;
+// In your program a name such as 'openai/gpt-5'.
+const model = { id: 'any/example', url: `${server.url}/v1`, apiKey: 'any' } as const;
 
 const session = await openSession({ goal: 'migrate the tests', store: ':memory:' });
-const agent = new Agent({ id: 'a', name: 'a', instructions: 'Work.', model, tools: session.tools as never });
+const agent = new Agent({ id: 'a', name: 'a', instructions: 'Work.', model, tools: todoTools(session) });
 const { text } = await untilDone(session, agent);
 console.log(`${server.requests.length} calls of the model, then: ${text}`);
 console.log(`${session.outcome}: ${(await session.why())?.sentence}`);

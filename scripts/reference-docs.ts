@@ -1,4 +1,4 @@
-// Writes docs/reference from the code: commands (what --help prints), rules, outcomes, events of a session. The pages
+// Writes docs/reference from the code: commands (what --help prints), rules, outcomes, events, the library. The pages
 // cannot say anything else; an outcome or an event without a sentence here stops the script.
 // Usage: npm run docs:reference
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { type EventType, eventTypes } from '../src/core/events.ts';
 import { stopRules } from '../src/core/rules.ts';
 import { texts } from '../src/core/texts.ts';
 import { systemClock } from '../src/engine/system.ts';
+import { libraryPage } from './library-reference.ts';
 
 const folder = new URL('../docs/reference/', import.meta.url);
 const written = 'This page is written by `npm run docs:reference`.';
@@ -249,6 +250,7 @@ export async function referencePages(): Promise<Readonly<Record<string, string>>
     'rules.md': rulesPage(),
     'outcomes.md': outcomesPage(),
     'events.md': eventsPage(),
+    'library.md': libraryPage(written),
   };
 }
 

@@ -19,7 +19,7 @@ describe('docs', () => {
     expect(read('docs/hosts/README.md'), 'run npm run docs:hosts').toBe(hostDocs());
   });
 
-  it('C1: the reference says what the code says: commands, rules, outcomes, events', async () => {
+  it('C1: the reference says what the code says: commands, rules, outcomes, events, the library', async () => {
     for (const [name, text] of Object.entries(await referencePages())) {
       expect(read(`docs/reference/${name}`), 'run npm run docs:reference').toBe(text);
     }

@@ -28,6 +28,7 @@ export const menu: readonly Group[] = [
     '/reference/outcomes': 'Outcomes and exit codes',
     '/reference/rules': 'Rules',
     '/reference/events': 'Events of a session',
+    '/reference/library': 'The library, name by name',
     '/run-events': 'Events of a run (NDJSON)',
     '/checks': 'Checks',
     '/plan-files': 'Plan files',

@@ -29,7 +29,10 @@ const endingWaits: ReadonlySet<EventType> = new Set([
   'wait-ended',
 ]);
 
-/** Events count in order of arrival: an older one happens when the last one did. */
+/**
+ * The next state, what to do, and for a stop attempt the decision; it does nothing itself. Events count in order of arrival: an
+ * older one happens when the last one did.
+ */
 export function decide(state: State, event: Event, policy: Policy): Step {
   if (!Object.hasOwn(reducers, event.type)) {
     const shown = JSON.stringify(event.type)?.slice(0, 80);

@@ -18,6 +18,7 @@ export const exitCodes = {
   aborted: 130,
   failed: 1,
 } as const;
+/** How the work settled. */
 export type Outcome = keyof typeof exitCodes;
 export const outcomes = Object.keys(exitCodes) as readonly Outcome[];
 
@@ -25,6 +26,7 @@ export type Answer = 'continue' | 'wait' | 'let-go';
 /** What a rule looked at, for `why` (V6). */
 export type Inputs = Readonly<Record<string, string | number | boolean | null>>;
 
+/** The answer to one stop attempt: what was decided, by which rule, and on which numbers. */
 export type Decision = Readonly<{
   answer: Answer;
   reason: Reason | 'continue';

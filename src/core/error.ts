@@ -1,5 +1,6 @@
 // The one error class, for broken promises such as a full disk, and the value for a refusal. `code` may be matched.
 
+/** What went wrong, for programs; the message is for people. */
 export type ErrorCode =
   | 'store-newer'
   | 'store-corrupt'
@@ -14,6 +15,7 @@ export type ErrorCode =
   | 'session-taken'
   | 'usage';
 
+/** Every error that this package throws on purpose: a stable `code`, and one sentence. */
 export class UntildoneError extends Error {
   readonly code: ErrorCode;
 

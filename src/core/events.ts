@@ -313,6 +313,7 @@ export type EventBase = Values<typeof base>;
 export type EventOf<Type extends EventType> = {
   [T in Type]: EventBase & { readonly type: T } & Values<Table[T]>;
 }[Type];
+/** One thing that happened to a session. */
 export type Event = EventOf<EventType>;
 
 /** Before it has its id, time and session. */
@@ -342,6 +343,7 @@ export type ParsedEvent = Readonly<{ ok: true; event: Event }> | Readonly<{ ok: 
 
 const kinds = new Map(Object.entries(eventTable).map(([type, own]) => [type, object({ ...base, ...own })]));
 
+/** Reads an event from outside: the event, or one sentence that names the wrong field. */
 export function parseEvent(value: unknown): ParsedEvent {
   try {
     if (!isObject(value)) return refuse(`An event must be an object, got ${excerpt(value)}.`);

@@ -3,6 +3,7 @@ import { type CheckSpec, goalCheckIds, readCheckSettings } from './check-specs.t
 import type { Problem } from './problem.ts';
 import type { Settings } from './settings.ts';
 
+/** What counts for a turn: settings and checks as they were when the human spoke. */
 export type Policy = Readonly<{
   settings: Settings;
   goalChecks: readonly string[];

@@ -61,6 +61,7 @@ function wait(sentence: string, inputs: Inputs, dueAt: number | null = null): Ru
   return { answer: 'wait', sentence, inputs, outcome: null, dueAt, runsChecks: false };
 }
 
+/** The rules that a stop attempt runs down, in their order; the first that answers wins. */
 export const stopRules = [
   // Whose session is this: switched off, not ours, or an agent that must never be continued (G2, G4)?
   rule('disabled', 'Is untildone switched off for this agent?', ({ settings, state }) => {
@@ -389,6 +390,7 @@ export const stopRules = [
   }),
 ] as const;
 
+/** The name of the rule that answered, such as `nothing-open`. */
 export type Reason = (typeof stopRules)[number]['name'];
 
 function judgesGoal({ descriptor }: State): boolean {

@@ -460,8 +460,9 @@ export const settingTable = {
 export const configKind = section(settingTable);
 
 type Table = typeof settingTable;
-/** Names that people choose (agents, checks …) are in lower case. */
+/** All settings, with their defaults filled in. Names that people choose (agents, checks …) are in lower case. */
 export type Settings = { readonly [Name in keyof Table]: Table[Name]['default'] };
+/** Settings as `untildone.json` has them: any of them, by name. */
 export type PartialSettings = Infer<typeof configKind>;
 export type ContextSettings = Settings['context'];
 export type CheckSettings = Pick<Settings, 'checks' | 'goal' | 'todoChecks' | 'protect' | 'allowChecks'>;
@@ -470,6 +471,7 @@ export type CheckSetting = Infer<typeof check>;
 
 export const settingNames = Object.keys(settingTable) as readonly (keyof Settings)[];
 
+/** What holds where nobody says anything else. */
 export const defaultSettings: Settings = Object.freeze(
   Object.fromEntries(settingNames.map((name) => [name, frozen(settingTable[name].default)])),
 ) as unknown as Settings;

@@ -143,6 +143,7 @@ type Later = Readonly<{
 type Frozen<T> = { readonly [Name in keyof T]: Frozen<T[Name]> };
 export interface Session extends Frozen<ReturnType<typeof newSession>>, Later {}
 
+/** A stored session (not the `Session` of `openSession`) and its whole plan, as one value. */
 export interface State extends Session {
   /** Ranks rise along it. */
   readonly plan: readonly Todo[];
@@ -164,7 +165,7 @@ export const unknownHost: SessionDescriptor = {
 
 export const unknownAgent: AgentDescriptor = { name: null, canWrite: 'unknown', model: null, variant: null };
 
-/** Without a descriptor a session counts as read-only: unknown is never continued. */
+/** The state before the first event. Without a descriptor a session counts as read-only: unknown is never continued. */
 export function createState(id: string, at: number): State {
   return { ...newSession(id, at), plan: [] };
 }

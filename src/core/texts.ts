@@ -10,7 +10,7 @@ import { callsSinceMessage, claimsWaitedFor, dueChallenge, goalFailed, unnamedJo
 import { openCount, planSize } from './state.ts';
 import { isOpen, isUnnamedDrop, type Todo } from './todo.ts';
 
-/** For people and other tools; we never rely on it ourselves (E6). */
+/** Begins each text that sends an agent on, for people and other tools; we never rely on it ourselves (E6). */
 export const continuationMarker = 'TODO CONTINUATION';
 
 /** Nobody would read more. */

@@ -51,6 +51,7 @@ export const plainTodo = {
   endedIn: null as number | null,
 };
 
+/** One todo of the plan: what it says, how it stands, and what supports that. */
 export type Todo = Readonly<typeof plainTodo> &
   Readonly<{
     id: string;

@@ -6,6 +6,7 @@ import type { Event, EventOf } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Session, State } from '../core/state.ts';
 
+/** The time, and wake-ups; tests give a simulated one. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -41,7 +42,7 @@ export interface ToldHost {
   ): Promise<void>;
 }
 
-/** Each result is reported as an event. For a stop attempt (`stop`) what has gone stale is run again too. */
+/** Runs checks. Each result is reported as an event. For a stop attempt (`stop`) what has gone stale is run again too. */
 export interface Checker {
   run(
     session: State,

@@ -125,6 +125,7 @@ type QueueChange<T> = Pick<Additions, 'evidence'> &
 
 type LeaseRequest = Readonly<{ name: string; holder: string; now: number; until: number }>;
 
+/** Where sessions are kept: each step loads, applies a function and saves, in one transaction. */
 export interface Store {
   /**
    * Saves what `apply` makes of what it loads, and never of an older load. `apply` is synchronous, changes nothing outside

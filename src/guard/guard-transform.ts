@@ -18,15 +18,17 @@ export type StepFacts = Readonly<{
   question: boolean;
 }>;
 
+/** What is known about the step with which the agent wants to stop. */
 export type StopFacts = StepFacts &
   Readonly<{
     /** Of this stop, from 1: a step that worked with tools, or a release, ends it. */
     attempt: number;
   }>;
 
+/** Shows what was held back, or sends the agent back with a reminder. */
 export type StopAnswer = Readonly<{ answer: 'release' } | { answer: 'retry'; reminder: string }>;
 
-/** No question may change the plan. */
+/** What the guard asks, and whom it tells. No question may change the plan. */
 export interface GuardTransformOptions<Part extends PartLike> {
   /** Asked at the start of a step and before the decision (G5). */
   hasOpenTodos(): boolean | Promise<boolean>;
@@ -50,6 +52,7 @@ export interface GuardTransformOptions<Part extends PartLike> {
   onFailure?(cause: unknown): void;
 }
 
+/** The guard as an `experimental_transform` of the AI SDK. */
 export function toTransform<Tools extends ToolSet>(
   options: GuardTransformOptions<TextStreamPart<Tools>>,
 ): StreamTextTransform<Tools> {
@@ -64,6 +67,7 @@ export function toTransform<Tools extends ToolSet>(
 
 const release: StopAnswer = { answer: 'release' };
 
+/** The guard over any stream of parts: hand it each part, and it emits what may be shown. */
 export function createGuard<Part extends PartLike>(options: GuardTransformOptions<Part>) {
   const { maxAttempts = 2 } = options;
   const reminders = new Set<unknown>();

@@ -1,5 +1,4 @@
 // `untildone/guard`: the in-turn guard for streams that someone else runs: any parts, or as a transform of the AI SDK.
-export { planningHint } from './complexity.ts';
 export {
   createGuard,
   type GuardTransformOptions,
@@ -7,5 +6,4 @@ export {
   type StopFacts,
   toTransform,
 } from './guard-transform.ts';
-export { defaultLoopLimits, LoopDetector } from './loop-detector.ts';
 export { sessionGuard } from './session-guard.ts';

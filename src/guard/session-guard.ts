@@ -4,7 +4,7 @@ import type { Session } from '../session/session.ts';
 import { isDuplicateResult } from '../tools/todo-tools.ts';
 import type { GuardTransformOptions, PartLike } from './guard-transform.ts';
 
-/** `toTransform({ ...sessionGuard(session), remind })`. */
+/** Lets a session decide about every stop: `toTransform({ ...sessionGuard(session), remind })`. */
 export function sessionGuard<Part extends PartLike>(
   session: Pick<Session, 'plan' | 'stop'>,
 ): Omit<GuardTransformOptions<Part>, 'remind'> {

@@ -2,6 +2,7 @@
 import type { FailureKind } from './failures.ts';
 import { joinTexts, recordOf, textOf } from './values.ts';
 
+/** The protocols that the server speaks. */
 export type Protocol = 'openai-chat' | 'openai-responses' | 'anthropic' | 'gemini';
 
 export type ToolCall = Readonly<{

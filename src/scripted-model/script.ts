@@ -7,6 +7,7 @@ import { always, inOrder, type Position, type Situation, type Step, say } from '
 import { type FamilyName, familyFor, type KnownTodos, learnFromCall } from './todo-families.ts';
 import { joinTexts, keepNewest, recordOf, textOf } from './values.ts';
 
+/** How a script is told apart and followed. */
 export type ScriptOptions = Readonly<{
   /** Where the story stands: read off the messages (survives restarts), or counted (survives rewritten histories). */
   cursor?: 'history' | 'server';
@@ -18,8 +19,10 @@ export type ScriptOptions = Readonly<{
   aside?: string;
 }>;
 
+/** What `script` gives. */
 export type Script = Required<Omit<ScriptOptions, 'afterwards'>> & Readonly<{ name: string; steps: Step }>;
 
+/** A story: the steps that the model plays, one after the other. */
 export function script(name: string, steps: readonly Step[], options: ScriptOptions = {}): Script {
   const { cursor = 'history', afterwards = say('That is all.'), aside = 'Scripted work', family } = options;
   return { name, steps: inOrder(...steps, always(afterwards)), cursor, aside, family };

@@ -15,6 +15,7 @@ import type { Script } from './script.ts';
 import { createStoryteller, outsideReply, segmentsOf, sumTokens, tokensOf, writeCallId } from './script.ts';
 import { recordOf } from './values.ts';
 
+/** What the server plays, and how it behaves. */
 export type ScriptedModelOptions = Readonly<{
   /** The first answers when nothing chooses another. */
   scripts: readonly Script[];
@@ -34,6 +35,7 @@ export type ScriptedModelOptions = Readonly<{
   onRequest?: (request: LoggedRequest) => void;
 }>;
 
+/** A request as the server got it, with what it answered. */
 export type LoggedRequest = ModelRequest &
   Readonly<{
     at: number;
@@ -47,8 +49,10 @@ export type LoggedRequest = ModelRequest &
     reply: ModelReply;
   }>;
 
+/** A server that runs. */
 export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>;
 
+/** Starts the server, which plays the scripts in the protocols of OpenAI, Anthropic and Gemini. */
 export async function startScriptedModel(options: ScriptedModelOptions) {
   const requests: LoggedRequest[] = [];
   const handler = createHandler(options, createLog(requests, options));

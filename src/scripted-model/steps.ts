@@ -15,6 +15,7 @@ import {
 } from './todo-families.ts';
 import { isRecord, joinTexts, recordOf } from './values.ts';
 
+/** What the model sees when it is its turn. */
 export type Situation = Readonly<{
   request: ModelRequest;
   family: TodoFamily | undefined;
@@ -31,6 +32,7 @@ export type Position = readonly (number | string)[];
 
 type Move = Readonly<{ reply: ModelReply; position: Position | 'over' }>;
 
+/** A part of a script: one answer, or several. */
 export interface Step {
   /** A request without tools is then no request for this script. */
   readonly needsTools: boolean;
@@ -64,8 +66,11 @@ function inRounds(steps: readonly Step[], count: number): Step {
   });
 }
 
+/** One after the other. */
 export const inOrder = (...steps: Step[]) => inRounds(steps, steps.length);
+/** The steps, so many times over. */
 export const repeat = (times: number, ...steps: Step[]) => inRounds([inOrder(...steps)], times);
+/** The steps, over and over. */
 export const always = (...steps: Step[]) => repeat(Number.POSITIVE_INFINITY, ...steps);
 
 /** The first that has something to say now; only that one is played to its end. */
@@ -79,7 +84,7 @@ export function firstOf(...steps: Step[]): Step {
   });
 }
 
-/** Once begun, it is played to its end. */
+/** Only if the condition holds; once begun, it is played to its end. */
 export function when(condition: (now: Situation) => boolean, ...steps: Step[]): Step {
   const { next } = inOrder(...steps);
   return madeOf(steps, (position, now) =>
@@ -87,14 +92,16 @@ export function when(condition: (now: Situation) => boolean, ...steps: Step[]): 
   );
 }
 
+/** Only if the model had stopped and was spoken to again. */
 export const whenContinued = (...steps: Step[]) => when(({ isContinued }) => isContinued, ...steps);
+/** Only if a tool that it just called answered with an error. */
 export const whenToolFailed = (...steps: Step[]) =>
   when(({ results }) => results.some(({ isError }) => isError), ...steps);
-/** A text or pattern in what was said since the model last spoke. */
+/** Only if what was said since the model last spoke has this text or pattern. */
 export const whenTold = (wanted: string | RegExp, ...steps: Step[]) =>
   when(({ heard }) => (typeof wanted === 'string' ? heard.includes(wanted) : wanted.test(heard)), ...steps);
 
-/** What was said since the model last spoke names this todo, by title or id. */
+/** Only if what was said since the model last spoke names this todo, by title or id. */
 export function whenNamed(title: string, ...steps: Step[]): Step {
   const wanted = normalised(title);
   const isNamed = ({ todos, heard }: Situation) =>
@@ -102,19 +109,24 @@ export function whenNamed(title: string, ...steps: Step[]): Step {
   return when(isNamed, ...steps);
 }
 
-/** Chosen by a pure function; a step of one reply. */
+/** The step that this pure function chooses; one reply. */
 export const react = (choose: (now: Situation) => Step | undefined) =>
   withTools((position, now) => choose(now)?.next(position, now));
 
 const speech = (reply: ModelReply) => madeOf([], () => lastMove(reply));
+/** Says this, and stops. */
 export const say = (text: string) => speech(textReply(text));
-/** A question in plain text, which no tool carries. */
+/** Asks in plain text, which no tool carries. */
 export const ask = (question: string) => say(question);
+/** Refuses. */
 export const refuse = (text = 'I cannot help with that.') => speech(textReply(text, 'refusal'));
+/** Is ended by the filter of its provider. */
 export const filtered = (text = '') => speech(textReply(text, 'content-filter'));
-/** At the output limit. */
+/** Is cut off at the output limit. */
 export const cutOff = (text = 'I was just about to') => speech(textReply(text, 'length'));
+/** Stops without a word. */
 export const empty = () => speech({ finish: 'stop' });
+/** Thinks, and stops without a word. */
 export const thinkOnly = (thinking = 'Let me think about what is left.') =>
   speech({ thinking, finish: 'stop' });
 
@@ -125,12 +137,16 @@ function changing(step: Step, change: (reply: ModelReply) => Partial<ModelReply>
   });
 }
 
-/** Before whatever else the reply holds. */
+/** With this text before whatever else the reply holds. */
 export const withText = (text: string, step: Step) => changing(step, () => ({ text }));
+/** With these thoughts before whatever else the reply holds. */
 export const withThinking = (thinking: string, step: Step) => changing(step, () => ({ thinking }));
+/** With exactly these tokens. */
 export const withUsage = (usage: Usage, step: Step) => changing(step, () => ({ usage }));
+/** With a pause before each event of the stream. */
 export const slowly = (perEventMs: number, step: Step) =>
   changing(step, ({ delays }) => ({ delays: { ...delays, perEventMs } }));
+/** Begins only after this time. */
 export const after = (beforeMs: number, step: Step) =>
   changing(step, ({ delays }) => ({ delays: { ...delays, beforeMs } }));
 
@@ -150,15 +166,18 @@ const kindByStatus: Readonly<Record<number, ModelFailure['kind']>> = {
   529: 'overload',
 };
 
+/** Fails with this HTTP status, in the words of the provider. */
 export function fail(status: number, options: FailureOptions = {}): Step {
   const kind = kindByStatus[status] ?? (status >= 500 ? 'server-error' : 'invalid-request');
   return failing({ kind, status }, options);
 }
 
+/** Is rate-limited: status 429, with the time to wait. */
 export const rateLimit = (retryAfterSeconds: number, options: FailureOptions = {}) =>
   fail(429, { ...options, retryAfterSeconds });
-/** With each provider's own status (529 or 503). */
+/** Is overloaded, with each provider's own status (529 or 503). */
 export const overload = (options: FailureOptions = {}) => failing({ kind: 'overload' }, options);
+/** Says that the conversation is too long. */
 export const contextOverflow = (options: FailureOptions = {}) => failing({ kind: 'context-length' }, options);
 
 /** The stream breaks after so many events, in the middle of this text. */
@@ -170,10 +189,13 @@ function breaking(kind: Breakage, usualEvents = 3) {
     speech({ text, finish: 'stop', breakage: { kind, afterEvents } });
 }
 
+/** The connection breaks in the middle of the stream. */
 export const reset = breaking('reset');
 /** The connection stays open; with `afterEvents` 0 nothing comes at all. */
 export const stall = breaking('stall', 0);
+/** The stream has an event that cannot be read. */
 export const malformed = breaking('malformed');
+/** The stream ends with an error of its provider. */
 export const overloadMidStream = breaking('error-event');
 
 /** The todo in progress, else the first pending one. */
@@ -220,33 +242,41 @@ function setting(reference: TodoReference, statusOf: (todo: KnownTodo) => TodoSt
   });
 }
 
+/** Writes these todos down. */
 export function plan(...items: (string | NewTodo)[]): Step {
   const todos = items.map((item) => (typeof item === 'string' ? { title: item } : item));
   return onlyMove((now) => express(now, { kind: 'create', items: todos }));
 }
 
+/** Begins a todo. */
 export const start = (todo: TodoReference = theNext) => setting(todo, () => 'in_progress', '');
+/** Completes a todo. */
 export const complete = (todo: TodoReference = theNext, outcome?: string) =>
   setting(todo, () => 'completed', outcome);
+/** Cancels a todo, with the reason. */
 export const cancel = (todo: TodoReference, reason: string) => setting(todo, () => 'cancelled', reason);
+/** Says that a todo is blocked, with the reason. */
 export const blockTodo = (todo: TodoReference, reason: string) => setting(todo, () => 'blocked', reason);
-/** Between pending and in progress; a settled todo is reopened. */
+/** Moves a todo between pending and in progress; a settled one is reopened. */
 export const toggle = (todo: TodoReference = theNext) =>
   setting(todo, ({ status }) => (status === 'in_progress' ? 'pending' : 'in_progress'), 'toggled');
 
-/** A whole list, made from the known one. Single-call families say the differences. */
+/** Writes a whole list, made from the known one. Single-call families say the differences. */
 export const rewriteList = (change: (todos: KnownTodos) => KnownTodos) =>
   lookingUp(hasNoList, (now) => lastMove(express(now, { kind: 'write', todos: change(now.todos) })));
 
+/** Writes the list without this todo. */
 export const drop = (title: string) =>
   rewriteList((todos) => todos.filter((todo) => todo !== findTodo(todos, title)));
+/** Writes the list with another title for this todo. */
 export const reword = (title: string, newTitle: string) =>
   rewriteList((todos) =>
     todos.map((todo) => (todo === findTodo(todos, title) ? { ...todo, title: newTitle } : todo)),
   );
+/** Writes the list as it is. */
 export const duplicateWrite = () => rewriteList((todos) => todos);
 
-/** In one reply; default: all open ones. */
+/** Claims these todos in one reply; default: all open ones. */
 export function bulkClaim(...titles: string[]): Step {
   const hasNoId = ({ todos }: Situation) => !todos.some(({ id }) => id !== undefined);
   return lookingUp(hasNoId, (now) => {
@@ -261,10 +291,12 @@ export function bulkClaim(...titles: string[]): Step {
   });
 }
 
+/** Looks the list up. */
 export const listTodos = () => onlyMove((now) => express(now, { kind: 'list' }));
-/** Without such a tool the reason is said in plain text. */
+/** Asks the human by `todo_pause`; without such a tool the reason is said in plain text. */
 export const pause = (reason: string) =>
   onlyMove((now) => express(now, { kind: 'pause', reason }) ?? textReply(reason));
+/** Asks for the checks of a todo, or of all. */
 export const verify = (title?: string) =>
   onlyMove((now) => {
     const todo = title === undefined ? undefined : findTodo(now.todos, title);
@@ -287,7 +319,7 @@ export function untilAllDone(perTodo: (title: string) => readonly Step[]): Step 
   });
 }
 
-/** Models call tools that are not offered too, and hosts must cope. */
+/** Calls any tool. Models call tools that are not offered too, and hosts must cope. */
 export const callTool = (name: string, input: unknown = {}) => callFirst([name], () => input);
 
 /** The first that is offered, else the first; `build` names arguments as its schema does. */
@@ -304,6 +336,7 @@ function callFirst(
   });
 }
 
+/** Writes a file with the tool that is offered for it. */
 export function writeFile(path: string, content: string): Step {
   return callFirst(['write_file', 'Write', 'write', 'create_file'], (named) => ({
     [named(/path|file/i, 'path')]: path,
@@ -313,6 +346,7 @@ export function writeFile(path: string, content: string): Step {
 
 const shells = ['run_command', 'shell', 'Bash', 'bash', 'run_shell_command', 'exec_command', 'local_shell'];
 
+/** Runs a command with the tool that is offered for it. */
 export function runCommand(command: string, more: Readonly<Record<string, unknown>> = {}): Step {
   return callFirst(shells, (named, properties) => {
     const name = named(/command|cmd/i, 'command');
@@ -322,7 +356,7 @@ export function runCommand(command: string, more: Readonly<Record<string, unknow
   });
 }
 
-/** Said in one reply; each step sees what those before it are about to change. */
+/** Several steps in one reply; each sees what those before it are about to change. */
 export function parallel(...steps: Step[]): Step {
   return madeOf(steps, (position, now) => {
     const replies: ModelReply[] = [];

@@ -5,6 +5,7 @@ import { jsonWithin, recordOf, recordsOf, textOf } from './values.ts';
 const statuses = ['pending', 'in_progress', 'completed', 'cancelled', 'blocked'] as const;
 export type TodoStatus = (typeof statuses)[number];
 
+/** A todo as the model knows it from the conversation. */
 export type KnownTodo = Readonly<{
   /** Whole-list tools may never tell it. */
   id?: string | undefined;
@@ -33,6 +34,7 @@ export type Intention = Readonly<
   | { kind: 'verify'; todo: KnownTodo | undefined }
 >;
 
+/** A family of todo tools that the model can speak. */
 export type FamilyName = 'untildone' | 'claude-tasks' | keyof typeof wholeLists;
 
 type Offered = (baseName: string) => ToolOffer | undefined;

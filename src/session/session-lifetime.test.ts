@@ -16,14 +16,14 @@ describe('the human', () => {
     const session = await createLibraryStage().open({ goal: 'go', signal: human.signal });
     await planned(session, 'a');
     let calls = 0;
-    const hold = session.hold(async () => {
+    const hold = session.hold(async (_messages) => {
       calls += 1;
       human.abort();
       return 'Half done.';
     });
     expect(await hold).toBe('Half done.');
     expect([calls, session.outcome]).toEqual([1, 'aborted']);
-    await expect(session.hold(async () => 'again')).rejects.toThrow('aborted');
+    await expect(session.hold(async (_messages) => 'again')).rejects.toThrow('aborted');
   });
 
   it('G4: it ends an agent that listens to it, and a check that runs', async () => {
@@ -39,7 +39,7 @@ describe('the human', () => {
     setTimeout(() => human.abort(), 300);
     expect(await session.stop()).toMatchObject({ answer: 'let-go', outcome: 'aborted' });
     expect(Date.now() - began).toBeLessThan(20_000);
-    await expect(session.hold(async () => 'more')).rejects.toThrow('aborted');
+    await expect(session.hold(async (_messages) => 'more')).rejects.toThrow('aborted');
   });
 
   it('M6: a pause of the agent is honoured, and `resume` lifts it', async () => {

@@ -21,6 +21,7 @@ export interface AbortSignalLike {
   addEventListener(type: 'abort', listener: () => void): void;
 }
 
+/** What `openSession` can be given; what is wrong is told in one sentence, before anything is opened. */
 export interface SessionOptions {
   /** What is to be done, in the human's words. */
   readonly goal?: string;

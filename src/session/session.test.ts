@@ -280,11 +280,11 @@ describe('what goes wrong', () => {
     await expect(session.tell({ type: 'stop-attempted' } as never)).rejects.toThrow(
       'This stop-attempted event',
     );
-    await expect(session.hold(async () => {})).rejects.toThrow(
+    await expect(session.hold((async () => {}) as never)).rejects.toThrow(
       'hold: the function must return what the agent answered',
     );
     const mute = await createLibraryStage().open();
-    await expect(mute.hold(async () => 'Done.')).rejects.toThrow('give openSession a goal');
+    await expect(mute.hold(async (_messages) => 'Done.')).rejects.toThrow('give openSession a goal');
   });
 
   it('C1: a broken configuration is told instead of holding nobody', async () => {

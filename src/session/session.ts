@@ -29,6 +29,7 @@ import { watchTools } from './watch-tools.ts';
 
 export type { SessionOptions } from './session-options.ts';
 
+/** One todo tool, for any framework that takes a description, a schema and a function. */
 export interface SessionTool {
   readonly description: string;
   readonly inputSchema: ToolSchema;
@@ -36,6 +37,7 @@ export interface SessionTool {
   execute(input: unknown, options?: unknown): Promise<Readonly<Record<string, unknown>>>;
 }
 
+/** What is known about the answer with which the agent wants to stop. */
 export type StopAttempt = Readonly<{
   /** What the agent said last: a question, or nothing at all, is answered otherwise than a report. */
   text?: string;
@@ -43,6 +45,7 @@ export type StopAttempt = Readonly<{
   end?: StopEnd;
 }>;
 
+/** Whether the agent may stop, why, and what to say to it if not. */
 export type StopAnswer = Pick<Decision, 'reason' | 'sentence'> &
   Readonly<{
     answer: 'continue' | 'let-go';
@@ -68,6 +71,18 @@ type IsLoose<Kind, Name extends keyof Kind> = null extends Kind[Name]
     ? true
     : false;
 
+/** What an agent's call comes back with: a result of the AI SDK, streamed or not, `{ text, messages }`, or a text. */
+type AgentAnswer =
+  | string
+  | { readonly text: string | PromiseLike<string> }
+  | { readonly messages: readonly unknown[] };
+type AgentCall = (messages: never[]) => AgentAnswer | PromiseLike<AgentAnswer>;
+/** Without the messages it never hears what is missing, and would be called again in vain. */
+type Hears<Agent extends AgentCall> = Parameters<Agent>['length'] extends 0
+  ? 'the function must take the messages'
+  : unknown;
+
+/** Holds one agent: gives it todo tools, keeps its plan, runs the checks and answers when it wants to stop. */
 export interface Session {
   readonly id: string;
   /** The todo tools, by name. The AI SDK takes them as they are. */
@@ -80,7 +95,7 @@ export interface Session {
    * Calls the agent until it may stop, each time with the whole conversation, and resolves with its last answer. Rejects
    * with what the agent rejects with. `messages` are of whatever type the agent's own are.
    */
-  hold<Answer>(agent: (messages: never[]) => Answer | PromiseLike<Answer>): Promise<Answer>;
+  hold<Agent extends AgentCall>(agent: Agent & Hears<Agent>): Promise<Awaited<ReturnType<Agent>>>;
   /** For loops of your own: the agent wants to stop. Waits for the checks. */
   stop(attempt?: StopAttempt): Promise<StopAnswer>;
   /** Something happened that the session cannot see: `{ type: 'human-spoke', text: 'and the docs' }`. */
@@ -96,6 +111,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
+/** Opens a session that holds an agent of yours; everything has a default. */
 export async function openSession(given: SessionOptions = {}): Promise<Session> {
   const options = readSessionOptions(given);
   const { store, environment, clock } = options;
@@ -177,7 +193,7 @@ async function createSession(
     return stop({ end: 'error' });
   }
 
-  async function callAgent<Answer>(agent: (messages: never[]) => Answer | PromiseLike<Answer>) {
+  async function callAgent(agent: AgentCall) {
     try {
       signal.throwIfAborted();
       const answer = await agent([...history] as never[]);
@@ -219,7 +235,7 @@ async function createSession(
         },
       });
     },
-    async hold(agent) {
+    async hold(agent: AgentCall) {
       if (history.length === 0)
         throw new UntildoneError(
           'usage',
@@ -230,7 +246,7 @@ async function createSession(
         await note(reply);
         const { text } = await stop(reply);
         await recorded;
-        if (text === null || signal.aborted) return answer;
+        if (text === null || signal.aborted) return answer as never;
         history.push(fromUser(text));
       }
     },

@@ -4,6 +4,5 @@ export {
   type Happening,
   type ScriptedHost,
   type ScriptedHostOptions,
-  scriptedDescriptor,
 } from './scripted-host.ts';
 export { createSequentialIdentifiers, createSimulatedClock, type SimulatedClock } from './simulated-clock.ts';

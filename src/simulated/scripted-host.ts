@@ -26,8 +26,10 @@ export type Happening<E = Event> = E extends Event ? Omit<E, 'id' | 'sessionId' 
 
 type Stop = Omit<Happening<EventOf<'stop-attempted'>>, 'type'>;
 
+/** What `createScriptedHost` gives. */
 export type ScriptedHost = ReturnType<typeof createScriptedHost>;
 
+/** A host without a model: your test says what happens, and reads what was decided and sent. */
 export function createScriptedHost(options: ScriptedHostOptions) {
   const { mode, sessionId = 'session-1', instance = 'scripted', clock = systemClock } = options;
   const { identifiers = createIdentifiers(clock) } = options;

@@ -1,6 +1,7 @@
 // A clock that moves only when told to. Wake-ups run in order of their time, never in real time.
 import type { Clock, Identifiers } from '../engine/host.ts';
 
+/** A clock that a test moves. */
 export interface SimulatedClock extends Clock {
   /** Runs every wake-up that falls due, and lets their promises settle. */
   advance(milliseconds: number): Promise<void>;
@@ -11,6 +12,7 @@ export interface SimulatedClock extends Clock {
 /** Rounds of the event loop: more than any chain of awaits in the engine. */
 const settleRounds = 20;
 
+/** A clock that stands still until it is told to advance. */
 export function createSimulatedClock(start = 1_800_000_000_000): SimulatedClock {
   let now = start;
   const wakeUps = new Set<{ readonly at: number; readonly callback: () => void }>();
@@ -42,7 +44,7 @@ export function createSimulatedClock(start = 1_800_000_000_000): SimulatedClock 
   };
 }
 
-/** A failing test says which one. */
+/** Ids that count up, so that a failing test says which one. */
 export function createSequentialIdentifiers(prefix = 'id'): Identifiers {
   let count = 0;
   return { next: () => `${prefix}-${++count}` };

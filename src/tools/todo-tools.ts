@@ -45,6 +45,7 @@ export type ToolResult =
   | Readonly<{ ok: true; output: Readonly<Record<string, unknown>>; duplicate?: boolean }>
   | Readonly<{ ok: false; error: Readonly<Record<'code' | 'message', string>> }>;
 
+/** The names of the todo tools. */
 export type TodoToolName =
   | 'create_todo'
   | 'list_todo'

@@ -2,8 +2,9 @@
 import type { JsonSchema } from '../core/schema.ts';
 import { type TodoTool, todoToolsFor } from './todo-tools.ts';
 
-/** As the API of OpenAI (chat completions), that of Anthropic, or MCP and most others want it. */
+/** The formats of tools: as the API of OpenAI (chat completions), that of Anthropic, or MCP and most others want it. */
 export const toolFormats = ['openai', 'anthropic', 'json-schema'] as const;
+/** One of these formats. */
 export type ToolFormat = (typeof toolFormats)[number];
 
 type Written = Pick<TodoTool, 'name' | 'description'>;

@@ -6,6 +6,7 @@ import type { StopEnd } from '../../core/events.ts';
 import { usageOf } from '../../session/reply.ts';
 import type { Session, SessionTool } from '../../session/session.ts';
 
+/** Whose todo list it is, and whether other tools are seen. */
 export interface MiddlewareOptions {
   /** `theirs`: the plan is the list of `todoListMiddleware()`, and of our tools only pause and verify are given. */
   readonly list?: 'ours' | 'theirs';

@@ -1,7 +1,12 @@
-// `untildone/mastra`: calls an agent of Mastra 1 until the session lets it stop. Mastra takes `session.tools` as they are. Its
-// own hook `onIterationComplete` cannot be used: what it says at the end of an answer does not reach the model. `@mastra/core`
+// `untildone/mastra`: calls an agent of Mastra 1 until the session lets it stop. Its own hook
+// `onIterationComplete` cannot be used: what it says at the end of an answer does not reach the model. `@mastra/core`
 // is the user's own.
-import type { Session } from '../../session/session.ts';
+import type { Session, SessionTool } from '../../session/session.ts';
+
+/** The todo tools, for the agent's `tools`: those of the session, with the id that Mastra's types want. */
+export function todoTools(session: Session): Record<string, SessionTool & { readonly id: string }> {
+  return Object.fromEntries(Object.entries(session.tools).map(([id, tool]) => [id, { id, ...tool }]));
+}
 
 /** As far as it is used; a type test holds it to the real one. */
 export interface AgentLike<Options, Result extends ResultLike> {

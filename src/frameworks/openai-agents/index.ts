@@ -3,7 +3,7 @@
 import { type Agent, type AgentInputItem, type NonStreamRunOptions, run, tool } from '@openai/agents';
 import type { Session } from '../../session/session.ts';
 
-/** For the agent's `tools`. */
+/** The todo tools, for the agent's `tools`. */
 export function todoTools(session: Session) {
   return Object.entries(session.tools).map(([name, { description, inputSchema, execute }]) => {
     // A copy, with the keywords alone. Not strict: most fields may be left out.
@@ -22,7 +22,8 @@ export function todoTools(session: Session) {
  * `const result = await untilDone(session, agent)`: of the last run. Only the limits of the session bound its turns, unless
  * `maxTurns` is given. A run that waits for an approval ends it as `paused`.
  */
-export async function untilDone<Own extends Agent<unknown, 'text'>>(
+// biome-ignore lint/suspicious/noExplicitAny: as the SDK's own `run` has it; no narrower agent fits its results
+export async function untilDone<Own extends Agent<any, any>>(
   session: Session,
   agent: Own,
   options: NonStreamRunOptions<undefined, Own> = {},

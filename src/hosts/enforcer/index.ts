@@ -56,7 +56,9 @@ const mostEchoed = 200;
 const nameless = 'assistant';
 const holdsBack = /^(session\.(error|deleted)|(permission|question)\.asked)$/;
 
+/** What `createEnforcer` gives. */
 export type Enforcer = ReturnType<typeof createEnforcer>;
+/** Counts an idle session with open todos down and sends it back to work. */
 export function createEnforcer(options: EnforcerOptions) {
   const { name = 'untildone-enforcer', clock = systemClock, environment = process.env } = options;
   const { checker = null, directory = null } = options;

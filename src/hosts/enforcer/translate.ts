@@ -12,6 +12,7 @@ import { amountOf, readTodo, recordOf, textOf, withinTime } from '../untrusted.t
 
 type Answer<T> = T | PromiseLike<T>;
 type Ask<T> = (sessionId: string) => Answer<T>;
+/** A short message for the human. */
 export type Toast = Readonly<Required<Parameters<ToldHost['notify']>[1]>>;
 type Some<Names extends string> = { readonly [Name in Names]?: string | undefined };
 
@@ -27,6 +28,7 @@ export interface EnforcerMessage extends Some<'id' | 'text' | 'key' | 'agent' | 
   readonly error?: unknown;
 }
 
+/** What is known about an agent. */
 export interface EnforcerAgent extends Some<'name'> {
   /** Unknown: never continued (G4). */
   readonly canWrite?: boolean | undefined;
@@ -120,9 +122,12 @@ const eventTable = {
   'compaction.ended': at,
 };
 const eventKind = variant('type', eventTable);
+/** The name of an event. */
 export type EnforcerEventName = keyof typeof eventTable;
+/** What the program tells: one thing that happened in a session. */
 export type EnforcerEvent = Variant<'type', typeof eventTable>;
 export type EventOf<Name extends EnforcerEventName> = Extract<EnforcerEvent, { readonly type: Name }>;
+/** The events that it wants to hear. */
 export const enforcerEvents = Object.keys(eventTable) as readonly EnforcerEventName[];
 
 /** A bus carries many `foreign` ones. */

@@ -24,6 +24,7 @@ import { hostTodoTool, isTodoToolOn, readMessage } from './translate.ts';
 
 export type { ClientLike, HooksLike, PluginInputLike, PluginLike } from './translate.ts';
 
+/** Replaces what the plugin takes from its process; mostly for tests. */
 export type OpenCodePluginOptions = Readonly<{
   environment?: Environment;
   clock?: Clock;
@@ -34,6 +35,7 @@ export type OpenCodePluginOptions = Readonly<{
 
 const loadedTwice =
   'the host loads the plugin twice for this folder; the second copy does nothing. `untildone doctor` says where they are.';
+/** The plugin: export what it gives from a plugin file of OpenCode. */
 export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): PluginLike {
   return async ({ client, directory }) => {
     const { environment = process.env, clock = systemClock } = options;

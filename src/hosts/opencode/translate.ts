@@ -19,6 +19,7 @@ export interface PromptBodyLike extends Partial<Record<'messageID' | 'agent' | '
 }
 type ToastLike = { title: string; message: string; variant: 'info' | 'warning'; duration: number };
 
+/** As much of OpenCode's client as is used. */
 export interface ClientLike {
   session: Record<'get' | 'todo' | 'abort', SessionCall> &
     Record<'prompt' | 'promptAsync', SessionCall<{ body: PromptBodyLike }>> & {
@@ -40,6 +41,7 @@ export type ConfigLike = { command?: Record<string, { template: string; descript
 type Hook<Input, Output> = (input: Input, output: Output) => Promise<void>;
 type OfSession<More = object> = { sessionID: string } & More;
 
+/** The hooks that the plugin answers. */
 export interface HooksLike {
   dispose?: () => Promise<void>;
   event?: (input: { event: unknown }) => Promise<void>;
@@ -54,7 +56,9 @@ export interface HooksLike {
   'experimental.text.complete'?: Hook<OfSession<{ messageID: string }>, { text: string }>;
 }
 
+/** As much as is used of what OpenCode hands to a plugin. */
 export type PluginInputLike = { client: ClientLike; directory: string };
+/** A plugin of OpenCode. */
 export type PluginLike = (input: PluginInputLike) => Promise<HooksLike>;
 
 export const idOf = (value: unknown): string | null => textOf(value)?.slice(0, 200) ?? null;

@@ -39,6 +39,7 @@ export type SqliteStoreOptions = Readonly<{
   migrations?: readonly Migration[];
 }>;
 
+/** Opens a store in a file, or in memory with the path `:memory:`. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, clock = Date, busyTimeoutMs = 30_000, migrations: steps = migrations } = options;
   let connection: Connection | null = null;
