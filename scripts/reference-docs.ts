@@ -199,6 +199,8 @@ const eventWords = {
   'plan-written': 'The whole list was written.',
   'todo-updated': 'One todo was started, blocked or edited.',
   'todo-completed': 'One todo was completed or cancelled.',
+  'plan-moved': 'You moved the plan to another agent, or into a file.',
+  'plan-taken': 'A plan came from another session, with its checks and what they proved.',
   'delegation-started': 'A todo went to a worker.',
   'delegation-ended': 'The worker came back.',
   'check-started': 'A check begins.',

@@ -22,6 +22,7 @@ const loaders = {
   'plan log': async () => (await import('./commands/plan.ts')).planLog,
   'plan import': async () => (await import('./commands/plan-files.ts')).planImport,
   'plan export': async () => (await import('./commands/plan-files.ts')).planExport,
+  'plan move': async () => (await import('./commands/plan-move.ts')).planMove,
   'ledger verify': async () => (await import('./commands/plan.ts')).ledgerVerify,
   init: async () => (await import('./commands/init.ts')).init,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
@@ -71,6 +72,7 @@ const groups: Readonly<Record<string, Words>> = {
     'plan log': ['Who changed the plan, when and how', 'plan log 8e34db'],
     'plan import': ['Read a Markdown task list into a plan', 'plan import PLAN.md'],
     'plan export': ['Write the plan as a Markdown task list', 'plan export --file PLAN.md'],
+    'plan move': ['Go on with a plan in another agent, checks included', 'plan move 8e34db opencode'],
     'ledger verify': ['Check that no change of a plan was altered or lost', 'ledger verify --all'],
   },
   'Set up': {
@@ -105,7 +107,7 @@ export const commandTable = {
   ),
   /** What holds several commands and is none itself. */
   groups: {
-    plan: 'The plan of a session: show, log, import, export',
+    plan: 'The plan of a session: show, log, import, export, move',
     ledger: 'The history of the plans: verify',
   } as Readonly<Record<string, string>>,
 };

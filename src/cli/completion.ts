@@ -70,7 +70,9 @@ export async function complete(words: readonly string[], table: CommandTable): P
   return 0;
 }
 
-/** `once|session|always`, `[list|revoke]`. */
+/** `once|session|always`, `[list|revoke]`, `<SESSION> <run|FILE>`. */
 function addChoices(value: string, add: (word: string, description: string) => void): void {
-  if (value.includes('|')) for (const word of value.replace(/[[\]<>]/gu, '').split('|')) add(word, '');
+  const choices = value.split(' ').find((argument) => argument.includes('|')) ?? '';
+  for (const word of choices.replace(/[[\]<>]/gu, '').split('|'))
+    if (word !== '' && word !== 'FILE') add(word, '');
 }

@@ -4,7 +4,7 @@ import type { Decision } from '../core/decision.ts';
 import type { Reason } from '../core/rules.ts';
 import { visibleLine } from '../core/safe-text.ts';
 import type { Settings } from '../core/settings.ts';
-import { countPlan, isGoalProved, type Session, type State } from '../core/state.ts';
+import { countPlan, isGoalProved, type Session, type State, waitingHost } from '../core/state.ts';
 import type { Todo } from '../core/todo.ts';
 import type { WorkerView } from '../engine/worker-sessions.ts';
 import { hostOf } from '../hosts/hosts.ts';
@@ -68,6 +68,7 @@ export function describeState(session: Session, now: number) {
   if (deleted) return state('deleted', 'deleted');
   // One that was asked for beneath an agent says so itself.
   const by = latch?.how.includes('beneath') ? 'stopped' : 'stopped by you';
+  if (latch?.movedTo !== undefined) return state('latched', `its plan was moved to ${latch.movedTo}`);
   if (latch !== null) return state('latched', `${by} (${latch.how})`);
   const why = pause === null || pause.reason === null ? '' : `: ${pause.reason}`;
   if (pause !== null) return state('paused', `${pauses[pause.by]}${why}`);
@@ -86,6 +87,8 @@ export function describeState(session: Session, now: number) {
     return lastStop === null
       ? state('running', 'running: a worker')
       : state('idle', 'idle: the worker has ended');
+  if (isWaiting(session))
+    return state('idle', `waiting for your next message in ${hostTitle(descriptor.instance)}`);
   if (isImported(session)) return state('idle', 'imported; nobody works on it');
   if (turn === null) return state('idle', 'idle: nothing was asked of it yet');
   return turn.ended ? state('idle', 'idle') : state('running', `running: turn ${turn.number}`);
@@ -94,6 +97,11 @@ export function describeState(session: Session, now: number) {
 /** The plan of a file, which `plan import` keeps: no agent is behind it, and none ever will be. */
 export function isImported({ descriptor }: Pick<Session, 'descriptor'>): boolean {
   return descriptor.host === 'plan-file';
+}
+
+/** A plan that only waits for a host (V7): no agent is behind it yet. */
+export function isWaiting({ descriptor }: Pick<Session, 'descriptor'>): boolean {
+  return descriptor.host === waitingHost;
 }
 
 /** A wait that an asked host let through is not parked; its cause is there all the same. */
@@ -133,14 +141,20 @@ export function describeWaits(session: Session, now: number): string[] {
   ];
 }
 
+export function hostTitle(host: string): string {
+  if (host === 'untildone') return 'untildone run';
+  return hostOf(host)?.title ?? shown(host, 30);
+}
+
 /** `Claude Code · build`, `untildone run`: who works, for a list. */
 export function describeAgent({
-  descriptor: { host },
+  descriptor: { host, instance },
   agent,
 }: Pick<Session, 'descriptor' | 'agent'>): string {
   if (host === 'plan-file') return 'imported plan';
+  if (host === waitingHost) return `plan for ${hostTitle(instance)}`;
   if (host === 'untildone') return `untildone ${shown(agent.name ?? '', 30)}`.trim();
-  const title = hostOf(host)?.title ?? shown(host, 30);
+  const title = hostTitle(host);
   return agent.name === null ? title : `${title} · ${shown(agent.name, 30)}`;
 }
 
@@ -153,8 +167,9 @@ const kinds: Readonly<Record<Session['descriptor']['kind'], string>> = {
 
 /** Who runs the session, and how it is kept at work. */
 export function describeHost({ descriptor }: Session): string {
-  const { host, mode, kind, headless, parentId } = descriptor;
+  const { host, instance, mode, kind, headless, parentId } = descriptor;
   if (host === 'plan-file') return 'none: an imported plan';
+  if (host === waitingHost) return `none: a plan that was moved to ${hostTitle(instance)}`;
   if (host === 'untildone') return parentId === null ? 'our own agent' : 'our own agent: a worker';
   const way = mode === 'asked' ? 'it asks before it stops' : 'it is told to go on';
   return `${host}, ${kinds[kind]}; ${way}${headless ? '; nobody is there to answer it' : ''}`;

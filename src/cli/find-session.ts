@@ -5,9 +5,8 @@ import { dirname, join } from 'node:path';
 import { UntildoneError } from '../core/error.ts';
 import type { Session, State } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
-import { hostOf } from '../hosts/hosts.ts';
 import { type Arguments, type Command, jsonOption } from './command.ts';
-import { isImported, nameSession, sessionFields, shortId } from './describe-session.ts';
+import { hostTitle, isImported, nameSession, sessionFields, shortId } from './describe-session.ts';
 import { formatAge } from './describe-time.ts';
 import type { Io } from './io.ts';
 import { withStore } from './open-runtime.ts';
@@ -86,10 +85,8 @@ export async function findOwnSession(store: Store, word: string | null, io: Io):
   const parent = parentId === null ? '' : ` ${shortId(parentId)}`;
   const isWorker = `Session ${name} is a worker's; its run goes on by \`untildone run --resume${parent}\`.`;
   if (host === 'untildone') throw new UntildoneError('usage', isWorker);
-  const owner = `belongs to ${hostOf(host)?.title ?? shown(host, 20)}`;
-  const helps =
-    `\`untildone plan export ${shortId(found.id)} --file PLAN.md\` writes its plan, and ` +
-    '`untildone run --plan PLAN.md` works through it.';
+  const owner = `belongs to ${hostTitle(host)}`;
+  const helps = `\`untildone plan move ${shortId(found.id)} run\` moves its plan to \`run\`, with its checks.`;
   if (word !== null)
     throw new UntildoneError('usage', `Session ${name} ${owner}; go on with it there. ${helps}`);
   const none = 'There is no session of `untildone run` in this directory.';

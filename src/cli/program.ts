@@ -110,7 +110,8 @@ function define(program: Program, command: Command): Arguments {
   if (command.takes !== undefined) program.arguments(command.takes);
   for (const argument of program.registeredArguments) {
     const choices = argument.name().split('|');
-    if (choices.length > 1) argument.choices(choices);
+    // `run|FILE`: any file will do.
+    if (choices.length > 1 && !choices.includes('FILE')) argument.choices(choices);
   }
   for (const [name, option] of Object.entries(command.options)) {
     program.addOption(commanderOption(name, option));

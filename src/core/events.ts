@@ -1,4 +1,5 @@
 // All that can happen to a session, as one table. The reader judges shape and size, never whether a plan is good.
+import type { CheckSpec } from './check-specs.ts';
 import { didYouMean, excerpt } from './problem.ts';
 import {
   choice,
@@ -20,7 +21,7 @@ import {
   type Values,
   variant,
 } from './schema.ts';
-import { actors, priorities, todoStatuses } from './todo.ts';
+import { actors, priorities, todoStatuses, verifications } from './todo.ts';
 
 /** UTF-16 units, roughly a megabyte. */
 const longestText = 1_048_576;
@@ -138,6 +139,28 @@ const changes = object({
   checks: optional(list(identifier)),
 });
 
+/** As it stands in the session that gives it away; its id is new. */
+const movedTodo = object({
+  id: identifier,
+  title: text,
+  context: nullable(text),
+  completionCriteria: nullable(text),
+  agentType: nullable(text),
+  status: choice(...todoStatuses),
+  priority: choice(...priorities),
+  outcome: nullable(text),
+  reason: nullable(text),
+  attempts: integer(0),
+  verification: choice(...verifications),
+  checks: list(identifier),
+  failureTail: nullable(text),
+  evidence: list(object({ check: identifier, fingerprint: nullable(identifier), flaky: flag })),
+  startedAt: nullable(moment),
+  completedAt: nullable(moment),
+  finalAt: nullable(moment),
+  passedAt: nullable(moment),
+});
+
 const job = object({ id: identifier, kind: choice('shell', 'subagent'), description: text });
 const permissionSubject = object({ callId: identifier, tool: identifier, subject: text, pattern: text });
 
@@ -222,6 +245,18 @@ const eventTable = {
   'plan-written': { actor, items: list(writtenTodo) },
   'todo-updated': { actor, todoId: identifier, changes },
   'todo-completed': { actor, todoId: identifier, status: choice('completed', 'cancelled'), outcome: text },
+  /** By the human, to another session: this one has none any more. `to` is in words for people. */
+  'plan-moved': { to: text },
+  'plan-taken': {
+    from: text,
+    title: nullable(text),
+    todos: list(movedTodo),
+    /** What the human let prove it, as it was frozen there. */
+    checks: list(taken((value) => value as CheckSpec)),
+    goalChecks: list(identifier),
+    /** What holds here, with these checks. */
+    policyHash: nullable(identifier),
+  },
   'delegation-started': {
     todoId: identifier,
     workerId: identifier,
@@ -335,6 +370,7 @@ export type SessionDescriptor = Infer<typeof descriptor>;
 export type AgentDescriptor = Infer<typeof agentDescriptor>;
 export type NewTodo = Infer<typeof newTodo>;
 export type WrittenTodo = Infer<typeof writtenTodo>;
+export type MovedTodo = Infer<typeof movedTodo>;
 export type TodoChanges = Infer<typeof changes>;
 export type Job = Infer<typeof job>;
 export type PermissionSubject = Infer<typeof permissionSubject>;

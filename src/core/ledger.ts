@@ -20,6 +20,7 @@ export type LedgerChange =
   | 'check-passed'
   | 'check-failed'
   | 'checks-edited'
+  | 'moved'
   | 'refused';
 
 export type LedgerDraft = Readonly<{

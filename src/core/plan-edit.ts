@@ -7,7 +7,7 @@ import type { Policy } from './policy.ts';
 import { writeList } from './reconcile.ts';
 import { oneLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
-import { newTurn, type State } from './state.ts';
+import { cancelParked, endTurn, newTurn, type State } from './state.ts';
 import { checksOf, isEnded, isFinal, isOpen, normaliseTitle, type Todo } from './todo.ts';
 
 type PlanEvent = EventOf<'todos-created' | 'plan-written' | 'todo-updated' | 'todo-completed'>;
@@ -20,6 +20,33 @@ export const planReducers = byEvent({
   'plan-written': editPlan,
   'todo-updated': editPlan,
   'todo-completed': editPlan,
+  /** One plan, one owner (V7): what the host says next is no stop of this plan, and nobody is sent on. */
+  'plan-moved'(state, { id, at, to }) {
+    const draft = new PlanDraft(state, 'human', at);
+    draft.log('moved', null, { to });
+    const { ledger } = draft.finish().edited;
+    const latch = { how: `its plan was moved to ${to}`, at, movedTo: to };
+    const settled = { outcome: 'aborted', reason: 'aborted', at } as const;
+    const empty = { planId: id, plan: [], leftOver: null, goal: {}, finalRun: null };
+    return step({ ...cancelParked(endTurn(state)), ...empty, latch, settled }, [], ledger);
+  },
+  'plan-taken'(state, event, { settings }) {
+    const { at, from, todos } = event;
+    // Where nobody has spoken yet, a message takes it up.
+    const turn = state.turn ?? { ...newTurn(event.id, at), ended: true };
+    const draft = new PlanDraft({ ...state, turn: { ...turn, touchedPlan: true } }, 'human', at);
+    const isKnown = (type: string | null) => type !== null && settings.agentTypes.includes(type);
+    for (const todo of todos)
+      draft.take(isKnown(todo.agentType) ? todo : { ...todo, agentType: null }, { movedFrom: from });
+    const { edited } = draft.finish();
+    const title = state.title ?? event.title;
+    const held = {
+      carried: withCarried(state.carried, event),
+      policyHash: event.policyHash ?? state.policyHash,
+      ...(title !== null && { title }),
+    };
+    return { ...edited, state: { ...edited.state, ...held } };
+  },
   'delegation-started'(state, event, policy) {
     const { workerId, agentType, callId, at } = event;
     const draft = new PlanDraft(touchPlan(state, event), 'agent', at);
@@ -50,6 +77,17 @@ export const planReducers = byEvent({
     return draft.finish().edited;
   },
 });
+
+/** Checks that come along with a plan join those that came before. */
+export function withCarried(
+  known: State['carried'],
+  { checks, goalChecks }: Pick<EventOf<'plan-taken'>, 'checks' | 'goalChecks'>,
+): NonNullable<State['carried']> {
+  return {
+    checks: { ...known?.checks, ...Object.fromEntries(checks.map((spec) => [spec.id, spec])) },
+    goalChecks: [...new Set([...(known?.goalChecks ?? []), ...goalChecks])],
+  };
+}
 
 /** The model always gets a reply; what it claims is checked at once. */
 export function editPlan(state: State, event: PlanEvent, policy: Policy): Step {

@@ -1,7 +1,7 @@
 // How todos change. All goes through put(), so that order, progress and ledger cannot disagree (T2, V1, V4).
 import { checksForTitle } from './check-specs.ts';
 import { type PlanReply, type Refusal, step } from './decision.ts';
-import type { NewTodo } from './events.ts';
+import type { MovedTodo, NewTodo } from './events.ts';
 import { type LedgerChange, type LedgerDraft, todoState } from './ledger.ts';
 import { oneLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
@@ -82,6 +82,23 @@ export class PlanDraft {
     this.#created.add(todo.id);
     this.put(todo, todo, 'created', { title: todo.title });
     return this.setStatus(todo, wantedStatus(item)) ?? todo;
+  }
+
+  /** One of another session, as it stands there (V7); what was said there is no claim of this message. */
+  take(moved: MovedTodo, detail: Detail): void {
+    const plan = this.#ownPlan();
+    const { id: sessionId, planId, turn, work } = this.state;
+    const isRunning = moved.verification === 'running';
+    const todo: Todo = {
+      ...{ ...plainTodo, ...moved, titleKey: normaliseTitle(moved.title) },
+      ...{ planId, sessionId, turnId: turn?.id ?? sessionId, createdAt: this.at, createdWork: work.calls },
+      order: (plan.at(-1)?.order ?? 0) + orderGap,
+      verification: isRunning ? 'claimed' : moved.verification,
+    };
+    placesOf(plan).set(todo.id, plan.length);
+    plan.push(todo);
+    this.#created.add(todo.id);
+    this.put(todo, todo, 'created', { title: todo.title, ...detail });
   }
 
   put(before: Todo, after: Todo, change: LedgerChange, detail: Detail = {}): Todo {

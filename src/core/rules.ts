@@ -104,6 +104,10 @@ export const stopRules = [
   rule('aborted', 'Did you stop the agent?', ({ state }) => {
     const { latch } = state;
     if (latch === null) return null;
+    if (latch.movedTo !== undefined)
+      return letGo('aborted', `You moved the plan to ${oneLine(latch.movedTo, 80)}: it goes on there.`, {
+        ...{ latched: true, how: latch.how },
+      });
     const how = judgesGoal(state)
       ? 'with `untildone run --resume`'
       : 'when you send a message or run `untildone resume`';

@@ -1,4 +1,5 @@
 // One session with its whole plan, replaced and never mutated. What can be counted from the plan is not kept.
+import type { CheckSpec } from './check-specs.ts';
 import type { Outcome } from './decision.ts';
 import type {
   AgentDescriptor,
@@ -134,6 +135,8 @@ type Later = Readonly<{
     writes: number;
     checks: Readonly<Record<string, 'passed' | 'failed' | 'cannot-start'>>;
   }>;
+  /** Checks that came with plans from other sessions: accepted there, and asked for by no file here (V7). */
+  carried?: Readonly<{ checks: Readonly<Record<string, CheckSpec>>; goalChecks: readonly string[] }>;
   /** Files that are ignored by now and were not at the human's message; they count all the same (V2). */
   hidden?: readonly string[];
   /** Hash of the rest, written by the engine with each save. */
@@ -148,6 +151,9 @@ export interface State extends Session {
   /** Ranks rise along it. */
   readonly plan: readonly Todo[];
 }
+
+/** Of a session that only keeps a plan for the next message in the host that is its instance (V7). */
+export const waitingHost = 'moved-plan';
 
 export const unknownHost: SessionDescriptor = {
   host: 'unknown',
@@ -186,7 +192,8 @@ function newSession(id: string, at: number) {
     epoch: 0,
     leftOver: null as { planId: string; open: number } | null,
     counters: { stagnant: 0, continuations: 0, total: 0 },
-    latch: null as { how: string; at: number } | null,
+    /** `movedTo`: by moving its plan there. */
+    latch: null as { how: string; at: number; movedTo?: string } | null,
     pause: null as Pause | null,
     waits: {
       recovering: false,

@@ -256,9 +256,10 @@ function openTodos({ plan }: State) {
   return { remaining: all.length, open: named.join(', ') + more };
 }
 
-/** For the human everything is, but a plain done, their own abort, and skips (C4). */
-function isNews({ outcome }: Decision, { hidden = [] }: State): boolean {
-  return outcome !== null && (outcome !== 'done' || hidden.length > 0) && outcome !== 'aborted';
+/** For the human everything is, but a plain done, their own abort, and skips (C4). Where a plan went may be forgotten. */
+function isNews({ outcome }: Decision, { hidden = [], latch }: State): boolean {
+  if (outcome === 'aborted') return latch?.movedTo !== undefined;
+  return outcome !== null && (outcome !== 'done' || hidden.length > 0);
 }
 
 function answerCommands({ state }: StopContext, decision: Decision, answer: 'wait' | 'let-go'): Command[] {

@@ -7,7 +7,8 @@ export const priorities = ['high', 'medium', 'low'] as const;
 export type Priority = (typeof priorities)[number];
 
 /** `stale` is derived from fingerprints and never stored. */
-export type Verification = 'none' | 'claimed' | 'running' | 'passed' | 'failed';
+export const verifications = ['none', 'claimed', 'running', 'passed', 'failed'] as const;
+export type Verification = (typeof verifications)[number];
 
 /** Checks and challenges hold agents to account, never humans. */
 export const actors = ['human', 'agent', 'worker', 'file', 'system'] as const;

@@ -37,7 +37,7 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction) {
   return {
     /** The hash of what holds now; its text goes into `saved`. */
     snapshot(session: Session, saved: Map<string, string>): string {
-      const policy = current(session);
+      const policy = withCarried(current(session), session);
       const text = canonicalPolicy(policy);
       const key = policyKey(text, hash);
       saved.set(key, text);
@@ -50,6 +50,16 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction) {
       if (policy !== null) known.set(key, policy);
       return policy;
     },
+  };
+}
+
+/** What the human says here goes before what came with a plan (V7). */
+function withCarried(policy: Policy, { carried }: Pick<Session, 'carried'>): Policy {
+  if (carried === undefined) return policy;
+  return {
+    ...policy,
+    checks: { ...carried.checks, ...policy.checks },
+    goalChecks: [...new Set([...policy.goalChecks, ...carried.goalChecks])],
   };
 }
 

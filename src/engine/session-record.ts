@@ -37,6 +37,7 @@ export async function plansOf(store: Store, session: Session): Promise<Map<strin
   if (session.planId === session.id) return plans;
   for await (const event of recordedEvents(store, session.id))
     if (event.type === 'human-spoke' && !plans.has(event.turnId)) plans.set(event.turnId, event.at);
+    else if (event.type === 'plan-moved') plans.set(event.id, event.at);
   if (!plans.has(session.planId)) plans.set(session.planId, session.createdAt);
   return plans;
 }

@@ -13,6 +13,7 @@ import { createState, noTrail, type State, spokeAt } from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
 import { canWrite, mayHaveMoved } from '../core/work.ts';
 import { type Handled, lossSentence } from '../engine/engine.ts';
+import { takeWaitingPlans } from '../engine/hand-over.ts';
 import { frozenPolicy } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
@@ -26,6 +27,8 @@ import {
   hasFailedStop,
   isOff,
   openPlanText,
+  takenPlanMessage,
+  takenPlanText,
 } from './shared.ts';
 import { withinTime } from './untrusted.ts';
 
@@ -196,7 +199,13 @@ export function createAnswers(context: Context) {
         await store.append([{ ...made, id: `${id}:look`, type: 'workspace-seen', fingerprint }]);
       const problem = configuration.problem();
       const off = `off for this message, because the configuration is broken: ${problem}`;
-      return letGo(problem === null ? null : off);
+      if (problem !== null) return letGo(off);
+      // Behind the message, whose turn takes it up (V7).
+      const handed = settings.mode === 'enforce' && !isOff(settings, call.agent.name);
+      const taken = handed
+        ? await takeWaitingPlans({ ...context, engine: runtime }, sessionId, descriptor)
+        : null;
+      return taken === null ? letGo(null) : { ...letGo(takenPlanMessage(taken)), text: takenPlanText(taken) };
     }
     const isNotice = speaker.type === 'notice' && !isOurs;
     if (isNotice && wasBrokenOff(told.trail, mayStop))

@@ -38,6 +38,20 @@ export function openPlanText(state: State | null): string | null {
   ].join('\n');
 }
 
+/** For the model in whose session a human's message took up what had been moved there (V7). */
+export function takenPlanText(state: State | null): string | null {
+  const plan = openPlanText(state);
+  const handed =
+    'Your human moved a plan to this session, begun by another agent. Work through what is open.';
+  return plan && `${handed} Keep the titles as they are in your own list of todos.\n${plan}`;
+}
+
+/** The same for the human. */
+export function takenPlanMessage({ plan }: State): string {
+  const open = openCount(countPlan(plan));
+  return `the plan that you moved here goes on in this session: ${open} of ${plan.length} todos are open.`;
+}
+
 export function describeFailure({ title, failureTail }: Todo): string {
   const printed = failureTail === null ? '' : `\nIt printed:\n${quoteTail(failureTail)}`;
   return `The check of ${quoteForModel(title)} failed, so it is not completed and stays open. Fix the cause, then complete it again.${printed}`;

@@ -87,8 +87,9 @@ export async function startFakeOpencode(
     await tells('session.status', { sessionID, status: { type: 'busy' } });
   };
 
-  async function takeMessage(sessionID: string, info: Fields, parts: readonly Fields[]): Promise<void> {
+  async function takeMessage(sessionID: string, info: Fields, said: readonly Fields[]): Promise<void> {
     const session = of(sessionID);
+    const parts = [...said];
     session.asked = String(info['id']);
     await hooks['chat.message']?.({ sessionID }, { message: info, parts });
     keep(session, info, parts);

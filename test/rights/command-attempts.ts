@@ -67,6 +67,8 @@ export const commandAttempts: readonly CommandAttempt[] = [
     (victim) => `approve ${victim} --request ask-${victim} --yes --for always`,
   ),
   simple('`resume`', (victim) => `resume ${victim}`),
+  simple('`plan move SESSION run`', (victim) => `plan move ${victim} run`),
+  simple('`plan move SESSION FILE`', (victim) => `plan move ${victim} STOLEN.md`),
   simple('`say`', (victim) => `say "go on" --session ${victim}`),
   resumed('`run --resume SESSION`', (victim) => `run --resume ${victim}`),
   resumed('`run --resume SESSION "words"`', (victim) => `run "go on" --resume ${victim}`),

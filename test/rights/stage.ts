@@ -196,6 +196,7 @@ async function makeVictim(
 export function describeGain({ session, approved, checks, waitingWords }: Victim): string | null {
   const gains = [
     session.latch === null ? 'the stop was lifted' : null,
+    session.latch?.movedTo === undefined ? null : 'its plan was moved',
     approved ? 'the check was approved' : null,
     session.permissions?.requests[0]?.answer != null ? 'the permission was answered' : null,
     checks.length > 0 ? 'a check was put on a todo' : null,

@@ -129,12 +129,11 @@ describe('P41: sessions of hosts', () => {
     await openHostSession(line, 'claude-session');
     const without = await line.run('run', '--resume', '--auto', '--model', 'openai/story');
     expect(without.code).toBe(1);
-    expect(without.err).toContain('untildone plan export claude-session');
-    expect(without.err).toContain('untildone run --plan');
+    expect(without.err).toContain('`untildone plan move claude-session run` moves its plan to `run`');
     const named = await line.run('run', '--resume', 'claude-s', '--auto', '--model', 'openai/story');
     expect(named.code).toBe(2);
     expect(named.err).toContain('Session claude-session belongs to Claude Code');
-    expect(named.err).toContain('untildone plan export claude-session');
+    expect(named.err).toContain('`untildone plan move claude-session run` moves its plan to `run`');
     expect((await line.session()).descriptor.host).toBe('claude-code');
     expect(line.model.requests).toHaveLength(0);
 

@@ -187,7 +187,7 @@ describe('--resume from another folder', () => {
     const { code, err, events } = await stage.run(['--resume', id], undefined, other);
     expect(code).toBe(2);
     expect(err).toContain(`works in ${stage.root}, which cannot be opened (ENOENT)`);
-    expect(err).toContain(`untildone plan export ${id.slice(-6)} --file PLAN.md`);
+    expect(err).toContain(`untildone plan move ${id.slice(-6)} PLAN.md`);
     expect(events).toEqual([]);
   });
 });

@@ -142,7 +142,7 @@ function realPathOf(io: Io, file: string): Promise<string> {
 }
 
 /** null: written. Exclusive: not even a link that points nowhere is followed. */
-async function writeNew(path: string, text: string): Promise<string | null> {
+export async function writeNew(path: string, text: string): Promise<string | null> {
   try {
     await writeFile(path, text, { flag: 'wx' });
     return null;

@@ -75,6 +75,7 @@ const changes: Partial<Record<LedgerChange, string>> = {
   'cancelled-unexplained': 'cancelled without a reason',
   toggled: 'set back and forth',
   'duplicate-write': 'wrote the same list again',
+  moved: 'moved the plan',
   'checks-edited': 'edited the files that say what is checked',
   delegated: 'handed to a worker',
   'worker-ended': 'heard the end of the work on',

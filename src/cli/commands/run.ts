@@ -79,6 +79,11 @@ export const run = {
       return refuse(here, `Only a human may take a session up again, and this was said beneath ${above}.`);
     const { word, goal } = readResume(given, await readGoal(given, here));
     const resumed = resumes ? await withSessions(here, (store) => findOwnSession(store, word, here)) : null;
+    const movedTo = goal === null && !given.has('plan') ? resumed?.latch?.movedTo : undefined;
+    if (resumed !== null && movedTo !== undefined) {
+      const gone = `You moved the plan of session ${nameSession(resumed)} to ${shown(movedTo, 80)}.`;
+      throw new UntildoneError('usage', `${gone} Words after --resume begin something new.`);
+    }
     const directory = resumed === null ? realpathSync(here.cwd) : await ownFolder(here, resumed);
     // Its configuration is that of its own folder too.
     const io: Io = { ...here, cwd: directory };
@@ -125,7 +130,9 @@ export const run = {
       const words = { goal, plan: planFile !== null, checks: given.texts('check') };
       const said = frozen === null ? taken : await takeUp(frozen, taken, words);
       if (said.warning !== undefined) complain(io, `warning: ${said.warning}`);
-      const message = [goal, said.message].filter((part) => part !== null).join('\n\n');
+      // A plan that was moved here comes without a word.
+      const handed = resumed !== null && resumed.spoken === undefined ? 'Work through the plan.' : null;
+      const message = [goal, said.message ?? handed].filter((part) => part !== null).join('\n\n');
       const ended = await runSession(io, store, {
         goal: message === '' ? null : message,
         sessionId: resumed?.id ?? createIdentifiers(io.clock).next(),
@@ -157,7 +164,7 @@ async function ownFolder(io: Io, session: State): Promise<string> {
   const folder = session.descriptor.directory ?? io.cwd;
   const directory = await realpath(folder).catch((error: unknown) => {
     const gone = `Session ${name} works in ${shown(folder, 300)}, which cannot be opened (${errorCode(error)}).`;
-    const carry = `\`untildone plan export ${id} --file PLAN.md\` and \`untildone run --plan PLAN.md\``;
+    const carry = `\`untildone plan move ${id} PLAN.md\` and \`untildone run --plan PLAN.md\``;
     throw new UntildoneError('usage', `${gone} ${carry} carry its plan elsewhere.`);
   });
   if (directory !== realpathSync(io.cwd))

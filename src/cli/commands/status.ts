@@ -1,7 +1,7 @@
 // `untildone status`: the sessions of this directory, newest first, or one session in detail (C3, C4).
 // It only reads, and creates nothing.
 import type { Settings } from '../../core/settings.ts';
-import { countPlan, nextTodos, type State } from '../../core/state.ts';
+import { countPlan, nextTodos, type Session, type State } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import { isWorker, readWorkers, type WorkerView } from '../../engine/worker-sessions.ts';
 import { type Command, jsonOption, numberOf } from '../command.ts';
@@ -58,7 +58,9 @@ export const status: Command = {
 };
 
 async function listed(store: Store, io: Io, limit: number, all: boolean): Promise<State[]> {
-  const isMain = (session: Parameters<typeof isWorker>[0]): boolean => !isWorker(session);
+  // What waited for a host and was taken up there is nothing that anyone looks for.
+  const isMain = (session: Session): boolean =>
+    !isWorker(session) && !(describe.isWaiting(session) && session.latch !== null);
   const sessions = all
     ? await newest((most) => store.sessions({ limit: most }), limit, isMain)
     : await sessionsHere(store, io, limit, isMain);
@@ -101,7 +103,7 @@ function block(session: State, seen: Seen, short: string, io: Io): string[] {
   const rows: Row[] = [
     ['plan', describe.describePlan(session)],
     ['state', paint('yellow', shown(state.words))],
-    describe.isImported(session) ? null : ['limits', used],
+    describe.isImported(session) || describe.isWaiting(session) ? null : ['limits', used],
     decision === null ? null : ['last', shown(describe.describeAnswer(decision))],
     decision === null ? null : ['because', shown(decision.sentence, 200)],
     mode === 'enforce' ? null : ['mode', mode],

@@ -4,10 +4,11 @@
 // waits for us: the continuation fills it if the step was the last; if tool calls follow, nobody ever sees it.
 import { frozenBy } from '../../checks/git.ts';
 import { endsInQuestion } from '../../core/safe-text.ts';
-import { isOnItsWay, type Session, type State, spokeAt } from '../../core/state.ts';
+import { isOnItsWay, type Session, type State, spokeAt, unknownHost } from '../../core/state.ts';
 import { canWrite, mayHaveMoved } from '../../core/work.ts';
+import { takeWaitingPlans, waitingPlans } from '../../engine/hand-over.ts';
 import { frozenPolicy } from '../../engine/policy.ts';
-import { compactionFailed, isOff } from '../shared.ts';
+import { compactionFailed, isOff, takenPlanMessage, takenPlanText } from '../shared.ts';
 import { type Happening, happened, type ToldAdapter, waitEnded } from '../told.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
 import type { HostMessage, Plugin, SessionMemory } from './host.ts';
@@ -208,10 +209,30 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       if (problem !== null) voice.warnOnce(`off, because the configuration is broken: ${problem}`);
       const isFirst = (await record())?.spoken === undefined;
       await rest.humanSpoke(said, said.id);
+      await takePlans();
       const session = isFirst ? await record() : null;
       if (session !== null) await seeWorkspace(session);
     };
     after(recorded, happened);
+  }
+
+  /** What was moved here, behind the message whose turn takes it up (V7). */
+  async function takePlans() {
+    const session = await record();
+    const { settings } = configuration.current();
+    if (session === null || !changesTheHost(plugin) || isOff(settings, session.agent.name)) return;
+    const { runtime: engine, store } = told.opened();
+    const place = {
+      store,
+      clock,
+      identifiers: told.identifiers,
+      policy: () => configuration.current(),
+      engine,
+    };
+    const taken = await takeWaitingPlans(place, memory.stored, session.descriptor);
+    memory.handed = takenPlanText(taken);
+    if (taken !== null)
+      await voice.show({ level: 'info', title: 'untildone', message: takenPlanMessage(taken) });
   }
 
   function stopOf(facts: ReturnType<typeof factsOf>, fingerprint: string | null) {
@@ -386,10 +407,20 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     hear(name: string, fields: Fields) {
       if (Object.hasOwn(heard, name)) heard[name]?.(fields);
     },
-    hearHuman(message: HostMessage) {
-      if (message.text === null) return;
+    /** What joins the message for the model; null: nothing. */
+    async hearHuman(message: HostMessage) {
+      if (message.text === null) return null;
       Object.assign(memory, { leaving: false, toolError: null, asked: message });
+      const place = { ...unknownHost, host: 'opencode', directory, kind: 'main' } as const;
+      // Looked for first: the message takes it.
+      const waiting = told.ready.then((isOpen) => (isOpen ? waitingPlans(told.store(), place) : []));
       humanSpoke(message);
+      // The host waits only where there is something to say.
+      if ((await waiting).length === 0) return null;
+      await memory.queue;
+      const { handed } = memory;
+      memory.handed = null;
+      return handed;
     },
     /** Fills in the continuation: the host has read its messages before. */
     async beforeStep(messages: readonly Fields[]) {

@@ -106,6 +106,8 @@ export function createMemory() {
     written: null as Handled | null,
     /** By a call that was heard of. */
     mayHaveWritten: false,
+    /** The plan that the last message took up, for the model. */
+    handed: null as string | null,
     sent: null as { messageId: string; epoch: number } | null,
     // Where the host leaves on idle:
     answeredSinceBusy: false,

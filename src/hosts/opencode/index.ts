@@ -18,7 +18,15 @@ import { createTold, waitStarted } from '../told.ts';
 import { recordOf, textOf } from '../untrusted.ts';
 import { follow, hear, leavesOnIdle } from './driver.ts';
 import type { Plugin } from './host.ts';
-import { changesTheHost, createHostCalls, createMemory, createVoice, messageOf, placeOf } from './host.ts';
+import {
+  changesTheHost,
+  createHostCalls,
+  createMemory,
+  createVoice,
+  hostId,
+  messageOf,
+  placeOf,
+} from './host.ts';
 import type { ConfigLike, HooksLike, PluginLike, ToolDefinitionLike } from './translate.ts';
 import { hostTodoTool, isTodoToolOn, readMessage } from './translate.ts';
 
@@ -114,9 +122,12 @@ function createHooks(plugin: Plugin): HooksLike {
       offer(config);
     }),
     event: quietly(({ event }) => hear(plugin, event)),
-    'chat.message': quietly(({ sessionID }, { message, parts }) => {
+    'chat.message': quietly(async ({ sessionID }, { message, parts }) => {
       const read = readMessage(message, parts);
-      if (read !== null) follow(plugin, sessionID).hearHuman(read);
+      const text = read && (await follow(plugin, sessionID).hearHuman(read));
+      if (!read || !text) return;
+      const id = hostId('prt', `handed ${read.id}`, plugin.clock.now());
+      parts.push({ id, sessionID, messageID: read.id, type: 'text', text, synthetic: true });
     }),
     'tool.definition': quietly(({ toolID }, output) => {
       const known = todoToolsFor('agent').find(({ name }) => name === toolID && Object.hasOwn(tool, name));

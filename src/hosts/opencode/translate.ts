@@ -47,7 +47,7 @@ export interface HooksLike {
   event?: (input: { event: unknown }) => Promise<void>;
   config?: (config: ConfigLike) => Promise<void>;
   tool?: Record<string, ToolDefinitionLike>;
-  'chat.message'?: Hook<OfSession, { message: unknown; parts: readonly unknown[] }>;
+  'chat.message'?: Hook<OfSession, { message: unknown; parts: unknown[] }>;
   'command.execute.before'?: Hook<OfSession<{ command: string; arguments: string }>, unknown>;
   'tool.execute.after'?: Hook<OfSession<{ tool: string; callID: string }>, { output: string }>;
   'tool.definition'?: Hook<{ toolID: string }, object>;

@@ -1,0 +1,178 @@
+// `untildone plan move`: a plan goes on with another agent, or into a file (V7). The old session lets go of it, checks
+// and what they proved go along, and only a human may say so: an agent must not hand its claims to the next one.
+import { readFileSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { goalCheckIds, protectedPathsId } from '../../core/check-specs.ts';
+import { UntildoneError } from '../../core/error.ts';
+import type { SessionDescriptor } from '../../core/events.ts';
+import { closestName } from '../../core/problem.ts';
+import { type State, unknownHost, waitingHost } from '../../core/state.ts';
+import { isOpen } from '../../core/todo.ts';
+import { handOver, movedEvent, movedSessionId, newSessionId } from '../../engine/hand-over.ts';
+import { frozenPolicy } from '../../engine/policy.ts';
+import { ownSession } from '../../engine/session-owner.ts';
+import type { Store } from '../../engine/store.ts';
+import { createIdentifiers, errorCode } from '../../engine/system.ts';
+import { hosts } from '../../hosts/hosts.ts';
+import { formatCheckLine, formatPlan } from '../../plan-file/line-text.ts';
+import { describeState, hostTitle, nameSession, shortId } from '../describe-session.ts';
+import { type Answer, findSession, type Here, sessionCommand } from '../find-session.ts';
+import { sendActs } from '../human-event.ts';
+import type { Io } from '../io.ts';
+import { openParts, openRuntime } from '../open-runtime.ts';
+import { count, refuse, shown } from '../print.ts';
+import { writeNew } from './plan-files.ts';
+
+const targets = [...hosts.map(({ name }) => name), 'run'];
+
+export const planMove = sessionCommand({
+  takes: `<SESSION> <${targets.join('|')}|FILE>`,
+  about: [
+    'The todos, their checks and what these have proved go on with another agent; what was proved counts as long as the\nfiles are as they were then. A host takes the plan up at your next message to it in the same folder; `run` by the\ncommand that is printed. The old session says where its plan went, and is not kept at work any more.',
+    'A file is written as `plan export` writes it, with its checks; `untildone run --plan FILE` works through it. Boxes that\nare ticked there are claims, which its checks prove anew.',
+  ],
+  humanOnly: true,
+  check: ({ positional }) => targetOf(positional(1) ?? ''),
+  async find(store, word, io) {
+    const found = await findSession(store, word, io);
+    return (await foldInbox(io, store, found.id)) ?? found;
+  },
+  async answer(here) {
+    const { io, session, given } = here;
+    const target = targetOf(given.positional(1) ?? '');
+    const problem = await whyNot(here, target);
+    if (problem !== null) return refuse(io, `Session ${nameSession(session)} ${problem}`);
+    return 'file' in target ? moveToFile(here, target.file) : moveToAgent(here, target.host);
+  },
+});
+
+type Target = Readonly<{ host: string } | { file: string }>;
+
+/** A word that looks like no file is a host that is not known. */
+function targetOf(word: string): Target {
+  if (targets.includes(word)) return { host: word };
+  if (/[./\\]/u.test(word)) return { file: word };
+  const meant = closestName(word, targets);
+  const hint = meant === null ? `Known are ${targets.join(', ')}` : `Did you mean ${meant}`;
+  throw new UntildoneError(
+    'usage',
+    `A plan cannot be moved to "${shown(word, 60)}". ${hint}${meant === null ? '.' : '?'} A file is named like PLAN.md.`,
+  );
+}
+
+/** Hooks of a host that was ended, or a move that was, may have left news behind: the plan is what they say. */
+async function foldInbox(io: Io, store: Store, sessionId: string): Promise<State | null> {
+  const waiting = await store.events({ sessionId, waiting: true });
+  const news = { type: 'activity-seen', id: createIdentifiers(io.clock).next() } as const;
+  if (waiting.length > 0) await openRuntime(io, store).handle({ ...news, sessionId, at: io.clock.now() });
+  return store.state(sessionId);
+}
+
+/** The rest of a sentence that begins with the session. */
+async function whyNot({ io, store, session }: Here, target: Target): Promise<string | null> {
+  const { id: sessionId, descriptor, latch, plan } = session;
+  const { host, kind, parentId, directory, instance } = descriptor;
+  const id = shortId(sessionId);
+  const parent = parentId === null ? '' : `: \`untildone plan move ${shortId(parentId)} …\` moves its plan`;
+  if (kind === 'subagent') return `is a worker's${parent || ', which has no plan of its own'}.`;
+  if (latch?.movedTo !== undefined && !plan.some(isOpen)) {
+    const moved = await foldInbox(io, store, movedSessionId(session) ?? '');
+    const as = moved === null ? '' : ` (session ${moved.id})`;
+    return `has no plan any more: you moved it to ${shown(latch.movedTo, 80)}${as}.`;
+  }
+  if (!plan.some(isOpen)) return 'has nothing open that could be moved.';
+  const ends = `\`untildone stop ${id}\` ends that`;
+  if (host === 'untildone') {
+    const owned = await ownSession({ store, clock: io.clock }, sessionId);
+    if (!owned.ok) return `runs in ${owned.process}; ${ends}, then move it.`;
+    await owned.release();
+  } else if (describeState(session, io.clock.now()).name === 'running')
+    return `is at work in ${hostTitle(host)}. Wait until it stops, or ${ends} for us; then move it.`;
+  if ('file' in target) return null;
+  const now = host === waitingHost ? instance : host;
+  if (now === (target.host === 'run' ? 'untildone' : target.host))
+    return host === waitingHost
+      ? `waits for ${hostTitle(now)} already: write to it there.`
+      : `is one of ${hostTitle(now)} already; ${host === 'untildone' ? `\`untildone run --resume ${id}\` goes on with it` : 'go on with it there'}.`;
+  const carry = `\`untildone plan move ${id} PLAN.md\` writes the plan into a file here`;
+  if (directory === null) return `does not say in which folder it works. ${carry}.`;
+  const gone = await realpath(directory).then(() => null, errorCode);
+  if (gone === null) return null;
+  return `works in ${shown(directory, 300)}, which cannot be opened (${gone}). ${carry}.`;
+}
+
+async function moveToAgent({ io, store, session }: Here, name: string): Promise<Answer> {
+  const { directory } = session.descriptor;
+  const isRun = name === 'run';
+  const to = hostTitle(isRun ? 'untildone' : name);
+  const place = isRun
+    ? ({ host: 'untildone', instance: `untildone:${directory}`, kind: 'main', judgesGoal: true } as const)
+    : ({ host: waitingHost, instance: name, kind: 'other' } as const);
+  const descriptor: SessionDescriptor = { ...unknownHost, ...place, directory };
+  const taker = { id: newSessionId(session), descriptor, opens: true };
+  const { policy } = openParts(io, store);
+  const engine = openRuntime(io, store);
+  const parts = { store, clock: io.clock, identifiers: createIdentifiers(io.clock), policy, engine };
+  const moved = await handOver(parts, session, taker, to);
+  // Two moves at the same moment: the first one stands.
+  if (moved?.descriptor.instance !== place.instance)
+    return refuse(io, `The plan of session ${nameSession(session)} was moved elsewhere meanwhile.`);
+  const next = isRun
+    ? `untildone run --resume ${taker.id}`
+    : `write to ${to} in ${shown(directory ?? '', 300)}; your message takes the plan up there`;
+  return told(session, to, { to: name, movedTo: taker.id, next });
+}
+
+async function moveToFile(here: Here, file: string): Promise<Answer> {
+  const { io, store, session } = here;
+  const name = shown(file, 200);
+  const path = resolve(io.cwd, file);
+  const markdown = `${await frontMatter(store, session)}${formatPlan(session.plan)}`;
+  const problem = await writeNew(path, markdown);
+  // A move that was broken off behind the file is the same move.
+  if (problem !== null && !(problem === 'EEXIST' && holds(path, markdown)))
+    return refuse(
+      io,
+      problem === 'EEXIST'
+        ? `${name} is there already; name a new file. Nothing was moved.`
+        : `${name} cannot be written (${problem}). Nothing was moved.`,
+    );
+  const { sessionId: _, ...act } = movedEvent(session, file, io.clock.now());
+  await sendActs(here, [act]);
+  // Only a plain name is safe to copy as it is.
+  const next = `untildone run --plan ${/^[\w./-]+$/u.test(file) ? file : 'FILE'}`;
+  return told(session, name, { to: file, movedTo: null, next });
+}
+
+function told(
+  session: State,
+  to: string,
+  json: Readonly<{ to: string; movedTo: string | null; next: string }>,
+) {
+  const { length } = session.plan;
+  const open = session.plan.filter(isOpen).length;
+  const what = `${count(length, 'todo')}, ${open} of them open,`;
+  return {
+    json: { ...json, todos: length, open },
+    lines: [`Moved ${what} from session ${nameSession(session)} to ${to}.`, `next: ${json.next}`],
+  };
+}
+
+function holds(path: string, text: string): boolean {
+  try {
+    return readFileSync(path, 'utf8') === text;
+  } catch {
+    // Safe: it cannot be read, so it is not ours.
+    return false;
+  }
+}
+
+/** Checks on the goal that no file asks for: the human gave them with the goal. */
+async function frontMatter(store: Store, session: State): Promise<string> {
+  const { goalChecks = [], settings } = (await frozenPolicy(store, session)) ?? {};
+  const known = [protectedPathsId, ...(settings === undefined ? [] : goalCheckIds(settings))];
+  const lines = goalChecks.filter((check) => !known.includes(check)).map(formatCheckLine);
+  if (lines.length === 0) return '';
+  return ['---', 'checks:', ...lines.map((line) => `  - ${JSON.stringify(line)}`), '---', '', ''].join('\n');
+}
