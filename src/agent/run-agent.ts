@@ -40,6 +40,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   const agent = openAgent({
     ...options,
     run,
+    asked: run.settings,
     tools,
     transcript,
     system: systemPrompt({

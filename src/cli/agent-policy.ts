@@ -14,7 +14,7 @@ import { UntildoneError } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
 import { closestName, type Problem } from '../core/problem.ts';
 import { ownValue } from '../core/schema.ts';
-import { type Settings, settingsForAgent, settingTable } from '../core/settings.ts';
+import { askedNames, type Settings, settingsForAgent, settingTable } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
 import { findUserConfigDirectory, type PolicyResult, type PolicySources } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
@@ -184,9 +184,9 @@ export interface TakenPlan {
 export async function takeUp(
   frozen: Policy,
   { policy: present, message }: TakenPlan,
-  named: Readonly<{ goal: string | null; plan: boolean; checks: readonly string[] }>,
+  named: Readonly<{ goal: string | null; plan: boolean; checks: readonly string[]; origins: Origins }>,
 ): Promise<TakenPlan> {
-  const { settings } = present;
+  const settings = askedAsBefore(frozen.settings, present.settings, named.origins);
   const followed = planFileOf(frozen);
   if (!named.plan && named.goal !== null && followed !== null)
     await realpath(followed).catch((error: unknown) => {
@@ -212,6 +212,16 @@ export async function takeUp(
     replacedChecks: goalChecks,
     ...added,
   };
+}
+
+/** Like its model: as it was begun with, unless a flag says otherwise. A session of an older version has none of them. */
+function askedAsBefore(frozen: Settings, present: Settings, origins: Origins): Settings {
+  const before: Partial<Settings> = settingsForAgent(frozen, ownAgentName);
+  const kept = askedNames.flatMap((name) =>
+    before[name] === undefined || origins[name] === 'flag' ? [] : [[name, before[name]] as const],
+  );
+  const own = { ...ownValue(present.agents, ownAgentName), ...Object.fromEntries(kept) };
+  return { ...present, agents: { ...present.agents, [ownAgentName]: own } };
 }
 
 /** The real path of the plan file that this policy was taken with; null: there was none. */

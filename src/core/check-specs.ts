@@ -3,7 +3,53 @@
 import { refuse } from './error.ts';
 import { compileNames, createPathSet, expandBraces, matchesNames } from './glob.ts';
 import { collectProblems, excerpt, joinPath, type Report } from './problem.ts';
-import type { CheckSetting, CheckSettings } from './settings.ts';
+import { described, either, flag, type Infer, integer, line, list, number, section } from './schema.ts';
+import type { CheckSettings } from './settings.ts';
+
+export const argv = list(line(4000), 200);
+const pattern = line(1000);
+
+/** Exactly one of `command`, `file`, `http` and `human`: see readCheck(). */
+export const check = {
+  ...section({
+    command: described(
+      either(argv, line(4000)),
+      'Program and arguments as a list, run without a shell; a text is a line for /bin/sh.',
+    ),
+    directory: described(line(1000), 'Folder of the workspace in which the command runs.'),
+    expectExit: described(integer(0, 255), 'Exit status of a pass; not given: 0.'),
+    expectOutput: described(pattern, 'Regular expression that the output of the command must match too.'),
+    environment: described(
+      list(line(200), 100),
+      'Further environment variables that the command gets; harmless ones it always gets.',
+    ),
+    file: described(line(1000), 'Path of a file or folder, relative to the workspace.'),
+    exists: described(flag, 'The file must exist; this is the default.'),
+    absent: described(flag, 'There must be no such file or folder.'),
+    matches: described(pattern, 'Regular expression that the text of the file must match.'),
+    http: described(line(2000), 'Address that is asked with GET; redirects are not followed.'),
+    status: described(integer(100, 599), 'Status of the answer of a pass; not given: 200.'),
+    body: described(pattern, 'Regular expression that the body of the answer must match.'),
+    anyHost: described(flag, 'Allows addresses of other machines than this one.'),
+    human: described(line(1000), 'Question that a human answers with untildone approve.'),
+    timeoutSeconds: described(
+      number(0.1, 86_400),
+      'Seconds after which the check is stopped and counts as failed.',
+    ),
+    files: described(
+      list(line(1000), 200),
+      'Patterns of the files whose change makes a result stale; none: the whole workspace.',
+    ),
+  }),
+  isOneValue: true,
+};
+
+export const todoCheck = section({
+  title: described(line(1000), 'Pattern with * and ? for titles; letter case does not count.'),
+  checks: described(list(line(100), 100), 'Names of the checks that prove such a todo.'),
+});
+
+export type CheckSetting = Infer<typeof check>;
 
 /** What readCheck() makes of the setting `checks`, whose summaries say what each field means. */
 type SettingCheck = NonNullable<ReturnType<typeof readCheck>>;

@@ -32,7 +32,21 @@ const malformed: readonly (readonly [json: string, ...sentences: string[]])[] = 
   ['{"$schema": 1}', '$schema: must be the address of the JSON Schema, got 1'],
   ['{"$schema": null}', '$schema: must be the address of the JSON Schema, got null'],
   ['{"mode": "on"}', 'mode: must be one of off, observe, enforce, got "on"'],
-  ['{"mode": "Enforce"}', 'mode: must be one of off, observe, enforce, got "Enforce"'],
+  [
+    '{"mode": "Enforce"}',
+    'mode: must be one of off, observe, enforce, got "Enforce"; did you mean "enforce"?',
+  ],
+  [
+    '{"reasoningEffort": "hgih", "temperature": 2.1, "maxOutputTokens": 99.5}',
+    'reasoningEffort: must be one of none, minimal, low, medium, high, xhigh, max, or null, got "hgih"; did you mean "high"?',
+    'temperature: must be a number from 0 to 2, or null, got 2.1',
+    'maxOutputTokens: must be a whole number from 16 to 1000000, or null, got 99.5',
+  ],
+  [
+    '{"workers": {"tester": {"reasoningEffort": "lov"}}, "agents": {"run": {"temperature": "warm"}}}',
+    'workers.tester.reasoningEffort: must be one of none, minimal, low, medium, high, xhigh, max, or null, got "lov"; did you mean "low"?',
+    'agents.run.temperature: must be a number from 0 to 2, or null, got "warm"',
+  ],
   ['{"mode": null}', 'mode: must be one of off, observe, enforce, got null'],
   ['{"mode": ["off"]}', 'mode: must be one of off, observe, enforce, got a list of 1'],
   ['{"enabled": "yes"}', 'enabled: must be true or false, got "yes"'],

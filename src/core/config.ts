@@ -212,6 +212,8 @@ function valueFromText(kind: Kind, text: string): unknown {
     case 'number':
       return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text;
     case 'nullable':
+      // A word of its own: `--reasoning-effort none`.
+      if (kind.of.type === 'choice' && kind.of.values.includes(plain)) return plain;
       return word === 'null' || word === 'none' ? null : valueFromText(kind.of, text);
     case 'list':
       // Brackets allow entries with commas, and the empty list.

@@ -1,6 +1,6 @@
 // All that can happen to a session, as one table. The reader judges shape and size, never whether a plan is good.
 import type { CheckSpec } from './check-specs.ts';
-import { didYouMean, excerpt } from './problem.ts';
+import { didYouMean, excerpt, withFullStop } from './problem.ts';
 import {
   choice,
   flag,
@@ -397,12 +397,12 @@ function parseFields(type: string, value: unknown): ParsedEvent {
   const kind = kinds.get(type);
   if (kind === undefined) {
     const sentence = didYouMean(`There is no event of the type ${excerpt(type)}`, type, [...kinds.keys()]);
-    return refuse(sentence.endsWith('?') ? sentence : `${sentence}.`);
+    return refuse(withFullStop(sentence));
   }
   const fields = read<object>(kind, value, 1);
   if (fields.ok) return { ok: true, event: { type: type as EventType, ...fields.value } as Event };
   const [problem] = fields.problems;
-  return refuse(`This ${type} event is not valid: ${problem?.path} ${problem?.message}.`);
+  return refuse(withFullStop(`This ${type} event is not valid: ${problem?.path} ${problem?.message}`));
 }
 
 function refuse(sentence: string): ParsedEvent {

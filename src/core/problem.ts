@@ -85,6 +85,9 @@ export function closestName(written: string, known: readonly string[]): string |
   return best;
 }
 
+/** A question has its mark already. */
+export const withFullStop = (sentence: string) => (sentence.endsWith('?') ? sentence : `${sentence}.`);
+
 export function didYouMean(sentence: string, written: string, known: readonly string[]): string {
   const closest = closestName(written, known);
   return closest === null ? sentence : `${sentence}; did you mean "${closest}"?`;

@@ -215,7 +215,11 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
     default:
       if (fits(kind, value)) return value;
   }
-  report(place, () => `must be ${expectation(kind)}, got ${excerpt(value)}`);
+  report(place, () => {
+    const sentence = `must be ${expectation(kind)}, got ${excerpt(value)}`;
+    const { values = [] } = (kind.type === 'nullable' ? kind.of : kind) as { values?: readonly string[] };
+    return typeof value === 'string' ? didYouMean(sentence, value, values) : sentence;
+  });
   return undefined;
 }
 

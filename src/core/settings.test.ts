@@ -36,7 +36,7 @@ describe('C1: the table of settings', () => {
     expectTypeOf<Settings>().toExtend<PartialSettings>();
     expectTypeOf<SettingsOfTable['mode']>().toEqualTypeOf<Settings['mode']>();
     expectTypeOf<keyof SettingsOfTable['agents'][string]>().toEqualTypeOf<keyof Settings['agents'][string]>();
-    expect(settingNames).toHaveLength(46);
+    expect(settingNames).toHaveLength(49);
   });
 
   it('C1: says of each setting where it acts; whoever adds one that acts everywhere says so here', () => {
@@ -109,6 +109,9 @@ describe('C1: the table of settings', () => {
       agentTypes: [],
       liveView: true,
       model: null,
+      reasoningEffort: null,
+      maxOutputTokens: null,
+      temperature: null,
       models: {},
       prices: {},
       context: { maxMessages: 50, limit: null, compactAt: 0.8, planTodos: 20 },

@@ -1,5 +1,6 @@
 // Every setting, once (C1): types, reader, JSON Schema, environment names, flags and docs come from here. A time has its
 // unit at the end of its name: Seconds, or Minutes for what usually takes minutes. Fractions are fine.
+import { argv, check, todoCheck } from './check-specs.ts';
 import { toastTemplates } from './own-words.ts';
 import { goOnPhrases, stopWords } from './phrases.ts';
 import {
@@ -88,8 +89,6 @@ const phrases = list(line(200), 1000);
 const tokens = integer(1000, 100_000_000);
 const pricePerMillion = number(0, 1_000_000);
 const checkNames = list(line(100), 200);
-const pattern = line(1000);
-const argv = list(line(4000), 200);
 
 /** Never the keys themselves, only the variables that hold them. */
 const modelProvider = section({
@@ -115,12 +114,24 @@ const modelPrice = section({
   ),
 });
 
+/** How a model is asked: by our own agent and by each worker. The efforts are the words of the AI SDK, which knows the vendors'. */
+const asked = {
+  reasoningEffort: nullable(choice('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
+  // OpenAI refuses fewer.
+  maxOutputTokens: nullable(integer(16, 1_000_000)),
+  temperature: nullable(number(0, 2)),
+};
+const orRun = 'not given: that of the run; null: left to its provider.';
+
 /** Never more than what its run may do. */
 const worker = section({
   enabled: described(flag, 'Whether todos may be handed to it; not given: yes.'),
   purpose: described(line(300), 'What it is for, in a few words: the agent chooses by them.'),
   prompt: described(line(4000), 'What it is told in addition to the rules for all workers.'),
   model: described(nullable(line(200)), 'Its model as provider/model; null or not given: that of the run.'),
+  reasoningEffort: described(asked.reasoningEffort, `How much its model thinks; ${orRun}`),
+  maxOutputTokens: described(asked.maxOutputTokens, `Tokens that one answer of it may have; ${orRun}`),
+  temperature: described(asked.temperature, `How much its model varies its answers; ${orRun}`),
   tools: described(
     list(line(100), 50),
     'Names of the workspace tools that it gets; not given: those that only read.',
@@ -131,46 +142,6 @@ const worker = section({
     nullable(integer(1000, 1_000_000_000)),
     'Tokens that it may spend on one todo; null: what the run may spend.',
   ),
-});
-
-/** Exactly one of `command`, `file`, `http` and `human`: see check-specs.ts. */
-const check = {
-  ...section({
-    command: described(
-      either(argv, line(4000)),
-      'Program and arguments as a list, run without a shell; a text is a line for /bin/sh.',
-    ),
-    directory: described(line(1000), 'Folder of the workspace in which the command runs.'),
-    expectExit: described(integer(0, 255), 'Exit status of a pass; not given: 0.'),
-    expectOutput: described(pattern, 'Regular expression that the output of the command must match too.'),
-    environment: described(
-      list(line(200), 100),
-      'Further environment variables that the command gets; harmless ones it always gets.',
-    ),
-    file: described(line(1000), 'Path of a file or folder, relative to the workspace.'),
-    exists: described(flag, 'The file must exist; this is the default.'),
-    absent: described(flag, 'There must be no such file or folder.'),
-    matches: described(pattern, 'Regular expression that the text of the file must match.'),
-    http: described(line(2000), 'Address that is asked with GET; redirects are not followed.'),
-    status: described(integer(100, 599), 'Status of the answer of a pass; not given: 200.'),
-    body: described(pattern, 'Regular expression that the body of the answer must match.'),
-    anyHost: described(flag, 'Allows addresses of other machines than this one.'),
-    human: described(line(1000), 'Question that a human answers with untildone approve.'),
-    timeoutSeconds: described(
-      number(0.1, 86_400),
-      'Seconds after which the check is stopped and counts as failed.',
-    ),
-    files: described(
-      list(line(1000), 200),
-      'Patterns of the files whose change makes a result stale; none: the whole workspace.',
-    ),
-  }),
-  isOneValue: true,
-};
-
-const todoCheck = section({
-  title: described(line(1000), 'Pattern with * and ? for titles; letter case does not count.'),
-  checks: described(list(line(100), 100), 'Names of the checks that prove such a todo.'),
 });
 
 const ownSettings = {
@@ -335,6 +306,24 @@ const ownSettings = {
     'Model of our own agent as provider/model; null: chosen by the keys in the environment.',
     ownAgent,
   ),
+  reasoningEffort: perAgent(
+    asked.reasoningEffort,
+    null,
+    'How much the model of our own agent thinks before it answers; null: left to its provider.',
+    ownAgent,
+  ),
+  maxOutputTokens: perAgent(
+    asked.maxOutputTokens,
+    null,
+    'Tokens that one answer of our own agent may have; null: left to its provider.',
+    ownAgent,
+  ),
+  temperature: perAgent(
+    asked.temperature,
+    null,
+    'How much the model of our own agent varies its answers; null: left to its provider.',
+    ownAgent,
+  ),
   models: shared(
     named(modelProvider, 200),
     {},
@@ -465,10 +454,11 @@ export type Settings = { readonly [Name in keyof Table]: Table[Name]['default'] 
 /** Settings as `untildone.json` has them: any of them, by name. */
 export type PartialSettings = Infer<typeof configKind>;
 export type ContextSettings = Settings['context'];
+export type AskedSettings = Pick<Settings, keyof typeof asked>;
 export type CheckSettings = Pick<Settings, 'checks' | 'goal' | 'todoChecks' | 'protect' | 'allowChecks'>;
 export type ModelProvider = Infer<typeof modelProvider>;
-export type CheckSetting = Infer<typeof check>;
 
+export const askedNames = Object.keys(asked) as readonly (keyof AskedSettings)[];
 export const settingNames = Object.keys(settingTable) as readonly (keyof Settings)[];
 
 /** What holds where nobody says anything else. */

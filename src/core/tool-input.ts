@@ -1,6 +1,6 @@
 // Reads a model's input of a tool. Nothing is converted: a wrong value is answered with what to send.
 import { refuse } from './error.ts';
-import { excerpt } from './problem.ts';
+import { excerpt, withFullStop } from './problem.ts';
 import { type Fields, isObject, type Kind, read, text, unbounded, type Values } from './schema.ts';
 
 /** Blank is as good as left out. */
@@ -23,7 +23,7 @@ export function readInput<F extends Fields>(fields: F, value: unknown, longest =
     if (kind.optional !== true && (found === undefined || isBlank(kind, found)))
       return refuse(`"${name}" is missing: ${kind.summary}`);
     const problem = found === undefined ? null : fieldProblem(kind, found, longest);
-    if (problem !== null) return refuse(`"${name}" ${problem}.`);
+    if (problem !== null) return refuse(withFullStop(`"${name}" ${problem}`));
   }
   return { ok: true as const, input: Object.fromEntries(given) as Values<F> };
 }
@@ -70,7 +70,7 @@ export function readItems<F extends Fields>(fields: F, values: readonly unknown[
       }
       const problem = fieldProblem(kind.type === 'choice' ? text() : kind, given, longestNote);
       if (problem === null) item[name] = given;
-      else if (!bad.has(index)) bad.set(index, `item ${index + 1}: "${name}" ${problem}.`);
+      else if (!bad.has(index)) bad.set(index, withFullStop(`item ${index + 1}: "${name}" ${problem}`));
     }
     return item as Partial<Values<F>>;
   });

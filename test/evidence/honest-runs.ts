@@ -1,6 +1,6 @@
 // Random honest agents: they do all the work, in any order, with either family of todo tools, and tick as they go or at
 // the end. None of them may be reopened or challenged (issue "Evidence", must hold 1).
-import type { CheckSetting } from '../../src/core/settings.ts';
+import type { CheckSetting } from '../../src/core/check-specs.ts';
 import {
   callTool,
   complete,

@@ -24,6 +24,12 @@ async function configured(
   return line;
 }
 
+type AskedBody = Readonly<{
+  reasoning?: { effort?: string };
+  max_output_tokens?: number;
+  temperature?: number;
+}>;
+
 const modelsAsked = ({ model }: CommandLine) => [...new Set(model.requests.map((request) => request.model))];
 
 describe('settings under agents.run', () => {
@@ -66,6 +72,67 @@ describe('settings under agents.run', () => {
     const { out } = await line.run('run', 'Touch it.', '--json');
     expect(out).toContain('"ok":false');
     expect(out).not.toContain('"ok":true');
+  });
+});
+
+describe('how the model is asked', () => {
+  const thinking = ['--model', 'openai/gpt-5.2'];
+  const asked = ({ model }: CommandLine) => {
+    const body = (model.requests.at(-1)?.body ?? {}) as AskedBody;
+    const { reasoning, max_output_tokens: most, temperature } = body;
+    return [reasoning?.effort, most, temperature];
+  };
+
+  it('C1: what stands under agents.run is asked for, and a flag or the environment overrules it', async () => {
+    const line = await configured('user', {
+      reasoningEffort: 'low',
+      agents: { run: { reasoningEffort: 'none', maxOutputTokens: 2000, temperature: 0.2 } },
+    });
+    await line.run('run', 'Say hello.', ...thinking);
+    expect(asked(line)).toEqual(['none', 2000, 0.2]);
+    line.set({ UNTILDONE_MAX_OUTPUT_TOKENS: '3000' });
+    await line.run('run', 'Say hello.', ...thinking, '--temperature=0.9');
+    expect(asked(line)).toEqual(['none', 3000, 0.9]);
+    const high = await line.run('run', 'Say hello.', ...thinking, '--reasoning-effort', 'high');
+    expect(asked(line)).toEqual(['high', 3000, undefined]);
+    expect(high.out).toContain('openai/gpt-5.2 does not take temperature 0.2 as it is set');
+  });
+
+  it('C1: a wrong word or number is told in one sentence with its flag, before anything is asked', async () => {
+    const line = await openCommandLine({ steps: [say('Hello.')] });
+    const wrong = await line.run('run', 'Say hello.', ...thinking, '--reasoning-effort', 'hihg');
+    expect(wrong).toMatchObject({ code: 2, out: '' });
+    expect(wrong.err).toMatch(
+      /--reasoning-effort: must be one of none, .*got "hihg"; did you mean "high"\?\n/,
+    );
+    const hot = await line.run('run', 'Say hello.', ...thinking, '--temperature', '3');
+    expect(hot.err).toContain('--temperature: must be a number from 0 to 2, or null, got 3');
+    expect(line.model.requests).toEqual([]);
+  });
+
+  it('V2: a session goes on as it was begun, whatever the files say now, unless a flag says otherwise', async () => {
+    const line = await configured('user', { maxOutputTokens: 2000 });
+    const flags = ['--reasoning-effort', 'none', '--temperature', '0.3'];
+    await line.run('run', 'Say hello.', ...thinking, ...flags);
+    writeFileSync(files.user(line), JSON.stringify({ maxOutputTokens: 4000, temperature: 1 }));
+    await line.run('run', 'And again.', '--resume');
+    expect(asked(line)).toEqual(['none', 2000, 0.3]);
+    await line.run('run', 'And again.', '--resume', '--max-output-tokens', '5000');
+    expect(asked(line)).toEqual(['none', 5000, 0.3]);
+    await line.run('run', 'And again.', '--resume');
+    expect(asked(line)).toEqual(['none', 5000, 0.3]);
+  });
+
+  it('V10: what a project’s file asks for counts once a human accepted it', async () => {
+    const line = await configured('project', {
+      temperature: 0.4,
+      agents: { run: { reasoningEffort: 'none' } },
+    });
+    const { err } = await line.run('run', 'Say hello.', ...thinking);
+    expect(asked(line)).toEqual([undefined, undefined, undefined]);
+    expect(err).toMatch(/asks for things that you have not accepted \(.*temperature.*\)/);
+    await line.run('run', 'Say hello.', ...thinking, '--trust');
+    expect(asked(line)).toEqual(['none', undefined, 0.4]);
   });
 });
 

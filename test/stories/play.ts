@@ -116,7 +116,7 @@ export async function setStage(story: Story): Promise<Stage> {
 
   async function run(given: StageRun = {}): Promise<Played> {
     const settings = settingsOf(story, model.url, given.settings);
-    const resolved = await resolveModel(`${story.protocol.provider}/story`, {
+    const resolved = await resolveModel(settings.model ?? `${story.protocol.provider}/story`, {
       settings,
       origins: {},
       environment: {},
@@ -181,7 +181,7 @@ async function workersOf(story: Story, settings: Settings): Promise<readonly Wor
   const wanted = types.workers.filter(({ name }) => Object.hasOwn(story.workers ?? {}, name));
   return Promise.all(
     wanted.map(async (type) => {
-      const written = `${story.protocol.provider}/${type.name}`;
+      const written = type.modelName ?? `${story.protocol.provider}/${type.name}`;
       const model = await resolveModel(written, { settings, origins: {}, environment: {} });
       if (!model.ok) throw new Error(model.error);
       return { ...type, model };

@@ -2,6 +2,7 @@
 // When the window fills, a summary replaces the older conversation (S5, G8, P23); without one a note does.
 import { generateText, type LanguageModelUsage, type ModelMessage } from 'ai';
 import { oneLine, quoteForModel, stripTerminalControls } from '../../core/safe-text.ts';
+import type { AskedSettings } from '../../core/settings.ts';
 import { countPlan, nextTodos, openCount, planSize } from '../../core/state.ts';
 import type { Todo } from '../../core/todo.ts';
 import type { AgentOptions } from '../loop/step.ts';
@@ -98,7 +99,8 @@ export function cacheOptions(family: AgentOptions['model']['family'], sessionId:
   // Others cache by themselves or may refuse an unknown field.
   if (family !== 'openai') return { system: null, message: null, call: null };
   // Not stored there: a reference to it could dangle on resume.
-  const call = { openai: { promptCacheKey: sessionId.slice(0, 64), store: false } };
+  // Nobody reads a summary of its thoughts, and OpenAI gives one to verified organisations only.
+  const call = { openai: { promptCacheKey: sessionId.slice(0, 64), store: false, reasoningSummary: null } };
   return { system: null, message: null, call };
 }
 
@@ -117,6 +119,15 @@ export function assembleCall(call: {
   const options = cache.system === null ? {} : { providerOptions: { ...cache.system } };
   const instructions = { role: 'system' as const, content: system, ...options };
   return { instructions, messages, providerOptions: { ...cache.call } };
+}
+
+/** As the AI SDK takes them: it translates an effort for each vendor. */
+export function askedOptions({ reasoningEffort, maxOutputTokens, temperature }: AskedSettings) {
+  return {
+    ...(reasoningEffort !== null && { reasoning: reasoningEffort }),
+    ...(maxOutputTokens !== null && { maxOutputTokens }),
+    ...(temperature !== null && { temperature }),
+  };
 }
 
 export function createWindow(owner: AgentOptions) {
@@ -155,7 +166,10 @@ export function createWindow(owner: AgentOptions) {
       const { instructions, prompt } = plan;
       let summary: string | null = null;
       try {
-        const call = { model: model.model, instructions, prompt, abortSignal, maxRetries: 1 };
+        // A summary is short by itself; one that is cut off would lose what is half done.
+        const options = askedOptions({ ...owner.asked, maxOutputTokens: null });
+        const asked = { ...options, providerOptions: { ...cache.call } };
+        const call = { model: model.model, instructions, prompt, abortSignal, maxRetries: 1, ...asked };
         const { text, usage } = await generateText(call);
         await onUsage(usage);
         summary = text;

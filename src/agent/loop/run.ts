@@ -125,6 +125,8 @@ export function openRun(options: AgentRunOptions) {
     continuations: [] as TextKind[],
     turnId: null as string | null,
     shownWords: new Set<string>(),
+    /** What was said about settings that a model does not take. */
+    untaken: new Set<string>(),
   };
 }
 

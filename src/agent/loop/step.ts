@@ -10,6 +10,9 @@ import type {
 } from 'ai';
 import { isStepCount, jsonSchema, streamText } from 'ai';
 import type { Draft, Event } from '../../core/events.ts';
+import { oneLine } from '../../core/safe-text.ts';
+import { isObject } from '../../core/schema.ts';
+import { type AskedSettings, askedNames } from '../../core/settings.ts';
 import type { Handled } from '../../engine/engine.ts';
 import { onAbort } from '../../engine/system.ts';
 import type { PartLike, StopFacts } from '../../guard/guard-transform.ts';
@@ -17,7 +20,7 @@ import { createGuard } from '../../guard/guard-transform.ts';
 import type { LoopDetector } from '../../guard/loop-detector.ts';
 import type { AgentEvent, UsageView } from '../agent-event.ts';
 import type { Transcript, TranscriptMessage } from '../context/history.ts';
-import { createWindow } from '../context/prompt.ts';
+import { askedOptions, createWindow } from '../context/prompt.ts';
 import { classifyError, defaultRetryLimits, noFailures, planRetry } from '../models/failed-call.ts';
 import type { Run } from './run.ts';
 import {
@@ -35,6 +38,7 @@ type Part = TextStreamPart<ToolSet>;
 export type AgentOptions = Pick<Run, 'sessionId' | 'model' | 'emit'> &
   Readonly<{
     run: Run;
+    asked: AskedSettings;
     tools: readonly AgentTool[];
     system: string;
     transcript: Transcript;
@@ -150,9 +154,12 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
     const limits = { stopWhen: isStepCount(1), maxRetries: 0, abortSignal: signal, onError: () => {} };
     const prompt = await agent.window.prompt(agent.hint);
     const toolSet = Object.fromEntries(tools) as ToolSet;
-    const result = streamText({ model: agent.model.model, ...prompt, tools: toolSet, ...limits });
+    const include = { requestBody: agent.asked.reasoningEffort !== null };
+    const asked = { ...askedOptions(agent.asked), include };
+    const result = streamText({ model: agent.model.model, ...prompt, tools: toolSet, ...limits, ...asked });
     let end: Part | null = null;
     for await (const part of result.stream) {
+      if (part.type === 'start-step') tellUntaken(agent, part);
       // Before anyone is asked: what this answer cost has a say (G8).
       if (part.type === 'finish-step') {
         await count(agent, part.usage, true);
@@ -196,6 +203,39 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
   const waitedMs = now - (agent.waitingSince ?? now);
   const isFree = onlyWaited && waitedMs < agent.run.settings.backgroundWaitMinutes * 60_000;
   return { kind: 'tools', isFree } as const;
+}
+
+/** What the SDK's warnings call them, in any of the vendors' packages. */
+const warnedAs: Readonly<Record<keyof AskedSettings, RegExp>> = {
+  reasoningEffort: /reasoning|thinking|effort/i,
+  maxOutputTokens: /maxOutputTokens/i,
+  temperature: /temperature/i,
+};
+
+/** The SDK leaves out or changes what a model does not take, and tells programmers only. */
+function tellUntaken(agent: Agent, { warnings, request }: Extract<Part, { type: 'start-step' }>) {
+  const { asked, model, run } = agent;
+  for (const name of askedNames.filter((one) => asked[one] !== null)) {
+    const warning = warnings.find((one) => 'feature' in one && warnedAs[name].test(one.feature));
+    // Of an effort for a model that it does not know to think, OpenAI's package says nothing.
+    const isDropped = name === 'reasoningEffort' && !hasEffort(request.body);
+    if (warning === undefined && !isDropped) continue;
+    const details = warning !== undefined && 'details' in warning ? warning.details : 'it was not sent';
+    const why = oneLine(details ?? '', 300)
+      .replace(/\.$/, '')
+      .replace(/\.(?= [a-z])/g, ';');
+    const sentence = `${model.label} does not take ${name} ${asked[name]} as it is set${why && `: ${why}`}.`;
+    if (!run.untaken.has(sentence)) agent.tell({ type: 'notice', sentence });
+    run.untaken.add(sentence);
+  }
+}
+
+/** In the words of the four protocols. True as well where the body cannot be seen. */
+function hasEffort(body: unknown) {
+  if (!isObject(body)) return true;
+  const sent = { ...body, ...(body['generationConfig'] as object | undefined) };
+  const words = ['reasoning', 'reasoning_effort', 'thinking', 'output_config', 'thinkingConfig'];
+  return words.some((word) => word in sent);
 }
 
 export function takeAlarm(agent: Agent, said = '') {

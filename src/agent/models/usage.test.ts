@@ -71,7 +71,7 @@ describe('V9: what keeps the cache of a prompt warm', () => {
 
   it('is the session as key for OpenAI, and nothing that only the vendor could resolve later', () => {
     expect(cacheOptions('openai', 'x'.repeat(99)).call).toEqual({
-      openai: { promptCacheKey: 'x'.repeat(64), store: false },
+      openai: { promptCacheKey: 'x'.repeat(64), store: false, reasoningSummary: null },
     });
   });
 

@@ -210,6 +210,7 @@ async function runWorker(
   const agent = openAgent({
     ...place,
     run,
+    asked: { ...run.settings, ...worker },
     system: workerPrompt(worker, run.directory),
     transcript,
     detector: new LoopDetector(),

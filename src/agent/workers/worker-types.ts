@@ -3,18 +3,21 @@ import type { Origins } from '../../core/config.ts';
 import { refuse } from '../../core/error.ts';
 import { closestName, joinPath, quoted } from '../../core/problem.ts';
 import { ownValue } from '../../core/schema.ts';
-import type { Settings } from '../../core/settings.ts';
+import type { AskedSettings, Settings } from '../../core/settings.ts';
 import type { ResolvedModel } from '../models/resolve-model.ts';
 import { workspaceTools } from '../workspace/workspace-tools.ts';
 
-export interface WorkerType extends Required<Omit<Settings['workers'][string], Said>> {
+export interface WorkerType
+  extends Required<Omit<Settings['workers'][string], Said>>,
+    /** What it does not say is that of the run. */
+    Partial<AskedSettings> {
   readonly name: string;
   readonly prompt: string | null;
   /** From the project's file: not the human's orders. */
   readonly isProjectPrompt: boolean;
   readonly modelName: string | null;
 }
-type Said = 'enabled' | 'prompt' | 'model';
+type Said = 'enabled' | 'prompt' | 'model' | keyof AskedSettings;
 
 /** `model` null: that of the run. */
 export type Worker = WorkerType & { readonly model: ResolvedModel | null };

@@ -127,7 +127,7 @@ export const run = {
     const store = await openOrCreateStore(io);
     try {
       const frozen = resumed === null ? null : await frozenPolicy(store, resumed);
-      const words = { goal, plan: planFile !== null, checks: given.texts('check') };
+      const words = { goal, plan: planFile !== null, checks: given.texts('check'), origins };
       const said = frozen === null ? taken : await takeUp(frozen, taken, words);
       if (said.warning !== undefined) complain(io, `warning: ${said.warning}`);
       // A plan that was moved here comes without a word.
