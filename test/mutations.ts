@@ -11,6 +11,7 @@ import { limitsMutations } from './mutations/limits-mutations.ts';
 import type { Mutation } from './mutations/mutation.ts';
 import { planMutations } from './mutations/plan-mutations.ts';
 import { rulesMutations } from './mutations/rules-mutations.ts';
+import { sessionMutations } from './mutations/session-mutations.ts';
 import { textsMutations } from './mutations/texts-mutations.ts';
 import { trustMutations } from './mutations/trust-mutations.ts';
 import { workMutations } from './mutations/work-mutations.ts';
@@ -31,4 +32,5 @@ export const mutations: readonly Mutation[] = [
   ...textsMutations,
   ...engineMutations,
   ...agentMutations,
+  ...sessionMutations,
 ];

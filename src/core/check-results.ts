@@ -16,15 +16,16 @@ export const checkReducers = byEvent({
     return setVerification(state, todo, 'running');
   },
   'check-finished'(before, event) {
-    const state = isCalm(before, event) ? moveBaseline(before, event.tree) : before;
+    const state = isCalm(before, event) ? leave(before, event.tree) : before;
     if (event.result === 'waiting') return checkWaits(state, event);
     return event.todoId === null ? goalChecked(state, event) : todoChecked(state, event, event.todoId);
   },
   /** The first look at each counts: later ones see what the agent did. */
   'baseline-seen'(state, { fingerprint, checks }) {
-    const known = moveBaseline(state, fingerprint).baseline ?? { fingerprint, writes: state.work.writes };
+    const left = leave(state, fingerprint);
+    const known = left.baseline ?? { fingerprint, writes: state.work.writes };
     const seen = Object.fromEntries(checks.map(({ check, result }) => [check, result]));
-    return { ...state, baseline: { ...known, checks: { ...seen, ...state.baseline?.checks } } };
+    return { ...left, baseline: { ...known, checks: { ...seen, ...state.baseline?.checks } } };
   },
   /** M8: running ones too, since a run may have been lost in a crash. */
   'verification-asked'(state, { todoId }, policy) {
@@ -133,14 +134,21 @@ function provedTodo(todo: Todo, state: State, event: Finished): Todo {
   return { ...proved, verification: 'passed', failureTail: null, passedAt };
 }
 
-/** What only checks wrote is no work: if nothing had changed before they ran, it is measured from what they left (V1). */
-function moveBaseline(state: State, fingerprint: string | null = null): State {
-  const { baseline, work, descriptor } = state;
-  if (baseline === undefined || fingerprint === null) return state;
-  const isUnchanged = work.writesSeen === work.writes && work.fingerprint === baseline.fingerprint;
-  const hasWritten = !descriptor.seesTools || work.writes !== baseline.writes;
-  if (hasWritten && !isUnchanged) return state;
-  return { ...state, baseline: { ...baseline, fingerprint, writes: work.writes } };
+/**
+ * What only checks wrote is no work: if nothing had changed before they ran, it is measured from what they left (V1). Where
+ * calls are not seen, a later look could not tell it from the agent's work: so it counts as looked at.
+ */
+function leave(state: State, fingerprint: string | null = null): State {
+  const { baseline, descriptor } = state;
+  if (fingerprint === null) return state;
+  const work = descriptor.seesTools ? state.work : { ...state.work, fingerprint };
+  if (baseline === undefined || hasWorked(state, baseline)) return { ...state, work };
+  return { ...state, work, baseline: { ...baseline, fingerprint, writes: work.writes } };
+}
+
+function hasWorked({ work, descriptor }: State, { fingerprint, writes }: NonNullable<State['baseline']>) {
+  if (descriptor.seesTools && work.writes === writes) return false;
+  return work.writesSeen !== work.writes || work.fingerprint !== fingerprint;
 }
 
 /**

@@ -160,10 +160,13 @@ function placeInTurn(state: State, event: Spoken, policy: Policy): State {
   return policy.settings.scope === 'turn' ? freshPlan(started, event.turnId) : started;
 }
 
-/** What was done for a goal that is proved is no change of the next one (V1). What is only claimed may still be proved. */
+/**
+ * What was done before the first goal, or for one that is proved, is no change of the next one (V1). What is only claimed
+ * may still be proved.
+ */
 function forGoal(state: State): State {
   const { baseline: _, ...rest } = state;
-  return state.settled?.outcome === 'done' ? rest : state;
+  return !state.spoken?.epoch || state.settled?.outcome === 'done' ? rest : state;
 }
 
 /** A run answers for all of its plan: words join it, also after an abort, until each todo is final (T3, P36). */

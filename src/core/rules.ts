@@ -108,8 +108,9 @@ export const stopRules = [
       return letGo('aborted', `You moved the plan to ${oneLine(latch.movedTo, 80)}: it goes on there.`, {
         ...{ latched: true, how: latch.how },
       });
+    // How a session of our own is taken up again is told where it ends.
     const how = judgesGoal(state)
-      ? 'with `untildone run --resume`'
+      ? 'when the session is taken up again'
       : 'when you send a message or run `untildone resume`';
     return letGo('aborted', `You stopped the agent. It goes on ${how}.`, { latched: true, how: latch.how });
   }),
@@ -405,7 +406,7 @@ const nothingToVerify = 'There is no plan and no check in this turn: nothing to 
 const checksNotDue =
   'This turn changed neither the plan nor the workspace, so the goal checks do not have to run: there is nothing to verify.';
 const justAnswered =
-  'The agent answered, and there was nothing to verify. With a check, such as --check "npm test", it can be done.';
+  'The agent answered, and there was nothing to verify. With a check, such as `npm test`, it can be done.';
 const nothingChanged =
   'Every check passed before the agent began and nothing has changed since, so they prove no work.';
 

@@ -61,6 +61,41 @@ describe('a run that answers for its goal', () => {
     expect(settles(other, 'passed', 'tree-0')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
   });
 
+  it('V1: where no call is seen, files are the agent’s, but not what the checks of this stop or an earlier one left', () => {
+    const blind = { ...unit, descriptor: { ...judging.descriptor, seesTools: false } };
+    const idle = createCoreDriver(blind);
+    idle.says('tidy it', 'tree-spoken');
+    began(idle, 'passed');
+    for (const [before, tree] of [
+      ['tree-0', 'tree-1'],
+      ['tree-1', 'tree-2'],
+      [null, 'tree-3'],
+    ] as const) {
+      idle.stops({ fingerprint: before });
+      reports(idle, null, 'passed', { tree });
+      expect(ends(idle).decision).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+    }
+    expect(settles(idle, 'passed', 'tree-4')).toMatchObject({ outcome: 'done' });
+    const failing = createCoreDriver(blind);
+    failing.says('tidy it');
+    began(failing, 'passed');
+    failing.stops({ fingerprint: 'tree-1' });
+    reports(failing, null, 'failed', { tree: 'tree-2' });
+    ends(failing);
+    failing.stops({ fingerprint: 'tree-2' });
+    // What the check left was no progress.
+    expect(failing.state.counters.stagnant).toBe(1);
+  });
+
+  it('V1: what stood before the first goal is measured anew for it', () => {
+    const driver = createCoreDriver(unit);
+    began(driver, 'failed');
+    driver.says('tidy it');
+    expect(driver.state.baseline).toBeUndefined();
+    began(driver, 'passed', 'tree-1');
+    expect(settles(driver, 'passed', 'tree-1')).toMatchObject({ reason: 'no-change' });
+  });
+
   it('V1: what the first look saw stays; a later one only adds checks', () => {
     const driver = createCoreDriver(unit);
     driver.says('tidy it');

@@ -1,5 +1,7 @@
 // Begins a session of the library, or takes one up: owns it, freezes what it is judged by, hears the goal and looks how things
 // stand before the work (V1, V2). It decides nothing and answers no stop.
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { frozenBy } from '../checks/git.ts';
 import type { Decision, Outcome } from '../core/decision.ts';
 import { messageOf, UntildoneError } from '../core/error.ts';
@@ -8,7 +10,8 @@ import type { Policy } from '../core/policy.ts';
 import { excerpt } from '../core/problem.ts';
 import { settingsForAgent } from '../core/settings.ts';
 import { createState, type State, spokeAt, unknownHost } from '../core/state.ts';
-import { checkedTexts } from '../core/texts.ts';
+import { checkedTexts, namedTodos } from '../core/texts.ts';
+import { isOpen, type Todo } from '../core/todo.ts';
 import { frozenPolicy } from '../engine/policy.ts';
 import { createRuntime } from '../engine/runtime.ts';
 import { ownSession } from '../engine/session-owner.ts';
@@ -16,6 +19,7 @@ import { recordedEvents, settlementOf } from '../engine/session-record.ts';
 import type { Store } from '../engine/store.ts';
 import { sha256 } from '../engine/system.ts';
 import { type Parts, partsOver } from '../open.ts';
+import { stateDirectory } from '../store/state-directory.ts';
 import { createBaseline, createLookBefore } from './baseline.ts';
 import { takenUpChecks, withShellChecks } from './goal-checks.ts';
 import { fingerprintMs } from './patience.ts';
@@ -27,8 +31,7 @@ const libraryHost = 'library';
 export type BegunSession = Awaited<ReturnType<typeof beginSession>>;
 
 export async function beginSession(options: OpenedOptions, whole: Store) {
-  const { id: sessionId, clock, identifiers, directory, environment, goal, checks } = options;
-  const signal = options.signal as AbortSignal;
+  const { id: sessionId, clock, identifiers, directory, environment, goal, checks, signal } = options;
   const known = await whole.state(sessionId);
   if (known !== null && known.descriptor.host !== libraryHost) throw notOurs(known);
   const { store, release } = await own(options, whole);
@@ -37,10 +40,18 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     isPrivate: options.store !== undefined,
     checker: options.checker ?? { signal: () => signal },
   });
-  let policy = await currentPolicy(options, parts).catch(async (error: unknown) => {
+  const releasing = async (error: unknown) => {
     await release();
     throw error;
-  });
+  };
+  const frozen = known === null ? null : await frozenPolicy(store, known).catch(releasing);
+  /** What the session was begun with stays, unless the program names other checks. */
+  async function presentPolicy(): Promise<Policy> {
+    const present = await currentPolicy(options, parts);
+    if (frozen === null || checks.length > 0) return present;
+    return { ...present, ...takenUpChecks(frozen, present, false) };
+  }
+  let policy = await presentPolicy().catch(releasing);
   let state = known ?? createState(sessionId, clock.now());
   /** Since the human spoke or resumed; undefined: nothing happened since it was opened. */
   let last: Decision | null | undefined;
@@ -77,7 +88,7 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     await baseline.end();
   }
 
-  async function hear(text: string, messageId: string) {
+  async function hear(text: string | null, messageId: string) {
     const words = { text, messageId, turnId: messageId, agent: null, policyHash: null };
     await record({ type: 'human-spoke', ...words, fingerprint: await fingerprint() });
     if (state.baseline === undefined) await takeBaseline();
@@ -88,13 +99,15 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     const taken = checks.length === 0 ? {} : takenUpChecks(frozen, policy, true);
     policy = { ...frozen, ...taken, settings: policy.settings };
     await record({ type: 'human-resumed', policyHash: null });
+    // What the agent wrote before it was killed is its work, also where checks are looked at anew.
+    const now = await fingerprint();
+    if (now !== null) await record({ type: 'workspace-seen', fingerprint: now });
     const { goalChecks } = policy;
     const isSame = String(goalChecks.toSorted()) === String(frozen.goalChecks.toSorted());
     if (!isSame) await record({ type: 'checks-replaced', checks: goalChecks });
     await takeBaseline();
     const said = goal ?? (await lastWords(store, sessionId));
-    const note = state.plan.length === 0 ? [] : ['[resumed] Go on with the plan; list_todo shows it.'];
-    return [...(said === null ? [] : [said]), ...note];
+    return withNote(said, state.plan);
   }
 
   async function open(): Promise<readonly string[]> {
@@ -102,12 +115,13 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     // A program that is started again with the same goal goes on with it, unless it was settled.
     const goalId = `goal:${sha256(goal ?? '').slice(0, 32)}`;
     const wasSaid = known?.humanMessageIds.includes(goalId) === true;
-    const frozen = known === null ? null : await frozenPolicy(store, known);
     const goesOn = goal === undefined || (wasSaid && known.settled === null);
     if (goesOn && frozen !== null) return takeUp(frozen);
+    // Without a goal the work begins here.
+    if (goal === undefined) await takeBaseline();
     if (goal === undefined) return [];
     await hear(goal, wasSaid ? identifiers.next() : goalId);
-    return [goal];
+    return withNote(goal, state.plan.some(isOpen) ? state.plan : []);
   }
 
   return {
@@ -121,13 +135,10 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
       return isOver ? settlementOf(state, last).outcome : null;
     },
     /** What the agent is to be told first. */
-    words: await open().catch(async (error: unknown) => {
-      await release();
-      throw error;
-    }),
+    words: await open().catch(releasing),
     /** A later message of the human: what holds now is what the work is judged by from here on (V2). */
-    async hear(text: string, messageId: string) {
-      policy = await currentPolicy(options, parts);
+    async hear(text: string | null, messageId: string) {
+      policy = await presentPolicy();
       await hear(text, messageId);
     },
     /** Calls of all its tools are told from now on. */
@@ -146,15 +157,36 @@ function notOurs({ id, descriptor: { host } }: State) {
   return new UntildoneError('usage', sentence);
 }
 
-/** A broken configuration would hold nobody, and say so nowhere: it is told here. */
-async function currentPolicy({ policy, checks, onNotice }: OpenedOptions, { configuration }: Parts) {
-  if (policy !== undefined) return withShellChecks(policy, checks);
+/** A configuration that is broken or switched off would hold nobody, and say so nowhere: it is told here. */
+async function currentPolicy(options: OpenedOptions, { configuration }: Parts) {
+  const { policy, checks, onNotice } = options;
+  if (policy !== undefined) return withShellChecks(withoutStore(policy, options), checks);
   await configuration.renew();
   const problem = configuration.problem();
   if (problem !== null) throw new UntildoneError('invalid-config', problem);
-  const pending = configuration.pending();
-  if (pending !== null) onNotice(pending);
-  return withShellChecks(configuration.current(), checks);
+  const current = configuration.current();
+  for (const notice of [configuration.pending(), looseSentence(current, options)])
+    if (notice !== null) onNotice(notice);
+  return withShellChecks(withoutStore(current, options), checks);
+}
+
+/** Not where the program itself says so. */
+function looseSentence({ settings: { mode, enabled } }: Policy, { settings }: OpenedOptions) {
+  if ((mode === 'enforce' && enabled) || !settings.ok) return null;
+  if (settings.config.mode !== undefined || settings.config.enabled !== undefined) return null;
+  const how = mode === 'observe' && enabled ? 'only observes' : 'is switched off';
+  return `untildone ${how} here, so that no agent is held; \`untildone config\` shows where that is set.`;
+}
+
+const besideStore = ['', '-wal', '-shm', '-journal', '-marks', '-spool'];
+
+/** It may lie in the workspace, and what we write there is nobody's work. */
+function withoutStore(policy: Policy, { store, directory, environment }: OpenedOptions): Policy {
+  if (typeof store === 'object' || store === ':memory:') return policy;
+  const path = store === undefined ? stateDirectory(environment) : resolve(store);
+  const place = relative(directory, join(realpathSync(dirname(path)), basename(path)));
+  if (place === '' || place.startsWith('..')) return policy;
+  return { ...policy, exclude: [...(policy.exclude ?? []), ...besideStore.map((end) => place + end)] };
 }
 
 function tellDecision({ onDecision, onNotice }: OpenedOptions, decision: Decision) {
@@ -182,6 +214,14 @@ function describeSession(directory: string, seesTools: boolean) {
     descriptor: { ...unknownHost, ...place, ...facts, tools },
     agent,
   } as const;
+}
+
+/** The conversation begins anew: without the note the agent would know nothing of its plan. */
+function withNote(words: string | null, plan: readonly Todo[]): string[] {
+  const open = plan.filter(isOpen);
+  const named = open.length === 0 ? 'Nothing of it is open' : `Still open: ${namedTodos(open)}`;
+  const note = `[resumed] Go on with the plan; ${plan.length - open.length} of ${plan.length} todos are settled. ${named}. list_todo shows it whole.`;
+  return [...(words === null ? [] : [words]), ...(plan.length === 0 ? [] : [note])];
 }
 
 async function lastWords(store: Store, sessionId: string): Promise<string | null> {

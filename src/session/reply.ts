@@ -15,10 +15,10 @@ export type Reply = Readonly<{
 }>;
 
 const unreadable =
-  'hold: the function must return what the agent answered: the result of generateText, streamText or an agent of the AI SDK, { text, messages }, or a text.';
+  'hold: the function must return what the agent answered: the result of generateText, streamText or an agent of the AI SDK, { text, messages }, or a text. An agent of another framework has an entry of its own: see docs/frameworks.';
 
-/** A streamed answer is read to its end. Rejects with what the stream failed with. */
-export async function readReply(given: unknown): Promise<Reply> {
+/** A streamed answer is read to its end. Rejects with what the stream failed with. `before`: what the agent was called with. */
+export async function readReply(given: unknown, before: readonly unknown[] = []): Promise<Reply> {
   if (typeof given === 'string')
     return { text: given, end: endOf('stop', given), messages: [said(given)], asks: false, usage: null };
   if (typeof given !== 'object' || given === null) throw new UntildoneError('usage', unreadable);
@@ -27,14 +27,16 @@ export async function readReply(given: unknown): Promise<Reply> {
   const messages =
     whole ?? (await field(await field(given, 'response'), 'messages')) ?? (await field(given, 'messages'));
   const text = await field(given, 'text');
-  if (typeof text !== 'string' && !Array.isArray(messages)) throw new UntildoneError('usage', unreadable);
-  const words = typeof text === 'string' ? text : '';
-  const all = Array.isArray(messages) ? messages : [said(words)];
+  if (typeof text !== 'string') throw new UntildoneError('usage', unreadable);
+  const all: readonly unknown[] = Array.isArray(messages) ? messages : [said(text)];
+  // Some agents hand the whole conversation back.
+  const isWhole = before.length > 0 && before.every((message, place) => all[place] === message);
+  const added = isWhole ? all.slice(before.length) : all;
   return {
-    text: words,
-    end: endOf(await field(given, 'finishReason'), words),
-    messages: all,
-    asks: (await field(given, 'asks')) === true || hasUnansweredCall(all),
+    text,
+    end: endOf(await field(given, 'finishReason'), text),
+    messages: added,
+    asks: (await field(given, 'asks')) === true || hasUnansweredCall(added),
     usage: usageOf((await field(given, 'totalUsage')) ?? (await field(given, 'usage'))),
   };
 }

@@ -3,9 +3,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { createRandom } from '../../test/evidence/random.ts';
 import { createLibraryStage, finish, planned } from '../../test/support/library-stage.ts';
+import { verifyPlan } from '../engine/session-record.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { openSession } from './session.ts';
@@ -68,31 +71,71 @@ describe('the human', () => {
 });
 
 describe('a session outlives its program', () => {
-  const program = fileURLToPath(new URL('../../test/support/held-program.ts', import.meta.url));
-
   it('V5: killed and opened again, the plan is there, and the same goal goes on with it', async () => {
-    const { open, store, directory } = createLibraryStage();
-    const child = spawn(process.execPath, ['--no-warnings', program, store, directory], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    await once(child.stdout, 'data');
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    const { open, store, directory, put } = createLibraryStage();
+    const lines = await liveUntil(store, directory, { line: 'finished', milliseconds: 0 }, 60_000);
+    expect(lines).toEqual([{ found: [] }, { told: ['migrate the tests'] }, { finished: 'a' }]);
     const session = await open({ id: 'nightly', goal: 'migrate the tests', store });
-    expect(session.plan.map(({ title, status }) => `${title} ${status}`)).toEqual([
-      'a completed',
-      'b pending',
-      'c pending',
-    ]);
     const heard: string[] = [];
     await session.hold(async (messages: { content: string }[]) => {
       heard.push(...messages.map(({ content }) => content));
-      for (const { id, status } of session.plan) if (status === 'pending') await finish(session, id);
+      for (const { id, title, status } of session.plan)
+        if (status === 'pending') {
+          put(title, '');
+          await finish(session, id);
+        }
       return 'Done.';
     });
-    expect(heard).toEqual(['migrate the tests', '[resumed] Go on with the plan; list_todo shows it.']);
-    expect(session.outcome).toBe('claimed');
+    // The conversation begins anew: the agent is told what it planned.
+    expect(heard).toEqual([
+      'migrate the tests',
+      '[resumed] Go on with the plan; 1 of 5 todos are settled. Still open: “b”, “c”, “d”, “e”. list_todo shows it whole.',
+    ]);
+    expect(session.outcome).toBe('done');
   });
+
+  // UNTILDONE_KILLS=20 UNTILDONE_SEED=7 for more of them.
+  it('V5: killed at any moment and started again, it comes to its end; nothing is lost and nothing counted twice', async () => {
+    const kills = Number(process.env['UNTILDONE_KILLS'] ?? 5);
+    const seed = Number(process.env['UNTILDONE_SEED'] ?? 15);
+    const random = createRandom(seed);
+    console.log(`held program: ${kills} kills, seed ${seed}`);
+    for (let killed = 0; killed < kills; ) {
+      const { store, directory } = createLibraryStage();
+      const finished = new Set<string>();
+      for (let life = 1; ; life += 1) {
+        const line = random.pick(['', 'found', 'told', 'finished', 'outcome']);
+        const moment = { line, milliseconds: random.below(line === '' ? 2000 : 300) };
+        const isKilled = life <= 5 && killed < kills;
+        const lines = await liveUntil(store, directory, isKilled ? moment : null);
+        if (isKilled) killed += 1;
+        let isOpen = false;
+        for (const { found = null, told = null, finished: done } of lines) {
+          for (const title of finished) if (found) expect(found).toContain(`${title} completed`);
+          if (found) expect([0, 5]).toContain(found.length);
+          if (found) isOpen = found.some((row) => row.endsWith('pending'));
+          // Whoever has a plan and begins anew is told what is open.
+          if (told?.length === 2)
+            expect(told[1]).toContain(isOpen ? 'Still open: “' : 'Nothing of it is open');
+          if (done !== undefined) finished.add(done);
+        }
+        if (lines.some(({ outcome }) => outcome)) break;
+      }
+      const record = await openSqliteStore({ path: store });
+      const state = await record.state('nightly');
+      const decisions = (await record.decisions('nightly', 1000)).map(({ decision }) => decision);
+      const epochs = decisions.filter(({ answer }) => answer === 'continue').map(({ epoch }) => epoch);
+      const events = await record.events({ sessionId: 'nightly', after: 0, limit: 10_000 });
+      const goals = events.filter(({ event }) => event.type === 'human-spoke').length;
+      expect(decisions.some(({ outcome }) => outcome === 'done')).toBe(true);
+      expect(new Set(epochs).size).toBe(epochs.length);
+      // A goal that was settled before the kill is said anew, and counted anew.
+      if (goals === 1) expect(state?.counters.total).toBe(epochs.length);
+      expect(state && (await verifyPlan(record, state.planId ?? '', state))).toMatchObject({ intact: true });
+      expect((await record.evidence('nightly', 10)).some(({ result }) => result === 'passed')).toBe(true);
+      await record.close();
+    }
+  }, 600_000);
 
   it('P41: one that is open is not opened twice; one of a host is not taken up at all', async () => {
     const { open, store } = createLibraryStage();
@@ -151,6 +194,13 @@ describe('a session outlives its program', () => {
       expect((await session.stop()).outcome).toBe('stagnant');
       await session.close();
     }
+    const heard: string[] = [];
+    const again = await open(options);
+    await again.hold((messages: { content: string }[]) => {
+      if (heard.length === 0) heard.push(...messages.map(({ content }) => content));
+      return 'Done.';
+    });
+    expect(heard).toEqual(['go', expect.stringContaining('Still open: “a”')]);
   });
 
   it('15: without a store of its own it is in the user’s, and its checks outlive the program', async () => {
@@ -169,3 +219,28 @@ describe('a session outlives its program', () => {
     await store.close();
   });
 });
+
+type Line = Partial<Record<'found' | 'told', readonly string[]> & Record<'finished' | 'outcome', string>>;
+
+/** Starts the program and kills it so long after its first line of this kind, '' for its birth; null: it may end. */
+async function liveUntil(
+  store: string,
+  directory: string,
+  moment: { readonly line: string; readonly milliseconds: number } | null,
+  agentMs = 0,
+): Promise<readonly Line[]> {
+  const program = fileURLToPath(new URL('../../test/support/held-program.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--no-warnings', program, store, directory, String(agentMs)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: Line[] = [];
+  const kill = () => setTimeout(() => child.kill('SIGKILL'), moment?.milliseconds ?? 0);
+  if (moment?.line === '') kill();
+  for await (const text of createInterface(child.stdout)) {
+    const line = JSON.parse(text) as Line;
+    if (moment !== null && moment.line in line) kill();
+    lines.push(line);
+  }
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return lines;
+}

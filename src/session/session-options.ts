@@ -1,12 +1,12 @@
 // What `openSession` can be given. Everything has a default; what is wrong is told in one sentence with its path, before
 // anything is opened.
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { validateConfig } from '../core/config.ts';
 import type { Decision } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
-import { excerpt, problemSentence } from '../core/problem.ts';
+import { excerpt, joinPath, problemSentence } from '../core/problem.ts';
 import { identifier, type Kind, list, read, section, taken } from '../core/schema.ts';
 import type { PartialSettings } from '../core/settings.ts';
 import type { OwnTexts } from '../core/texts.ts';
@@ -66,60 +66,79 @@ const optionTable = section({
 });
 
 /** What a value must at least have to be what it is taken for. */
-const shapes = {
+const shapes: Readonly<Record<string, readonly [expected: string, ...methods: string[]]>> = {
   signal: ['an AbortSignal', 'addEventListener'],
   checker: ['a checker', 'run'],
-  clock: ['a clock', 'now'],
+  clock: ['a clock', 'now', 'wake'],
   identifiers: ['identifiers', 'next'],
-} as const;
+  store: ['a path, ":memory:" or a store', 'step', 'state', 'lease'],
+  onDecision: ['a function', 'call'],
+  onNotice: ['a function', 'call'],
+  texts: ['a function', 'call'],
+  environment: ['an object with variables'],
+  policy: ['a policy'],
+};
 
 export type OpenedOptions = Omit<ReturnType<typeof readSessionOptions>, 'goal'> & {
   readonly goal?: string | undefined;
 };
 
 export function readSessionOptions(given: SessionOptions) {
-  const known = Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== undefined));
-  const fields = read(optionTable, known, 1);
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+  const known = Object.entries(isObject ? given : {}).filter(([, value]) => value !== undefined);
+  const fields = read(optionTable, isObject ? Object.fromEntries(known) : given, 1);
   if (!fields.ok) throw wrong(fields.problems.map(problemSentence).join('; '));
-  for (const name of ['onDecision', 'onNotice', 'texts'] as const)
-    if (given[name] !== undefined && typeof given[name] !== 'function')
-      throw wrongValue(name, 'a function', given[name]);
-  for (const [name, [expected, method]] of Object.entries(shapes))
-    refuseUnlike(name, expected, method, known[name]);
-  if (typeof given.store !== 'string')
-    refuseUnlike('store', 'a path, ":memory:" or a store', 'step', given.store);
+  for (const [name, value] of known) refuseUnlike(name, value);
+  if (given.policy !== undefined && !Array.isArray(given.policy.goalChecks))
+    throw wrongValue('policy.goalChecks', 'a list', given.policy.goalChecks);
+  if (given.policy !== undefined && typeof given.policy.settings !== 'object')
+    throw wrongValue('policy.settings', 'an object', given.policy.settings);
   const settings = validateConfig(given.settings ?? {});
   if (!settings.ok)
     throw wrong(settings.problems.map(({ path, message }) => `${settingPath(path)}: ${message}`).join('; '));
   const { clock = systemClock, onNotice = warn } = given;
   const identifiers = given.identifiers ?? createIdentifiers(clock);
   const environment: Environment = given.environment ?? process.env;
-  const signal: AbortSignalLike = given.signal ?? new AbortController().signal;
   for (const { path, message } of settings.warnings ?? []) onNotice(`${settingPath(path)}: ${message}`);
   return {
     ...given,
     ...{ checks: given.checks ?? [], settings, clock, onNotice },
-    ...{ identifiers, id: given.id ?? identifiers.next(), environment, signal },
+    ...{ identifiers, id: given.id ?? identifiers.next(), environment, signal: realSignal(given.signal) },
     directory: realDirectory(given.directory ?? '.'),
   };
 }
 
-const settingPath = (path: string) => `settings${/^(\[|$)/.test(path) ? '' : '.'}${path}`;
+const settingPath = (path: string) =>
+  path === '' || path.startsWith('[') ? `settings${path}` : joinPath('settings', path);
 const wrong = (sentence: string) => new UntildoneError('usage', `openSession: ${sentence}`);
 const wrongValue = (path: string, expected: string, value: unknown) =>
   wrong(`${path}: must be ${expected}, got ${excerpt(value)}`);
 
-function refuseUnlike(path: string, expected: string, method: string, value: unknown) {
-  const isAlike = typeof (value as Record<string, unknown> | null | undefined)?.[method] === 'function';
-  if (value !== undefined && !isAlike) throw wrongValue(path, expected, value);
+function refuseUnlike(path: string, value: unknown) {
+  if (path === 'store' && typeof value === 'string' && value.trim() !== '') return;
+  const [expected, ...methods] = Object.hasOwn(shapes, path) ? (shapes[path] ?? []) : [];
+  const isThing = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  const has = (method: string) => typeof (value as Record<string, unknown>)[method] === 'function';
+  if (expected !== undefined && !(isThing && methods.every(has))) throw wrongValue(path, expected, value);
 }
 
 function realDirectory(path: string): string {
   try {
-    return realpathSync(resolve(path));
+    const real = realpathSync(resolve(path));
+    if (statSync(real).isDirectory()) return real;
   } catch (error) {
     throw wrong(`directory: ${excerpt(path)} cannot be opened (${errorCode(error)})`);
   }
+  throw wrong(`directory: ${excerpt(path)} is not a folder`);
+}
+
+/** One of another realm, or one that only looks like it, is followed. */
+function realSignal(given: AbortSignalLike = new AbortController().signal): AbortSignal {
+  if (given instanceof AbortSignal) return given;
+  const own = new AbortController();
+  if (given.aborted) own.abort();
+  else given.addEventListener('abort', () => own.abort());
+  return own.signal;
 }
 
 function warn(sentence: string): void {

@@ -8,6 +8,8 @@ import type { Decision } from '../core/decision.ts';
 import { callTool, complete, fail, inOrder, plan, say, withUsage } from '../scripted-model/index.ts';
 import { openSession } from './session.ts';
 
+type Result = { readonly text: string; readonly responseMessages: readonly object[] };
+
 const early = inOrder(
   ...[plan('a', 'b', 'c'), complete('a'), say('All done!')],
   ...[complete('b'), say('Now it is done!'), complete('c'), say('Finished.')],
@@ -27,12 +29,21 @@ describe('the four lines', () => {
     expect(session.outcome).toBe('claimed');
   });
 
-  it('15: the second request contains the whole first exchange', async () => {
+  it.each([
+    ['a result of the AI SDK', (result: Result) => result],
+    ['a text with messages', ({ text, responseMessages: messages }: Result) => ({ text, messages })],
+    [
+      'the whole conversation',
+      ({ text, responseMessages }: Result, before: object[]) => ({
+        ...{ text, messages: [...before, ...responseMessages] },
+      }),
+    ],
+  ])('15: the second request contains the whole first exchange, from %s', async (_what, answer) => {
     const { open } = createLibraryStage();
     const { model, requests } = await startModel(early);
     const session = await open({ goal: 'migrate the tests' });
     const agent = new ToolLoopAgent({ model, tools: session.tools });
-    await session.hold((messages) => agent.generate({ messages }));
+    await session.hold(async (messages) => answer(await agent.generate({ messages }), messages));
     const told = requests.map(
       ({ body }) => (body as { messages: { role: string; content: unknown }[] }).messages,
     );
@@ -44,6 +55,17 @@ describe('the four lines', () => {
     expect(afterStop.at(0)?.content).toBe('migrate the tests');
     expect(afterStop.at(-2)?.content).toBe('All done!');
     expect(String(afterStop.at(-1)?.content)).toContain('1/3 completed, 2 remaining');
+  });
+
+  it('15: an agent that answers with a text has what was said', async () => {
+    const session = await createLibraryStage().open({ goal: 'go' });
+    await planned(session, 'a');
+    const heard: string[][] = [];
+    await session.hold((messages: { role: string; content: string }[]) => {
+      heard.push(messages.map(({ role, content }) => `${role}: ${content.slice(0, 20)}`));
+      return 'Done.';
+    });
+    expect(heard[1]).toEqual(['user: go', 'assistant: Done.', 'user: [TODO CONTINUATION] ']);
   });
 
   it('15: streams are read to their end', async () => {

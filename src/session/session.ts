@@ -7,7 +7,7 @@ import { messageOf, UntildoneError } from '../core/error.ts';
 import { type Draft, type Event, parseEvent, type StopEnd, stopEnd } from '../core/events.ts';
 import { excerpt, problemSentence } from '../core/problem.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
-import { read } from '../core/schema.ts';
+import { text as anyText, object, optional, read } from '../core/schema.ts';
 import type { Todo } from '../core/todo.ts';
 import { explainDecision } from '../engine/session-record.ts';
 import type { Store } from '../engine/store.ts';
@@ -131,13 +131,15 @@ async function createSession(
   whole: Store,
   closeStore: () => Promise<void>,
 ): Promise<Session> {
-  const { id: sessionId, clock } = options;
-  const signal = options.signal as AbortSignal;
+  const { id: sessionId, clock, signal } = options;
   const begun = await beginSession(options, whole);
   const { store, runtime, base, record, state } = begun;
   const history: unknown[] = begun.words.map(fromUser);
   let toolError: string | null = null;
   let isLeft = false;
+  let isHeld = false;
+  /** Ends the wait of a stop: something was told that may have ended its cause. */
+  let wake = () => {};
 
   /** In order, and on the record before anything is asked. */
   const queue = createQueue();
@@ -148,17 +150,25 @@ async function createSession(
     recorded.catch(() => {});
     return recorded;
   }
+  async function ready() {
+    if (isLeft) throw wrongUse(`The session ${excerpt(sessionId)} is closed.`);
+    await recorded;
+  }
   const abort = () => void recordLater({ type: 'human-aborted', how: 'the signal of the program' });
   const stopListening = onAbort(signal, abort);
 
-  async function stop(attempt: StopAttempt = {}): Promise<StopAnswer> {
+  /** One after the other: a second attempt would take the answer of the first. */
+  const stopQueue = createQueue();
+  const stop = (attempt: StopAttempt = {}) => stopQueue(() => askToStop(attempt));
+
+  async function askToStop(attempt: StopAttempt): Promise<StopAnswer> {
     const { text = null, end } = readAttempt(attempt);
     const how = end ?? (text?.trim() === '' ? 'empty' : 'normal');
     // The clock's wake-ups do not hold the process.
     const alive = setInterval(() => {}, 2 ** 30);
     try {
       for (let question = endsInQuestion(text ?? ''); ; question = false) {
-        await recorded;
+        await ready();
         const seen = { question, fingerprint: await begun.fingerprint(), background: null, toolError };
         const event = { ...base(), type: 'stop-attempted', end: how, ...seen } as const;
         const { answer, decision } = await runtime.ask(event, clock.now() + checkPatienceMs);
@@ -178,6 +188,7 @@ async function createSession(
   async function waitUntil(dueAt: number): Promise<void> {
     let stops: (() => void)[] = [];
     await new Promise<void>((resolve) => {
+      wake = resolve;
       stops = [clock.wake(dueAt, resolve), onAbort(signal, resolve)];
     });
     for (const stop of stops) stop();
@@ -197,7 +208,7 @@ async function createSession(
     try {
       signal.throwIfAborted();
       const answer = await agent([...history] as never[]);
-      return { answer, reply: await readReply(answer) };
+      return { answer, reply: await readReply(answer, history) };
     } catch (error) {
       if (!(error instanceof UntildoneError)) await noteFailure(error);
       throw error;
@@ -213,55 +224,70 @@ async function createSession(
     if (usage !== null) await record({ type: 'usage-reported', ...usage, ...unknown });
   }
 
+  async function holdAgent(agent: AgentCall) {
+    for (;;) {
+      const { answer, reply } = await callAgent(agent);
+      await note(reply);
+      const { text } = await stop(reply);
+      await recorded;
+      if (text === null || signal.aborted) return answer;
+      history.push(fromUser(text));
+    }
+  }
+
   async function leave() {
     isLeft = true;
     stopListening();
-    await recorded;
-    await record({ type: 'session-closed' });
-    await begun.release();
+    try {
+      await recorded;
+      await record({ type: 'session-closed' });
+    } finally {
+      await begun.release();
+    }
   }
 
   const session: Session = {
     id: sessionId,
-    tools: createTools(options, begun, () => recorded),
+    tools: createTools(options, begun, ready),
     toolsFor: todoToolFormat,
     watch(tools) {
-      recordLater(begun.seeTools());
-      return watchTools(tools, {
+      const watched = watchTools(tools, {
         began: (tool) => void recordLater({ type: 'tool-started', tool, access: 'unknown' }),
         async ended(tool, error) {
           toolError = error;
-          await recordLater({ type: 'tool-ended', tool, access: 'unknown', error });
+          // Safe: the tool is the program's and did its work; the next stop tells what could not be recorded.
+          await recordLater({ type: 'tool-ended', tool, access: 'unknown', error }).catch(() => {});
         },
       });
+      recordLater(begun.seeTools());
+      return watched;
     },
     async hold(agent: AgentCall) {
+      await ready();
+      if (typeof agent !== 'function')
+        throw wrongUse(`hold: must be a function that calls the agent, got ${excerpt(agent)}`);
+      if (isHeld) throw wrongUse('hold: the agent is held already: wait until that has ended.');
       if (history.length === 0)
-        throw new UntildoneError(
-          'usage',
-          'hold: there is nothing to say to the agent: give openSession a goal.',
-        );
-      for (;;) {
-        const { answer, reply } = await callAgent(agent);
-        await note(reply);
-        const { text } = await stop(reply);
-        await recorded;
-        if (text === null || signal.aborted) return answer as never;
-        history.push(fromUser(text));
-      }
+        throw wrongUse('hold: there is nothing to say to the agent: give openSession a goal.');
+      isHeld = true;
+      return (await holdAgent(agent).finally(() => {
+        isHeld = false;
+      })) as never;
     },
     stop,
     async tell(told) {
-      await recorded;
+      await ready();
       const { id, ...rest } = base();
       const read = parseEvent({ turnId: id, messageId: id, ...told, id, ...rest });
       if (!read.ok) throw new UntildoneError('invalid-event', `tell: ${read.sentence}`);
       const { event } = read;
       if (event.type === 'stop-attempted')
-        throw new UntildoneError('usage', 'tell: a stop attempt wants an answer: ask with session.stop().');
-      if (event.type !== 'human-spoke') return void (await runtime.handle(event));
-      await begun.hear(event.text ?? '', event.messageId ?? id);
-      history.push(fromUser(event.text ?? ''));
+        throw wrongUse('tell: a stop attempt wants an answer: ask with session.stop().');
+      const { type } = event;
+      if (type === 'human-spoke') await begun.hear(event.text, event.messageId ?? id);
+      else await runtime.handle(event);
+      if (type === 'human-spoke' && event.text?.trim()) history.push(fromUser(event.text));
+      wake();
     },
     get plan() {
       return state().plan;
@@ -270,13 +296,16 @@ async function createSession(
       return begun.outcome();
     },
     async why() {
+      await ready();
       const [last] = await store.decisions(sessionId, 1);
       if (last === undefined) return null;
       return { ...last.decision, at: last.at, ...(await explainDecision(store, last)) };
     },
     async resume(id = sessionId) {
+      await ready();
       if (id === sessionId) {
         await record({ type: 'human-resumed' });
+        wake();
         return session;
       }
       if ((await whole.state(id)) === null)
@@ -291,8 +320,7 @@ async function createSession(
     async close() {
       // The store is closed, or another session's by now.
       if (isLeft) return;
-      await leave();
-      await closeStore();
+      await leave().finally(closeStore);
     },
   };
   return session;
@@ -301,6 +329,7 @@ async function createSession(
 /** What an agent waits for whose answer says only that it waits. */
 const approval = { kind: 'permission', requestId: 'approval' } as const;
 
+const wrongUse = (sentence: string) => new UntildoneError('usage', sentence);
 const fromUser = (content: string) => ({ role: 'user', content });
 
 function createTools(
@@ -323,12 +352,10 @@ function createTools(
   return Object.fromEntries(tools) as Session['tools'];
 }
 
+const attemptFields = object({ text: optional(anyText()), end: optional(stopEnd) });
+
 function readAttempt(attempt: StopAttempt): StopAttempt {
-  const { text, end } = attempt;
-  if (text !== undefined && typeof text !== 'string')
-    throw new UntildoneError('usage', `stop: text: must be a text, got ${excerpt(text)}`);
-  const known = end === undefined ? null : read(stopEnd, end, 1);
-  if (known?.ok === false)
-    throw new UntildoneError('usage', `stop: end: ${known.problems.map(problemSentence).join('; ')}`);
-  return attempt;
+  const known = read(attemptFields, attempt, 1);
+  if (known.ok) return attempt;
+  throw wrongUse(`stop: ${known.problems.map(problemSentence).join(' ')}`);
 }

@@ -1,5 +1,6 @@
 // Wraps tools of the AI SDK's shape, `{ execute }`, so that their calls are told. What they do is not touched.
-import { messageOf } from '../core/error.ts';
+import { messageOf, UntildoneError } from '../core/error.ts';
+import { excerpt } from '../core/problem.ts';
 
 export interface ToolWatcher {
   began(tool: string): void;
@@ -15,8 +16,10 @@ export function watchTools<Tools extends Readonly<Record<string, object>>>(
   tools: Tools,
   watcher: ToolWatcher,
 ): Tools {
+  if (typeof tools !== 'object' || tools === null || Array.isArray(tools))
+    throw new UntildoneError('usage', `watch: must be an object with tools by name, got ${excerpt(tools)}`);
   const watched = Object.entries(tools).map(([name, tool]) => {
-    const execute: unknown = 'execute' in tool ? tool.execute : null;
+    const { execute } = (tool ?? {}) as { readonly execute?: unknown };
     // Someone else makes the call: the provider, or the program after the run.
     if (typeof execute !== 'function') return [name, tool];
     return [name, { ...tool, execute: watchCalls(name, execute.bind(tool), watcher) }];

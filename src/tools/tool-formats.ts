@@ -1,4 +1,6 @@
 // The todo tools in the formats in which models and frameworks take tools.
+import { UntildoneError } from '../core/error.ts';
+import { excerpt } from '../core/problem.ts';
 import type { JsonSchema } from '../core/schema.ts';
 import { type TodoTool, todoToolsFor } from './todo-tools.ts';
 
@@ -25,6 +27,10 @@ const write: { [Format in ToolFormat]: (tool: ToolFormats['json-schema']) => Too
 
 /** What the model is told about them; `session.tools` has what they do. */
 export function todoToolFormat<Format extends ToolFormat>(format: Format): ToolFormats[Format][] {
+  if (!toolFormats.includes(format)) {
+    const sentence = `toolsFor: must be one of ${toolFormats.join(', ')}, got ${excerpt(format)}`;
+    throw new UntildoneError('usage', sentence);
+  }
   return todoToolsFor('agent').map(write[format]);
 }
 

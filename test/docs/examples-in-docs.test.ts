@@ -232,22 +232,34 @@ describe('the guides, played', () => {
     expect(code).toBe(0);
   });
 
-  it('first-use 27: the program of docs/library.md with the guard never shows the early "All done!"', async () => {
-    const early = script('quits-early', [
-      plan('Write the parser', 'Write its test'),
-      complete('Write the parser'),
-      say('All done!'),
-      whenTold('Still open: Write its test.', complete('Write its test')),
-      say('Now it is done.'),
-    ]);
-    const server = await startScriptedModel({ scripts: [early] });
+  it('15: the four lines of docs/library.md hold an agent as they stand', async () => {
+    const early = [plan('one', 'two'), complete('one'), say('All done!')];
+    const story = script('story', [...early, complete('two'), say('Now it is.')]);
+    const server = await startScriptedModel({ scripts: [story] });
+    const [lines] = blocksOf(read('docs/library.md')).filter(({ language }) => language === 'ts');
+    const folder = mkdtempSync(join(scratch, 'lines-'));
+    // Fails before the agent begins, and never again: this agent has nothing to mend it with.
+    writeFileSync(
+      join(folder, 'package.json'),
+      '{ "scripts": { "test": "test -f seen || (touch seen; exit 1)" } }',
+    );
     try {
-      const file = await programOf('docs/library.md', 'guard.mjs', (text) =>
-        text.replace('http://127.0.0.1:4010', server.url),
-      );
-      const { code, output } = await run(`"${process.execPath}" --no-warnings "${file}"`, scratch, {});
-      expect(output.trim()).toBe('Now it is done.');
-      expect(code).toBe(0);
+      const program = `
+        import { createOpenAI } from '@ai-sdk/openai';
+        import { ToolLoopAgent } from 'ai';
+        globalThis.AI_SDK_LOG_WARNINGS = false;
+        const model = createOpenAI({ baseURL: '${server.url}/v1', apiKey: 'any' }).chat('story');
+        ${lines?.text}`;
+      const file = await bundled('lines.mjs', program);
+      const { code, output } = await run(`"${process.execPath}" --no-warnings "${file}"`, folder, {
+        ...{ HOME: join(folder, 'home'), PATH: process.env['PATH'] ?? '' },
+      });
+      expect([code, output.trim()]).toEqual([0, 'done']);
+      const told = server.requests.map(({ body }) => (body as { messages: { content: unknown }[] }).messages);
+      const [before, after] = [told[2] ?? [], told[3] ?? []];
+      expect(after.slice(0, before.length)).toEqual(before);
+      expect(after.at(-2)?.content).toBe('All done!');
+      expect(String(after.at(-1)?.content)).toContain('1/2 completed, 1 remaining');
     } finally {
       await server.close();
     }
@@ -285,9 +297,13 @@ describe('the guides, played', () => {
 /** A program of a page, bundled with the library as it is in the sources. */
 async function programOf(page: string, name: string, change = (text: string) => text): Promise<string> {
   const [source] = blocksOf(read(page)).filter(({ file }) => file === name);
+  return bundled(name, change(source?.text ?? ''));
+}
+
+async function bundled(name: string, contents: string): Promise<string> {
   const outfile = join(scratch, name);
   await build({
-    stdin: { contents: change(source?.text ?? ''), resolveDir: root, sourcefile: name },
+    stdin: { contents, resolveDir: root, sourcefile: name },
     outfile,
     bundle: true,
     format: 'esm',
@@ -295,7 +311,6 @@ async function programOf(page: string, name: string, change = (text: string) => 
     external: ['bun:sqlite'],
     alias: {
       'untildone/enforcer': join(root, 'src/hosts/enforcer/index.ts'),
-      'untildone/guard': join(root, 'src/agent/guard/index.ts'),
       'untildone/scripted-model': join(root, 'src/scripted-model/index.ts'),
       untildone: join(root, 'src/index.ts'),
     },

@@ -4,13 +4,13 @@ import { mutationsOf } from './mutation.ts';
 export const evidenceMutations = mutationsOf({
   'src/core/check-results.ts': {
     'baseline-stays-where-it-was': {
-      find: 'return { ...state, baseline: { ...baseline, fingerprint, writes: work.writes } };',
-      replace: 'return state;',
+      find: 'return { ...state, work, baseline: { ...baseline, fingerprint, writes: work.writes } };',
+      replace: 'return { ...state, work };',
       why: 'what a check wrote counts as work as soon as the agent runs any command',
     },
     'baseline-moves-over-work': {
-      find: 'if (hasWritten && !isUnchanged) return state;',
-      replace: '',
+      find: 'if (baseline === undefined || hasWorked(state, baseline)) return',
+      replace: 'if (baseline === undefined) return',
       why: 'a check that runs after the work makes the work invisible',
     },
     'replaced-checks-remembered': {

@@ -164,13 +164,13 @@ export const humanMutations = mutationsOf({
       why: 'what an old turn left open is never told',
     },
     'old-goal-counts': {
-      find: "return state.settled?.outcome === 'done' ? rest : state;",
-      replace: 'return state;',
+      find: "|| state.settled?.outcome === 'done' ? rest : state;",
+      replace: '? rest : state;',
       why: 'after a goal that was reached, an agent that only talks reaches the next one',
     },
     'goal-that-failed-forgotten': {
-      find: "return state.settled?.outcome === 'done' ? rest : state;",
-      replace: 'return rest;',
+      find: "|| state.settled?.outcome === 'done' ? rest : state;",
+      replace: '|| state.settled !== undefined ? rest : state;',
       why: 'work that a human stopped and sent on is no change any more',
     },
     'baseline-counts': {

@@ -87,8 +87,8 @@ function speak(reference: Reference, event: EventOf<'human-spoke'>, before: Stat
   reference.tokens = 0;
   reference.cost = 0;
   reference.overdue = false;
-  const ended = before.settled?.outcome === 'done';
-  if (ended && after.turn?.number !== before.turn?.number) reference.baseline = null;
+  const isNext = !before.spoken?.epoch || before.settled?.outcome === 'done';
+  if (isNext && after.turn?.number !== before.turn?.number) reference.baseline = null;
   const ran = before.turn?.ended === false && before.parked === null;
   if (!ran || after.turn?.number !== before.turn?.number) {
     reference.permissions.clear();

@@ -97,11 +97,16 @@ export function rowsChanged(
   return { strong, weak };
 }
 
-/** What checks leave behind is no work, if there was none before. */
-function leave({ baseline, tree, treeWrites, writesEver, blind }: Reference, left: string | null): void {
-  if (baseline === null || left === null) return;
-  const isIdle = !blind && writesEver === baseline.writes;
-  if (isIdle || (treeWrites === writesEver && tree === baseline.tree)) {
+/** What checks leave behind is no work, if there was none before; who sees no calls knows it from now on. */
+function leave(reference: Reference, left: string | null): void {
+  const { baseline, tree, treeWrites, writesEver, blind } = reference;
+  if (left === null) return;
+  if (blind) {
+    reference.tree = left;
+    reference.trees.add(left);
+  }
+  const isIdle = !blind && writesEver === baseline?.writes;
+  if (baseline !== null && (isIdle || (treeWrites === writesEver && tree === baseline.tree))) {
     baseline.tree = left;
     baseline.writes = writesEver;
   }
