@@ -13,7 +13,7 @@ const model = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: 'any' }).chat(
 
 const session = await openSession({ goal: 'migrate the tests', store: ':memory:' });
 const agent = new ToolLoopAgent({ model, tools: session.tools });
-const { textStream } = await agent.stream({ prompt: 'migrate the tests', ...untilDone(session) });
+const { textStream } = await untilDone(session, agent).stream({ prompt: 'migrate the tests' });
 for await (const text of textStream) process.stdout.write(text);
 console.log(`\n${server.requests.length} calls of the model. ${session.outcome}`);
 await session.close();

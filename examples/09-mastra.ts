@@ -8,11 +8,11 @@ import { complete, plan, say, script, startScriptedModel } from 'untildone/scrip
 const story = [plan('Move the tests', 'Run them'), complete('Move the tests'), say('All done!')];
 const later = [complete('Run them'), say('Both todos are finished.')];
 const server = await startScriptedModel({ scripts: [script('example', [...story, ...later])] });
-// In your program a name such as 'openai/gpt-5'.
-const model = { id: 'any/example', url: `${server.url}/v1`, apiKey: 'any' } as const;
+const model = { id: 'scripted/example', url: `${server.url}/v1`, apiKey: 'any' } as const;
 
 const session = await openSession({ goal: 'migrate the tests', store: ':memory:' });
-const agent = new Agent({ id: 'a', name: 'a', instructions: 'Work.', model, tools: todoTools(session) });
+const tools = todoTools(session);
+const agent = new Agent({ id: 'a', name: 'a', instructions: 'Work.', model, tools });
 const { text } = await untilDone(session, agent);
 console.log(`${server.requests.length} calls of the model, then: ${text}`);
 console.log(`${session.outcome}: ${(await session.why())?.sentence}`);

@@ -1,5 +1,5 @@
-// The examples: each is run by `npm run examples` and named on docs/library.md, and what they configure is right. That the
-// JSON Schema says what `validateConfig` says is tested beside the schema.
+// The examples: each is run by `npm run examples`, or by the tests of the host that it needs, and named on docs/library.md, and
+// what they configure is right. That the JSON Schema says what `validateConfig` says is tested beside the schema.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,8 @@ const configurations = globSync('examples/*/**/untildone.json', { cwd: root }).s
 
 describe('examples', () => {
   it.each(programs)('%s is run by CI and named on the page about the library', (program) => {
-    expect(JSON.parse(read('package.json')).scripts.examples).toContain(program);
+    const { examples } = JSON.parse(read('package.json')).scripts;
+    expect([examples, read('test/hosts/claude-agent-sdk/example.test.ts')].join()).toContain(program);
     expect(read('docs/library.md')).toContain(`](../${program})`);
   });
 

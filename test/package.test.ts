@@ -1,7 +1,7 @@
 // Holds package.json and its lock to what the package promises: nothing is installed beside it, a fresh
 // clone installs the same versions everywhere, and what is bundled shows its licence.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -96,12 +96,24 @@ describe('what the package shows', () => {
     '07-langchain',
     '08-openai-agents',
     '09-mastra',
+    '10-claude-agent-sdk',
+    '11-deepagents',
   ])('15: examples/%s.ts has at most 25 lines', (name) => {
     expect(
       readFileSync(join(root, `examples/${name}.ts`), 'utf8')
         .trimEnd()
         .split('\n').length,
     ).toBeLessThanOrEqual(25);
+  });
+
+  it.each(globSync('src/frameworks/*/', { cwd: root }))('15: %s has at most 150 lines', (folder) => {
+    const sources = globSync('*.ts', { cwd: join(root, folder), exclude: ['*.test.ts'] });
+    const lines = sources.map((name) =>
+      readFileSync(join(root, folder, name), 'utf8')
+        .trimEnd()
+        .split('\n'),
+    );
+    expect(lines.flat().length).toBeLessThanOrEqual(150);
   });
 });
 

@@ -1,5 +1,4 @@
 // Frameworks whose runs end when a call waits for the human's approval: the outcome says so, and nobody speaks to the agent.
-import { createOpenAI } from '@ai-sdk/openai';
 import { Agent as MastraAgent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
 import { Agent, OpenAIChatCompletionsModel, setTracingDisabled, tool } from '@openai/agents';
@@ -7,7 +6,7 @@ import OpenAI from 'openai';
 import { expect, it } from 'vitest';
 import { createLibraryStage, startModel } from '../../test/support/library-stage.ts';
 import { callTool, plan, say } from '../scripted-model/index.ts';
-import { untilDone as untilMastra } from './mastra/index.ts';
+import { todoTools as mastraTools, untilDone as untilMastra } from './mastra/index.ts';
 import { todoTools, untilDone as untilOpenAi } from './openai-agents/index.ts';
 
 setTracingDisabled(true);
@@ -33,12 +32,12 @@ it('S7: OpenAI Agents', async () => {
 it('S7: Mastra', async () => {
   const session = await createLibraryStage().open({ goal: 'go' });
   const { server, requests } = await startModel(...story);
-  const model = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: 'any' }).chat('story') as never;
+  const model = { id: 'scripted/story', url: `${server.url}/v1`, apiKey: 'any' } as const;
   const publish = createTool({
     ...{ id: 'publish', description: 'Publishes.', requireApproval: true },
     execute: async () => 'published',
   });
-  const tools = { ...session.tools, publish } as never;
+  const tools = { ...mastraTools(session), publish };
   const agent = new MastraAgent({ id: 'a', name: 'a', instructions: 'Work.', model, tools });
   const { finishReason } = await untilMastra(session, agent);
   expect([finishReason, requests.length, session.outcome]).toEqual(['suspended', 2, 'paused']);

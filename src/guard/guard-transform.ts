@@ -43,7 +43,7 @@ export interface GuardTransformOptions<Part extends PartLike> {
   readonly maxAttempts?: number;
   /**
    * Hands it to the run as a steering message; must not wait for its delivery, which comes after this step. The SDK's
-   * history lacks `heldText`: whoever wants the model to see it puts it back (prepareStep).
+   * history lacks `heldText`: whoever wants the model to see it steers it first, or puts it back in prepareStep.
    */
   remind(reminder: string, heldText: string): void;
   /** Before anything is decided about it; only showing may follow (I1). */
@@ -97,7 +97,7 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
     /** The step that runs or ran last. */
     step: () => watch,
     async take(part: Part, emit: (part: Part) => void) {
-      // I7: the SDK shows steering messages; ours are for the model alone.
+      // I7: the SDK shows steering messages; ours, and a held answer that is put back, are for the model alone.
       if (part.type === 'steering-message' && reminders.has(steeringText(part))) return;
       if (part.type === 'start-step') {
         hold = holdBack((await mayHold()) ? 'answer' : 'end');
@@ -118,7 +118,7 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
       const sentBack = hold.withhold();
       hold = null;
       attempt += 1;
-      reminders.add(answer.reminder);
+      reminders.add(answer.reminder).add(sentBack.text);
       options.remind(answer.reminder, sentBack.text);
       sentBack.passing.forEach(emit);
     },

@@ -54,6 +54,14 @@ describe('a plan and a completion in the words of each family', () => {
   const create: Intention = { kind: 'create', items: [{ title: 'Write docs' }] };
   const finish: Intention = { kind: 'set', todo: TODOS[1]!, status: 'completed', note: 'All green' };
 
+  it('LangChain: by the name of Gemini’s tool, with the key that its schema has', () => {
+    const items = { properties: { content: { type: 'string' }, status: { type: 'string' } } };
+    const schema = { properties: { todos: { type: 'array', items } } };
+    expect(express([{ name: 'write_todos', schema }], create)).toEqual([
+      { name: 'write_todos', input: { todos: [{ content: 'Write docs', status: 'pending' }] } },
+    ]);
+  });
+
   it('ours: one call per todo, by id, under the offered name', () => {
     const tools = offers('mcp__untildone__create_todo', 'mcp__untildone__complete_todo');
     expect(express(tools, create)).toEqual([

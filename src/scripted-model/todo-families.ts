@@ -137,8 +137,10 @@ const wholeLists = {
 } satisfies Record<string, WholeList>;
 
 function writeWholeList(shape: WholeList, todos: KnownTodos, offered: Offered): Calls {
-  const { tool, listKey = 'todos', titleKey = 'content', words, extras } = shape;
-  const { required } = recordOf(offered(tool)?.schema, 'properties', listKey, 'items');
+  const { tool, listKey = 'todos', words, extras } = shape;
+  const { required, properties } = recordOf(offered(tool)?.schema, 'properties', listKey, 'items');
+  // LangChain's tool has the name of Gemini's, and the key of most others.
+  const titleKey = 'content' in recordOf(properties) ? 'content' : (shape.titleKey ?? 'content');
   const mustHaveId = Array.isArray(required) && required.includes('id');
   const isKnown = ({ status }: KnownTodo) => statuses.indexOf(status) < words;
   const kept = todos.filter((todo) => isKnown(todo) || todo.status !== 'cancelled');

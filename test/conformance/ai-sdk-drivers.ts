@@ -35,14 +35,14 @@ export const drivers: readonly FrameworkDriver[] = [
     name: 'AI SDK: untilDone, ToolLoopAgent.generate',
     run(session, work) {
       const { agent, abortSignal } = parts(work);
-      return agent.generate({ prompt: work.goal, abortSignal, ...untilDone(session) });
+      return untilDone(session, agent).generate({ prompt: work.goal, abortSignal });
     },
   },
   {
     name: 'AI SDK: untilDone, ToolLoopAgent.stream',
     async run(session, work) {
       const { agent, abortSignal } = parts(work);
-      const result = await agent.stream({ prompt: work.goal, abortSignal, ...untilDone(session) });
+      const result = await untilDone(session, agent).stream({ prompt: work.goal, abortSignal });
       return result.text;
     },
   },
@@ -50,14 +50,14 @@ export const drivers: readonly FrameworkDriver[] = [
     name: 'AI SDK: untilDone, streamText',
     async run(session, work) {
       const { agent: _, ...call } = parts(work);
-      return streamText({ ...call, prompt: work.goal, onError, ...untilDone(session) }).text;
+      return untilDone(session, streamText)({ ...call, prompt: work.goal, onError }).text;
     },
   },
   {
     name: 'AI SDK: untilDone, generateText',
     run(session, work) {
       const { agent: _, ...call } = parts(work);
-      return generateText({ ...call, prompt: work.goal, ...untilDone(session) });
+      return untilDone(session, generateText)({ ...call, prompt: work.goal });
     },
   },
 ];

@@ -1,7 +1,7 @@
 // Mastra: calls one after the other.
-import { createOpenAI } from '@ai-sdk/openai';
 import { Agent } from '@mastra/core/agent';
-import { untilDone } from '../../src/frameworks/mastra/index.ts';
+import { createTool } from '@mastra/core/tools';
+import { todoTools, untilDone } from '../../src/frameworks/mastra/index.ts';
 import type { FrameworkDriver } from './framework-conformance.ts';
 
 // It would tell its vendor what is used.
@@ -11,11 +11,16 @@ export const drivers: readonly FrameworkDriver[] = [
   {
     name: 'Mastra: generate',
     run(session, { url, tools, signal }) {
-      const model = createOpenAI({ baseURL: `${url}/v1`, apiKey: 'any' }).chat('story');
+      const others = Object.entries(tools)
+        .filter(([id]) => !Object.hasOwn(session.tools, id))
+        .map(([id, { description, inputSchema, execute }]) => [
+          id,
+          createTool({ id, description, inputSchema, execute: (input: unknown) => execute(input) }),
+        ]);
       const agent = new Agent({
-        ...{ id: 'worker', name: 'worker', instructions: 'Work.', tools: { ...tools } as never },
-        // Its types are no match for those of the SDK's newest providers.
-        model: model as never,
+        ...{ id: 'worker', name: 'worker', instructions: 'Work.' },
+        model: { id: 'scripted/story', url: `${url}/v1`, apiKey: 'any' },
+        tools: { ...todoTools(session), ...Object.fromEntries(others) },
       });
       return untilDone(session, agent, { abortSignal: signal });
     },

@@ -1,10 +1,9 @@
 // What only the AI SDK's own way has: within one call, and in a stream whose readers are shown no false "done". What holds
 // for every framework is in test/conformance.
 import { createAnthropic } from '@ai-sdk/anthropic';
-import { experimental_createSteering, isLoopFinished, streamText, ToolLoopAgent } from 'ai';
+import { experimental_createSteering, generateText, isStepCount, ToolLoopAgent } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { createLibraryStage, startModel } from '../../../test/support/library-stage.ts';
-import { sessionGuard, toTransform } from '../../guard/index.ts';
 import {
   complete,
   cutOff,
@@ -24,7 +23,7 @@ async function stage(options: SessionOptions, ...steps: Step[]) {
   const agent = new ToolLoopAgent({ model, tools: session.tools });
   const messages = () =>
     requests.map(({ body }) => (body as { messages: { role: string; content: unknown }[] }).messages);
-  return { session, agent, requests, messages, server };
+  return { session, agent, model, requests, messages, server };
 }
 
 const early = inOrder(plan('a', 'b'), complete('a'), say('All done!'), complete('b'), say('Finished.'));
@@ -32,7 +31,7 @@ const early = inOrder(plan('a', 'b'), complete('a'), say('All done!'), complete(
 describe('in a stream', () => {
   it('I1, I7: a premature "done" and the reminder are shown to nobody, and both are in the history', async () => {
     const { session, agent, messages } = await stage({}, early);
-    const { stream } = await agent.stream({ prompt: 'go', ...untilDone(session) });
+    const { stream } = await untilDone(session, agent).stream({ prompt: 'go' });
     const shown: string[] = [];
     for await (const part of stream) shown.push(part.type === 'text-delta' ? part.text : part.type);
     expect(shown.join(' ')).toContain('Finished.');
@@ -52,7 +51,7 @@ describe('in a stream', () => {
     );
     const model = createAnthropic({ baseURL: `${server.url}/v1`, apiKey: 'any' })('story');
     const agent = new ToolLoopAgent({ model, tools: session.tools });
-    expect(await (await agent.stream({ prompt: 'go', ...untilDone(session) })).text).toBe('Finished.');
+    expect(await (await untilDone(session, agent).stream({ prompt: 'go' })).text).toBe('Finished.');
     const told = server.requests[2]?.body as { messages: object[] } | undefined;
     expect(told?.messages.at(-2)).toMatchObject({
       role: 'assistant',
@@ -71,14 +70,14 @@ describe('in a stream', () => {
       complete('a'),
       say('Finished.'),
     );
-    expect(await (await agent.stream({ prompt: 'go', ...untilDone(session) })).text).toBe('Finished.');
+    expect(await (await untilDone(session, agent).stream({ prompt: 'go' })).text).toBe('Finished.');
     expect([requests.length, session.outcome]).toEqual([4, 'claimed']);
   });
 
   it('I5: a step with nothing but a todo_write that changes nothing is a stop attempt', async () => {
     const story = [plan('a'), duplicateWrite(), complete('a'), say('Finished.')];
     const { session, agent } = await stage({}, ...story);
-    await (await agent.stream({ prompt: 'go', ...untilDone(session) })).text;
+    await (await untilDone(session, agent).stream({ prompt: 'go' })).text;
     expect(session.outcome).toBe('claimed');
     expect((await session.why())?.inputs).toMatchObject({ open: 0 });
   });
@@ -89,45 +88,103 @@ describe('in a stream', () => {
       {},
       ...[plan(...todos), ...todos.map((title) => complete(title)), say('Finished.')],
     );
-    await (await agent.stream({ prompt: 'go', ...untilDone(session) })).text;
+    await (await untilDone(session, agent).stream({ prompt: 'go' })).text;
     expect([requests.length, session.outcome]).toEqual([32, 'claimed']);
     const lazy = await stage(
       {},
       plan('a'),
       ...Array.from({ length: 9 }, (_, index) => say(`Done ${index}!`)),
     );
-    const { text } = await lazy.agent.stream({ prompt: 'go', ...untilDone(lazy.session) });
+    const { text } = await untilDone(lazy.session, lazy.agent).stream({ prompt: 'go' });
     expect(await text).toBe('Done 3!');
     expect([lazy.requests.length, lazy.session.outcome]).toEqual([5, 'stagnant']);
+  });
+});
+
+describe('what the program sets itself', () => {
+  const own = () => {
+    const seen: string[] = [];
+    return {
+      seen,
+      prepareStep({ messages, stepNumber }: { messages: object[]; stepNumber: number }) {
+        seen.push(`prepare ${stepNumber} ${messages.length}`);
+        return { temperature: 0.5 };
+      },
+      onStepEnd: ({ stepNumber }: { stepNumber: number }) => void seen.push(`end ${stepNumber}`),
+    };
+  };
+  const steps = ['prepare 0 1', 'end 0', 'prepare 1 3', 'end 1', 'prepare 2 5', 'end 2'];
+
+  it('15: prepareStep and onStepEnd of an agent act in every step, the held answer before their eyes', async () => {
+    const { session, messages, model, requests } = await stage({}, early);
+    const { seen, ...settings } = own();
+    const agent = new ToolLoopAgent({ model, tools: session.tools, ...settings });
+    await (await untilDone(session, agent).stream({ prompt: 'go' })).text;
+    // What it answered and what it was told are two messages.
+    expect(seen).toEqual([...steps, 'prepare 3 7', 'end 3', 'prepare 4 9', 'end 4']);
+    expect(messages()[3]?.at(-2)).toMatchObject({ role: 'assistant', content: 'All done!' });
+    expect(requests.map(({ body }) => (body as { temperature?: number }).temperature)).toEqual(
+      Array(5).fill(0.5),
+    );
+  });
+
+  it.each(['onStepEnd', 'onStepFinish'] as const)('15: so do %s and prepareStep of a call', async (name) => {
+    const { session, model } = await stage({}, early);
+    const { seen, prepareStep, onStepEnd } = own();
+    const call = { model, tools: session.tools, prompt: 'go', prepareStep, [name]: onStepEnd };
+    await untilDone(session, generateText)(call);
+    expect(seen).toEqual([...steps, 'prepare 3 7', 'end 3', 'prepare 4 9', 'end 4']);
+    expect(session.outcome).toBe('claimed');
+  });
+
+  it('15: a transform of the program sees what is shown, and nothing that was held back', async () => {
+    const { session, agent } = await stage({}, early);
+    const shown: string[] = [];
+    const note = () =>
+      new TransformStream({
+        transform(part, controller) {
+          if (part.type === 'text-delta') shown.push(part.text);
+          controller.enqueue(part);
+        },
+      });
+    const { text } = await untilDone(session, agent).stream({ prompt: 'go', experimental_transform: note });
+    expect([await text, shown.join('')]).toEqual(['Finished.', 'Finished.']);
+  });
+
+  it('15: a stopWhen of the program ends the call, and the session has let nobody go', async () => {
+    const stopWhen = isStepCount(3);
+    const streamed = await stage({}, early);
+    const settings = { model: streamed.model, tools: streamed.session.tools, stopWhen };
+    const agent = untilDone(streamed.session, new ToolLoopAgent(settings));
+    await (await agent.stream({ prompt: 'go' })).text;
+    expect([streamed.requests.length, streamed.session.outcome]).toEqual([3, null]);
+    const { session, model, requests } = await stage({}, early);
+    const call = { model, tools: session.tools, prompt: 'go', stopWhen };
+    await untilDone(session, generateText)(call);
+    expect([requests.length, session.outcome]).toEqual([3, null]);
+  });
+
+  it('15: steering of the program reaches the same call', async () => {
+    const { session, agent, messages } = await stage({}, early);
+    const experimental_steering = experimental_createSteering();
+    void experimental_steering.steer('In French, please.');
+    await untilDone(session, agent).generate({ prompt: 'go', experimental_steering });
+    expect(messages()[0]?.at(-1)).toMatchObject({ content: 'In French, please.' });
+    expect(session.outcome).toBe('claimed');
+  });
+
+  it('15: an agent that cannot be continued within a call is refused in one sentence', async () => {
+    const { session } = await stage({}, early);
+    const other = { generate: async () => ({}), stream: async () => ({}) };
+    expect(() => untilDone(session, other)).toThrow('session.hold takes any other agent');
   });
 });
 
 describe('without a stream', () => {
   it('15: the answer is the last one, and tokens are counted', async () => {
     const { session, agent } = await stage({ settings: { maxTokens: 1 } }, early);
-    const { text } = await agent.generate({ prompt: 'go', ...untilDone(session) });
+    const { text } = await untilDone(session, agent).generate({ prompt: 'go' });
     expect(text).toBe('All done!');
     expect(session.outcome).toBe('exhausted');
-  });
-});
-
-describe('the guard alone', () => {
-  it('first-use 27: is joined to a session in one line', async () => {
-    const { session, requests } = await stage({}, early);
-    const { model } = await startModel(plan('a', 'b'), complete('a'), complete('b'), say('Finished.'));
-    const steering = experimental_createSteering();
-    const result = streamText({
-      model,
-      tools: session.tools,
-      prompt: 'go',
-      stopWhen: isLoopFinished(),
-      experimental_steering: steering,
-      experimental_transform: toTransform({
-        ...sessionGuard(session),
-        remind: (text) => void steering.steer(text),
-      }),
-    });
-    expect(await result.text).toBe('Finished.');
-    expect([requests.length, session.outcome]).toEqual([0, 'claimed']);
   });
 });

@@ -2,40 +2,64 @@
 // stream a premature "done" is not shown. `ai` is the user's own; what it calls experimental may change with it.
 import {
   experimental_createSteering as createSteering,
+  type generateText,
   isLoopFinished,
-  type ModelMessage,
   type StepResult,
-  type StreamTextTransform,
+  type streamText,
+  ToolLoopAgent,
   type ToolSet,
 } from 'ai';
+import { UntildoneError } from '../../core/error.ts';
 import { toTransform } from '../../guard/guard-transform.ts';
 import { sessionGuard } from '../../guard/session-guard.ts';
 import { endOf, usageOf } from '../../session/reply.ts';
 import type { Session } from '../../session/session.ts';
 
 type Step = Pick<StepResult<ToolSet>, 'text' | 'finishReason' | 'toolCalls' | 'usage'>;
+type Options = Pick<
+  Parameters<typeof streamText>[0],
+  'experimental_steering' | 'experimental_transform' | 'onStepEnd' | 'onStepFinish' | 'stopWhen'
+>;
+type CallLike = typeof generateText | typeof streamText;
+/** Of a ToolLoopAgent, whatever its tools and options are. */
+type AgentLike = { generate(given: never): unknown; stream(given: never): unknown };
 
 /**
- * To be spread into one call: `agent.stream({ prompt, ...untilDone(session) })`, and so for `generate`, `streamText` and
- * `generateText`. The agent has `session.tools`. Only the limits of the session bound its steps.
+ * `untilDone(session, agent).stream({ prompt })`, and so for `generate`; `untilDone(session, streamText)({ model, … })`, and so
+ * for `generateText`. The agent has `session.tools`. What you set yourself stays in force. Without a `stopWhen` of yours, only
+ * the limits of the session bound its steps.
  */
-export function untilDone(session: Session) {
-  const experimental_steering = createSteering();
+export function untilDone<Held extends AgentLike | CallLike>(session: Session, held: Held): Held {
+  if (typeof held === 'function') {
+    const call = held as (given: Options) => unknown;
+    return ((given: Options) => call(withSession(session, given, given.stopWhen))) as unknown as Held;
+  }
+  if (!(held instanceof ToolLoopAgent))
+    throw new UntildoneError(
+      'usage',
+      'untilDone: must be given a ToolLoopAgent, generateText or streamText; session.hold takes any other agent.',
+    );
+  // Its calls take no limit of steps, and without one of its own it would end after twenty.
+  const { stopWhen } = (held as unknown as { settings?: Options }).settings ?? {};
+  return Object.create(held, {
+    generate: { value: (given: never) => held.generate(withSession(session, given, stopWhen)) },
+    stream: { value: (given: never) => held.stream(withSession(session, given, stopWhen)) },
+  }) as Held;
+}
+
+/** The options of one call, with ours behind or beside the program's own. */
+function withSession<Given extends Options>(session: Session, given: Given, stopWhen: Options['stopWhen']) {
+  const { experimental_steering: steering = createSteering(), onStepEnd = given.onStepFinish } = given;
   let isStreamed = false;
-  /** What was held back before the last reminder: the SDK has not seen it. */
-  let held = '';
-  const remind = (reminder: string, heldText = '') => {
-    held = heldText;
-    void experimental_steering.steer(reminder);
-  };
-  function experimental_transform<Tools extends ToolSet>(
-    ...given: Parameters<StreamTextTransform<Tools>>
-  ): ReturnType<StreamTextTransform<Tools>> {
-    isStreamed = true;
-    return toTransform<Tools>({ ...sessionGuard(session), remind })(...given);
+
+  function remind(reminder: string, heldText = '') {
+    // The SDK has not seen what was held back, and a model that does not see what it said says it again (I1). Steering
+    // delivers a message of any role, whatever its type says.
+    if (heldText !== '') void steering.steer({ role: 'assistant', content: heldText } as never);
+    void steering.steer(reminder);
   }
 
-  async function onStepEnd({ text, finishReason, toolCalls, usage }: Step): Promise<void> {
+  async function afterStep({ text, finishReason, toolCalls, usage }: Step): Promise<void> {
     const used = usageOf(usage);
     if (used !== null) await session.tell({ type: 'usage-reported', ...used });
     // In a stream the guard has asked already, before anything was shown.
@@ -44,23 +68,19 @@ export function untilDone(session: Session) {
     if (answer.text !== null) remind(answer.text);
   }
 
-  function prepareStep({ messages }: { readonly messages: ModelMessage[] }) {
-    const text = held;
-    held = '';
-    return text === '' ? {} : { messages: putBack(messages, text) };
-  }
-
-  const stopWhen = isLoopFinished();
-  return { experimental_steering, experimental_transform, onStepEnd, prepareStep, stopWhen };
-}
-
-/** In front of the reminder, which is the last: a model that does not see what it said says it again (I1). */
-function putBack(messages: readonly ModelMessage[], text: string): ModelMessage[] {
-  const before = messages.slice(0, -1);
-  const last = before.at(-1);
-  // What else the answer had, such as its thinking, is there.
-  const isBegun = last?.role === 'assistant' && Array.isArray(last.content);
-  const content = [...(isBegun ? last.content : []), { type: 'text' as const, text }];
-  const answer: ModelMessage = { role: 'assistant', content: content as never };
-  return [...(isBegun ? before.slice(0, -1) : before), answer, ...messages.slice(-1)];
+  const guard: ReturnType<typeof toTransform> = (...parts) => {
+    isStreamed = true;
+    return toTransform({ ...sessionGuard(session), remind })(...parts);
+  };
+  return {
+    ...given,
+    experimental_steering: steering,
+    // Before theirs: what is held back reaches none of them.
+    experimental_transform: [guard, ...[given.experimental_transform ?? []].flat()],
+    async onStepEnd(step: Parameters<NonNullable<Options['onStepEnd']>>[0]) {
+      // Theirs may throw: the SDK goes on then, and so must this.
+      await Promise.allSettled([afterStep(step), (async () => onStepEnd?.(step))()]);
+    },
+    stopWhen: stopWhen ?? isLoopFinished(),
+  };
 }

@@ -1,5 +1,5 @@
-// `untildone/langchain`: a middleware for agents of LangChain 1 that brings the todo tools and sends the agent
-// back to the model until the session lets it stop. `langchain` and `zod` are the user's own.
+// `untildone/langchain`: a middleware for agents of LangChain 1 and deepagents that brings the todo tools, or reads the list of
+// theirs, and sends the agent back to the model until the session lets it stop. `langchain` and `zod` are the user's own.
 import { type AIMessage, type BaseMessage, createMiddleware, HumanMessage, tool } from 'langchain';
 import { z } from 'zod';
 import type { StopEnd } from '../../core/events.ts';
@@ -8,26 +8,40 @@ import type { Session, SessionTool } from '../../session/session.ts';
 
 /** Whose todo list it is, and whether other tools are seen. */
 export interface MiddlewareOptions {
-  /** `theirs`: the plan is the list of `todoListMiddleware()`, and of our tools only pause and verify are given. */
+  /** `theirs`: the plan is the list of `todoListMiddleware()`, and of our tools only list, pause and verify are given. */
   readonly list?: 'ours' | 'theirs';
   /** Makes the calls of all other tools seen: work is told from talk by them. */
   readonly watch?: boolean;
 }
 
+/** A row of their list. */
+const written = z.object({ content: z.string(), status: z.string() });
+type Written = z.infer<typeof written>;
+
 /** `createAgent({ model, tools, middleware: [untilDone(session)] })`; raise the `recursionLimit` of its calls. */
 export function untilDone(session: Session, { list = 'ours', watch = false }: MiddlewareOptions = {}) {
   // Nothing to wrap here: the middleware itself sees the calls.
   if (watch) session.watch({});
-  const { todo_pause, todo_verify } = session.tools;
+  const { list_todo, todo_pause, todo_verify } = session.tools;
   const given: Readonly<Record<string, SessionTool>> =
-    list === 'ours' ? session.tools : { todo_pause, todo_verify };
+    list === 'ours' ? session.tools : { list_todo, todo_pause, todo_verify };
   const isOurs = (name: string) => Object.hasOwn(session.tools, name);
+  let known = '[]';
+
+  /** Before the model goes on: what was planned is on the record, whatever happens to the process. */
+  async function seeList(todos: readonly Written[] = []) {
+    const written = JSON.stringify(todos);
+    if (list === 'ours' || written === known) return;
+    // Their list has no ids: titles tell todos apart.
+    const items = todos.map((todo) => ({ ...todo, freshId: crypto.randomUUID() }));
+    await session.tell({ type: 'plan-written', actor: 'agent', items });
+    known = written;
+  }
+
   return createMiddleware({
     name: 'untildone',
     // Without it the hooks would not see their todos.
-    stateSchema: z.object({
-      todos: z.array(z.object({ content: z.string(), status: z.string() })).optional(),
-    }),
+    stateSchema: z.object({ todos: z.array(written).optional() }),
     tools: Object.entries(given).map(([name, ours]) => toTool(name, ours)),
     async wrapToolCall(request, handler) {
       const { name } = request.toolCall;
@@ -43,6 +57,7 @@ export function untilDone(session: Session, { list = 'ours', watch = false }: Mi
         throw error;
       }
     },
+    beforeModel: ({ todos }) => seeList(todos),
     async afterModel({ messages }) {
       const usage = answerOf(messages)?.usage_metadata as Tokens | undefined;
       const used = usageOf({ inputTokens: usage?.input_tokens, outputTokens: usage?.output_tokens });
@@ -50,9 +65,8 @@ export function untilDone(session: Session, { list = 'ours', watch = false }: Mi
     },
     afterAgent: {
       canJumpTo: ['model'],
-      async hook({ messages, todos = [] }) {
-        if (list === 'theirs' && todos.length > 0)
-          await session.tell({ type: 'plan-written', actor: 'agent', items: todos.map(written) });
+      async hook({ messages, todos }) {
+        await seeList(todos);
         const answer = answerOf(messages);
         const said = answer?.text ?? '';
         const { text } = await session.stop({ text: said, ...endOf(answer) });
@@ -69,9 +83,6 @@ function toTool(name: string, { description, inputSchema, execute }: SessionTool
 }
 
 type Tokens = Readonly<Record<'input_tokens' | 'output_tokens', number>>;
-
-/** Their list has no ids: titles tell todos apart. */
-const written = (todo: { content: string; status: string }) => ({ ...todo, freshId: crypto.randomUUID() });
 
 function answerOf(messages: readonly BaseMessage[]): AIMessage | null {
   const last = messages.at(-1);

@@ -40,7 +40,7 @@ it('15: the list of todoListMiddleware is a plan that the agent is held to', asy
     ...[write('in_progress', 'pending'), write('completed', 'pending'), say('All done!')],
     ...[write('completed', 'completed'), say('Finished.')],
   );
-  expect(offered.toSorted()).toEqual(['book', 'todo_pause', 'todo_verify', 'write_todos']);
+  expect(offered.toSorted()).toEqual(['book', 'list_todo', 'todo_pause', 'todo_verify', 'write_todos']);
   expect(session.plan.map(({ title, status }) => `${title} ${status}`)).toEqual([
     'todo 0 completed',
     'todo 1 completed',

@@ -1,12 +1,7 @@
-// `untildone/mastra`: calls an agent of Mastra 1 until the session lets it stop. Its own hook
-// `onIterationComplete` cannot be used: what it says at the end of an answer does not reach the model. `@mastra/core`
+// `untildone/mastra`: the todo tools for agents of Mastra 1, and calls of them until the session lets the agent stop. Mastra's
+// own hook `onIterationComplete` cannot be used: what it says at the end of an answer does not reach the model. `@mastra/core`
 // is the user's own.
 import type { Session, SessionTool } from '../../session/session.ts';
-
-/** The todo tools, for the agent's `tools`: those of the session, with the id that Mastra's types want. */
-export function todoTools(session: Session): Record<string, SessionTool & { readonly id: string }> {
-  return Object.fromEntries(Object.entries(session.tools).map(([id, tool]) => [id, { id, ...tool }]));
-}
 
 /** As far as it is used; a type test holds it to the real one. */
 export interface AgentLike<Options, Result extends ResultLike> {
@@ -18,6 +13,15 @@ interface ResultLike {
   readonly finishReason?: string | undefined;
   readonly totalUsage?: unknown;
   readonly response?: { readonly dbMessages?: readonly unknown[] | undefined };
+}
+
+/** For the agent's `tools`. */
+export function todoTools(session: Session) {
+  // Its types want an id besides the name.
+  const tools = Object.entries(session.tools).map(([id, tool]) => [id, { id, ...tool }]);
+  return Object.fromEntries(tools) as {
+    [Name in keyof Session['tools']]: SessionTool & { readonly id: Name };
+  };
 }
 
 /** Mastra ends a call after a few steps; here the limits of the session do. */

@@ -1,6 +1,7 @@
 // `untildone/openai-agents`: the todo tools for agents of the OpenAI Agents SDK, and runs of them, one after the other with the
 // whole history, until the session lets the agent stop. `@openai/agents` is the user's own.
 import { type Agent, type AgentInputItem, type NonStreamRunOptions, run, tool } from '@openai/agents';
+import { UntildoneError } from '../../core/error.ts';
 import type { Session } from '../../session/session.ts';
 
 /** The todo tools, for the agent's `tools`. */
@@ -28,16 +29,25 @@ export async function untilDone<Own extends Agent<any, any>>(
   agent: Own,
   options: NonStreamRunOptions<undefined, Own> = {},
 ) {
+  if ((options as { stream?: boolean }).stream === true)
+    throw new UntildoneError('usage', 'untilDone: stream: cannot be true; run it with session.hold instead.');
   let current = agent;
+  let sent = 0;
   const held = await session.hold(async (messages: AgentInputItem[]) => {
-    const result = await run(current, messages, { maxTurns: null, ...options });
+    // A session of the SDK keeps the conversation itself, and puts what it is given behind it.
+    const keeps = options.session !== undefined;
+    const result = await run(current, keeps ? messages.slice(sent) : messages, {
+      maxTurns: null,
+      ...options,
+    });
+    sent = messages.length;
     // The one that it handed over to goes on.
     current = result.lastAgent ?? current;
     const { inputTokens, outputTokens } = result.state.usage;
     return {
       result,
       text: String(result.finalOutput ?? ''),
-      messages: result.history.slice(messages.length),
+      messages: keeps ? [] : result.history.slice(messages.length),
       asks: result.interruptions.length > 0,
       usage: { inputTokens, outputTokens },
     };

@@ -1,0 +1,22 @@
+// 11: a deep agent. The same middleware as for LangChain brings the todo tools and sends it back until it may stop.
+// Run it, after npm run build, with: node_modules/.bin/node examples/11-deepagents.ts (or npm run examples)
+import { ChatOpenAI } from '@langchain/openai';
+import { createDeepAgent } from 'deepagents';
+import { openSession } from 'untildone';
+import { untilDone } from 'untildone/langchain';
+import { complete, plan, say, script, startScriptedModel } from 'untildone/scripted-model';
+
+const story = [plan('Move the tests', 'Run them'), complete('Move the tests'), say('All done!')];
+const later = [complete('Run them'), say('Both todos are finished.')];
+const server = await startScriptedModel({ scripts: [script('example', [...story, ...later])] });
+const configuration = { baseURL: `${server.url}/v1` };
+const model = new ChatOpenAI({ model: 'example', apiKey: 'any', configuration, useResponsesApi: false });
+
+const session = await openSession({ goal: 'migrate the tests', store: ':memory:' });
+const agent = createDeepAgent({ model, middleware: [untilDone(session)] });
+const messages = [{ role: 'user', content: 'migrate the tests' }];
+const { messages: said } = await agent.invoke({ messages });
+console.log(`${server.requests.length} calls of the model, then: ${said.at(-1)?.text}`);
+console.log(`${session.outcome}: ${(await session.why())?.sentence}`);
+await session.close();
+await server.close();
