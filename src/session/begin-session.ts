@@ -55,15 +55,18 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   let state = known ?? createState(sessionId, clock.now());
   /** Since the human spoke or resumed; undefined: nothing happened since it was opened. */
   let last: Decision | null | undefined;
+  /** Of the texts, which are asked for within a transaction: told when it is over. */
+  const notices: string[] = [];
   const runtime = createRuntime({
     ...parts,
-    ...(options.texts && { texts: checkedTexts(options.texts, noticeLater(options)) }),
+    ...(options.texts && { texts: checkedTexts(options.texts, (sentence) => notices.push(sentence)) }),
     policy: () => policy,
     watch(now, events, decisions) {
       state = now;
       if (events.some(({ type }) => type === 'human-spoke' || type === 'human-resumed')) last = null;
       last = decisions.at(-1) ?? last;
       for (const decision of decisions) tellDecision(options, decision);
+      for (const sentence of notices.splice(0)) options.onNotice(sentence);
     },
   });
   const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
@@ -196,11 +199,6 @@ function tellDecision({ onDecision, onNotice }: OpenedOptions, decision: Decisio
     // Safe: the decision stands and is on the record; what the program makes of it is its own.
     onNotice(`onDecision: ${messageOf(error)}`);
   }
-}
-
-/** Not within the transaction in which a text is asked for: what the program does then is its own. */
-function noticeLater({ onNotice }: OpenedOptions) {
-  return (sentence: string) => void setImmediate(() => onNotice(sentence));
 }
 
 /** What is not known of the agent is what a plain one has: it may write, and nobody sees its tools. */

@@ -1,5 +1,7 @@
 // A user's own words reach the agent and the people, and stay on the record: through a model that plays a script, a program
 // with an event bus, the settings of a project, and a replay.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ToolLoopAgent } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../src/core/settings.ts';
@@ -7,9 +9,11 @@ import { replaySession } from '../../src/engine/replay.ts';
 import { complete, inOrder, plan, say } from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { stateDirectory } from '../../src/store/state-directory.ts';
+import { blocksOf } from '../docs/fences.ts';
 import { acceptProject } from '../support/accept-project.ts';
 import { createLibraryStage, planned, startModel } from '../support/library-stage.ts';
 import { stopped } from '../support/program-stage.ts';
+import { openCommandLine } from './command-line.ts';
 
 const early = inOrder(plan('a', 'b'), complete('a'), say('All done!'), complete('b'), say('Finished.'));
 const wayOut =
@@ -17,12 +21,16 @@ const wayOut =
 const template = ['{marker} Stand: {progress}.', '{reason}', 'Weiter mit {next}.', '{wayOut}'];
 const inGerman = `[TODO CONTINUATION] Stand: 1/2 completed, 1 remaining.\nWeiter mit “b”.\n${wayOut}`;
 
+const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+/** As docs/configuration.md shows them. */
+const shown = blocksOf(page).flatMap(({ text }) => (text.includes('"texts"') ? [JSON.parse(text)] : []))[0];
+
 describe('own words', () => {
   it('E6 V6: of a template are what the model reads after its stop, and what `why` shows', async () => {
     const { open } = createLibraryStage();
     const { model, requests } = await startModel(early);
     const texts: (string | null)[] = [];
-    const session = await open({ goal: 'go', settings: { texts: { default: template } } });
+    const session = await open({ goal: 'go', settings: shown });
     const agent = new ToolLoopAgent({ model, tools: session.tools });
     await session.hold(async (messages) => {
       texts.push((await session.why())?.text ?? null);
@@ -32,6 +40,16 @@ describe('own words', () => {
     expect(bodies[3]?.messages.at(-1)).toEqual({ role: 'user', content: inGerman });
     expect(texts).toEqual([null, inGerman]);
     expect(session.outcome).toBe('claimed');
+  });
+
+  it('C1 E6: in the user’s file are what `run` tells its model', async () => {
+    const line = await openCommandLine({ steps: [early] });
+    const folder = join(line.environment['HOME'] ?? '', '.config', 'untildone');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'untildone.json'), JSON.stringify(shown));
+    await line.run('run', 'Build it.');
+    expect(JSON.stringify(line.model.requests[3]?.body)).toContain(JSON.stringify(inGerman).slice(1, -1));
+    expect((await line.run('why', '--rules', '--decision', '1')).out).toContain('Weiter mit “b”.');
   });
 
   it('E6 V6: of a function too; decided again without it, the record gives the same answers', async () => {
@@ -74,7 +92,6 @@ describe('own words', () => {
     for (let stop = 0; stop < 2; stop++)
       expect((await session.stop()).text).toContain('Go on with the next todo: “a”.');
     expect(await session.why()).toMatchObject({ text: expect.stringContaining('Go on with the next') });
-    await new Promise(setImmediate);
     expect(notices).toEqual(['texts: no words; our own text was sent.']);
   });
 
