@@ -175,6 +175,7 @@ describe('the command line', () => {
     const words: Readonly<Record<string, readonly string[]>> = {
       replay: ['alpha', '--policy', 'other.json'],
       say: ['hello'],
+      'plan move': ['alpha', 'run'],
     };
     const extra = words[name] ?? [];
     writeFileSync(join(bench.project, 'other.json'), '{}');

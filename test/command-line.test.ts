@@ -136,9 +136,10 @@ describe('first-use 19: completion', () => {
 
   it('knows commands, those below them, options, settings and words', async () => {
     expect(await answers('st')).toEqual(['status', 'stop']);
-    expect(await answers('plan ""')).toEqual(['show', 'log', 'import', 'export']);
+    expect(await answers('plan ""')).toEqual(['show', 'log', 'import', 'export', 'move']);
     expect(await answers('status --')).toEqual(['--all', '--limit', '--json', '--help']);
     expect(await answers('run --max-c')).toEqual(['--max-continuations', '--max-cost']);
+    expect(await answers('plan move 8e34db ""')).toEqual(['claude-code', 'opencode', 'run']);
     expect(await answers('init ""')).toEqual(['claude-code', 'opencode']);
     expect(await answers('run --mode ""')).toEqual(['off', 'observe', 'enforce']);
     expect(await answers('check')).toEqual([]);

@@ -64,15 +64,15 @@ export async function complete(words: readonly string[], table: CommandTable): P
       if (value === undefined) completed.option(name, summary);
       else completed.option(name, summary, (add) => addChoices(value, add));
     }
-    completed.argument('word', (add) => addChoices(command.takes ?? '', add));
+    for (const argument of (command.takes ?? 'word').split(' '))
+      completed.argument(argument, (add) => addChoices(argument, add));
   }
   tab.parse([...words]);
   return 0;
 }
 
-/** `once|session|always`, `[list|revoke]`, `<SESSION> <run|FILE>`. */
+/** `once|session|always`, `[list|revoke]`, `<run|FILE>`. */
 function addChoices(value: string, add: (word: string, description: string) => void): void {
-  const choices = value.split(' ').find((argument) => argument.includes('|')) ?? '';
-  for (const word of choices.replace(/[[\]<>]/gu, '').split('|'))
-    if (word !== '' && word !== 'FILE') add(word, '');
+  const words = value.includes('|') ? value.replace(/[[\]<>]/gu, '').split('|') : [];
+  for (const word of words) if (word !== 'FILE') add(word, '');
 }
