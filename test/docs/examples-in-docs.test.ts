@@ -222,6 +222,27 @@ describe('the guides, played', () => {
     expect(code).toBe(0);
   });
 
+  it('first-use 27: the program of docs/library.md with the guard never shows the early "All done!"', async () => {
+    const early = script('quits-early', [
+      plan('Write the parser', 'Write its test'),
+      complete('Write the parser'),
+      say('All done!'),
+      whenTold('1/2 completed, 1 remaining', complete('Write its test')),
+      say('Now it is done.'),
+    ]);
+    const server = await startScriptedModel({ scripts: [early] });
+    try {
+      const file = await programOf('docs/library.md', 'guard.mjs', (text) =>
+        text.replace('http://127.0.0.1:4010', server.url),
+      );
+      const { code, output } = await run(`"${process.execPath}" --no-warnings "${file}"`, scratch, {});
+      expect(output.trim()).toBe('Now it is done.');
+      expect(code).toBe(0);
+    } finally {
+      await server.close();
+    }
+  });
+
   it('E6: the program of docs/library.md with words of its own prints them', async () => {
     const file = await programOf('docs/library.md', 'words.mjs');
     const env = { HOME: join(scratch, 'library-home') };
