@@ -5,11 +5,11 @@ import { isBudgetSpent, isContextFull } from '../core/rules.ts';
 import type { State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { Handled } from '../engine/engine.ts';
+import { checkPatienceMs, longestWaitMs } from '../engine/runtime.ts';
 import { settlementOf } from '../engine/session-record.ts';
 import { countComplexTurn, planningHint } from '../guard/complexity.ts';
 import type { StopFacts } from '../guard/guard-transform.ts';
 import { defaultLoopLimits, LoopDetector } from '../guard/loop-detector.ts';
-import { checkPatienceMs, longestWaitMs } from '../session/patience.ts';
 import { planView, type RunEnded } from './agent-event.ts';
 import { humanMessageId, humanWords, openTranscript, type Transcript } from './context/history.ts';
 import { planMessage, systemPrompt } from './context/prompt.ts';
@@ -93,7 +93,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
     await runLoop(agent);
   } finally {
     clearInterval(alive);
-    await run.baseline.end();
+    await run.baseline.end?.();
     control.close();
     await run.workspace.jobs.close();
     await run.planFile.close();
@@ -261,7 +261,7 @@ async function afterStep(agent: Agent, step: StepResult): Promise<Handled | null
 /** `said` absent: it was stopped. */
 async function attemptStop(agent: Agent, end: StopFacts['end'], said?: { question: boolean }) {
   const { run } = agent;
-  await run.baseline.end();
+  await run.baseline.end?.();
   const told = { end, question: said?.question ?? false, toolError: said ? agent.toolError : null };
   const seen = { fingerprint: await run.fingerprint(), background: run.workspace.jobs.running() };
   const event = { type: 'stop-attempted', ...run.base(), ...told, ...seen } as const;

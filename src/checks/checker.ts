@@ -37,6 +37,8 @@ export interface CheckerOptions extends Services {
 
 type Session = Readonly<{ sessionId: string; directory: string }>;
 
+/** For a look at the workspace. A folder that takes longer has no fingerprint, and tool calls count instead. */
+export const fingerprintMs = 5000;
 const shortestPollMs = 20;
 const longestPollMs = 250;
 /** Later somebody may have written, and the checks of a stop look again. */

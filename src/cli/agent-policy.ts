@@ -16,10 +16,14 @@ import { closestName, type Problem } from '../core/problem.ts';
 import { ownValue } from '../core/schema.ts';
 import { askedNames, type Settings, settingsForAgent, settingTable } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
-import { findUserConfigDirectory, type PolicyResult, type PolicySources } from '../engine/policy.ts';
+import {
+  findUserConfigDirectory,
+  type PolicyResult,
+  type PolicySources,
+  takenUpChecks,
+} from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { errorCode } from '../engine/system.ts';
-import { takenUpChecks } from '../session/goal-checks.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
 import type { Arguments } from './command.ts';

@@ -9,6 +9,9 @@ import { askPs, isProcessAlive, processFields } from './system.ts';
 /** Only machines that cannot look at each other's processes go by time: long enough for a busy machine. */
 const leaseMs = 60_000;
 
+/** In this process: two that ask at once are two. */
+let owners = 0;
+
 /** Through `store` nothing is written any more once another process has taken the session. */
 export type Owned = { readonly ok: true; readonly store: Store; release(): Promise<void> };
 export type OwnedElsewhere = { readonly ok: false; readonly process: string };
@@ -16,7 +19,7 @@ export type OwnedElsewhere = { readonly ok: false; readonly process: string };
 export async function ownSession(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   sessionId: string,
-  owner = `${hostname()}/${process.pid}/${processStart(process.pid) ?? ''}`,
+  owner = `${hostname()}/${process.pid}/${processStart(process.pid) ?? ''}/${++owners}`,
 ): Promise<Owned | OwnedElsewhere> {
   const name = `run ${sessionId}`;
   const take = () => store.lease(name, owner, clock.now(), clock.now() + leaseMs);

@@ -51,17 +51,21 @@ const slowMs = 1500;
 
 export function createBaseline(options: BaselineOptions) {
   const { clock, settings, onLooked, onSlow } = options;
-  let end = async () => {};
+  const baseline = {
+    take,
+    /** Before anything that could disturb a look that still runs, or be disturbed by it. null: none does. */
+    end: null as (() => Promise<void>) | null,
+  };
 
   /**
    * Takes what is not known yet. The checks have `baselineSeconds` together: then none is begun, and the one that runs goes
    * on beside the agent until `end`.
    */
   async function take(): Promise<void> {
-    const { baseline, plan, work } = await options.state();
+    const { baseline: known, plan, work } = await options.state();
     if (settings.mode !== 'enforce') return;
     const given = [...options.goalChecks(), ...plan.flatMap(({ checks }) => checks)];
-    const unknown = [...new Set(given)].filter((check) => !Object.hasOwn(baseline?.checks ?? {}, check));
+    const unknown = [...new Set(given)].filter((check) => !Object.hasOwn(known?.checks ?? {}, check));
     const closed = new AbortController();
     const signal = AbortSignal.any([options.signal(), closed.signal]);
     const seconds = settings.baselineSeconds;
@@ -92,22 +96,22 @@ export function createBaseline(options: BaselineOptions) {
     const record = async (fingerprint: string | null) => {
       await options.record({ type: 'baseline-seen', fingerprint, checks: seen.splice(0) });
     };
-    if (baseline === undefined || seen.length > 0)
+    if (known === undefined || seen.length > 0)
       await record(seen.length === 0 ? work.fingerprint : await options.fingerprint());
+    if (!isLate) return;
     let ending: Promise<void> | null = null;
     const stop = async () => {
       closed.abort();
       await looked;
-      if (isLate) await record(await options.fingerprint());
+      await record(await options.fingerprint());
     };
-    end = () => {
+    baseline.end = () => {
       ending ??= stop();
       return ending;
     };
   }
 
-  /** Before anything that could disturb the looking, or be disturbed by it. */
-  return { take, end: () => end() };
+  return baseline;
 }
 
 function unlessOver(work: Promise<void>, clock: Clock, milliseconds: number, signal: AbortSignal) {

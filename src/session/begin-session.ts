@@ -2,6 +2,7 @@
 // stand before the work (V1, V2). It decides nothing and answers no stop.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { fingerprintMs } from '../checks/checker.ts';
 import { frozenBy } from '../checks/git.ts';
 import type { Decision, Outcome } from '../core/decision.ts';
 import { messageOf, UntildoneError } from '../core/error.ts';
@@ -12,7 +13,7 @@ import { settingsForAgent } from '../core/settings.ts';
 import { createState, type State, spokeAt, unknownHost } from '../core/state.ts';
 import { checkedTexts, namedTodos } from '../core/texts.ts';
 import { isOpen, type Todo } from '../core/todo.ts';
-import { frozenPolicy } from '../engine/policy.ts';
+import { frozenPolicy, takenUpChecks, withShellChecks } from '../engine/policy.ts';
 import { createRuntime } from '../engine/runtime.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import { recordedEvents, settlementOf } from '../engine/session-record.ts';
@@ -21,8 +22,6 @@ import { sha256 } from '../engine/system.ts';
 import { type Parts, partsOver } from '../open.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 import { createBaseline, createLookBefore } from './baseline.ts';
-import { takenUpChecks, withShellChecks } from './goal-checks.ts';
-import { fingerprintMs } from './patience.ts';
 import type { OpenedOptions } from './session-options.ts';
 
 /** Of sessions that programs open; those of `untildone run` are its own. */
@@ -65,7 +64,7 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
       state = now;
       if (events.some(({ type }) => type === 'human-spoke' || type === 'human-resumed')) last = null;
       last = decisions.at(-1) ?? last;
-      for (const decision of decisions) tellDecision(options, decision);
+      for (const decision of decisions) void tellDecision(options, decision);
       for (const sentence of notices.splice(0)) options.onNotice(sentence);
     },
   });
@@ -88,7 +87,7 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     });
     await baseline.take();
     // Nobody knows when the agent begins to write: a check that takes too long is not waited for.
-    await baseline.end();
+    await baseline.end?.();
   }
 
   async function hear(text: string | null, messageId: string) {
@@ -192,9 +191,9 @@ function withoutStore(policy: Policy, { store, directory, environment }: OpenedO
   return { ...policy, exclude: [...(policy.exclude ?? []), ...besideStore.map((end) => place + end)] };
 }
 
-function tellDecision({ onDecision, onNotice }: OpenedOptions, decision: Decision) {
+async function tellDecision({ onDecision, onNotice }: OpenedOptions, decision: Decision) {
   try {
-    onDecision?.(decision);
+    await onDecision?.(decision);
   } catch (error) {
     // Safe: the decision stands and is on the record; what the program makes of it is its own.
     onNotice(`onDecision: ${messageOf(error)}`);

@@ -92,6 +92,11 @@ describe('a session outlives its program', () => {
       '[resumed] Go on with the plan; 1 of 5 todos are settled. Still open: “b”, “c”, “d”, “e”. list_todo shows it whole.',
     ]);
     expect(session.outcome).toBe('done');
+    const record = await openSqliteStore({ path: store });
+    const events = await record.events({ sessionId: 'nightly', after: 0, limit: 1000 });
+    // The goal was said once: no counter began anew.
+    expect(events.filter(({ event }) => event.type === 'human-spoke')).toHaveLength(1);
+    await record.close();
   });
 
   // UNTILDONE_KILLS=20 UNTILDONE_SEED=7 for more of them.

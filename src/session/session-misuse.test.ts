@@ -82,6 +82,17 @@ describe('calls', () => {
     expect([await holds[0], session.outcome]).toEqual(['Done.', 'stagnant']);
   });
 
+  it('P41: of several that open one session at once, one gets it', async () => {
+    const { open, store: path } = createLibraryStage();
+    const store = await openSqliteStore({ path });
+    const opened = await Promise.allSettled([1, 2, 3].map(() => open({ id: 'one', goal: 'go', store })));
+    expect(opened.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    for (const result of opened)
+      if (result.status === 'rejected')
+        expect(result.reason.message).toContain('The session "one" is open in');
+    await store.close();
+  });
+
   it('15: a session that was closed or left says so, and the program’s own tools go on', async () => {
     const { open, store } = createLibraryStage();
     await (await open({ id: 'other', goal: 'go', store })).close();

@@ -337,9 +337,7 @@ describe('what goes wrong', () => {
   it('C4: a listener that throws changes no decision, and is told', async () => {
     const notices: string[] = [];
     const session = await createLibraryStage().open({
-      onDecision: () => {
-        throw new Error('no disk');
-      },
+      onDecision: () => Promise.reject(new Error('no disk')),
       onNotice: (sentence) => notices.push(sentence),
     });
     await planned(session, 'a');

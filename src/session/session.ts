@@ -9,6 +9,7 @@ import { excerpt, problemSentence } from '../core/problem.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
 import { text as anyText, object, optional, read } from '../core/schema.ts';
 import type { Todo } from '../core/todo.ts';
+import { checkPatienceMs, longestWaitMs } from '../engine/runtime.ts';
 import { explainDecision } from '../engine/session-record.ts';
 import type { Store } from '../engine/store.ts';
 import { createQueue, onAbort } from '../engine/system.ts';
@@ -22,7 +23,6 @@ import {
   toolSchema,
 } from '../tools/tool-formats.ts';
 import { type BegunSession, beginSession } from './begin-session.ts';
-import { checkPatienceMs, longestWaitMs } from './patience.ts';
 import { type Reply, readReply } from './reply.ts';
 import { type OpenedOptions, readSessionOptions, type SessionOptions } from './session-options.ts';
 import { watchTools } from './watch-tools.ts';

@@ -60,8 +60,8 @@ export const sessionMutations = mutationsOf({
       why: 'a session that was left changes a plan that another process has',
     },
     'held-after-abort': {
-      find: 'if (text === null || signal.aborted) return answer;',
-      replace: 'if (text === null) return answer;',
+      find: '      signal.throwIfAborted();\n',
+      replace: '',
       why: 'an agent is called again after the human stopped it',
     },
     'record-breaks-tools': {

@@ -63,7 +63,7 @@ function openParts(options: AgentRunOptions) {
   const checker = options.checker && {
     ...options.checker,
     async run(...asked: Parameters<Checker['run']>) {
-      await baseline.end();
+      await baseline.end?.();
       return options.checker?.run(...asked);
     },
   };

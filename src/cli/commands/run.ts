@@ -8,9 +8,8 @@ import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
 import { problemSentence } from '../../core/problem.ts';
 import type { State } from '../../core/state.ts';
-import { frozenPolicy, policyProblemSentence } from '../../engine/policy.ts';
+import { frozenPolicy, policyProblemSentence, withShellChecks } from '../../engine/policy.ts';
 import { createIdentifiers, errorCode } from '../../engine/system.ts';
-import { withShellChecks } from '../../session/goal-checks.ts';
 import {
   askingOf,
   modeOptions,
