@@ -52,7 +52,7 @@ export function observe(reference: Reference, before: State, event: Event, step:
   }
   const newTree = work(reference, event, human);
   const progress = rowsChanged(reference, event, step);
-  const goalPass = checks(reference, event);
+  const goalPass = checks(reference, before, event);
   if (event.type === 'stop-attempted') reference.stopSeen = true;
   const weakWork = event.type === 'stop-attempted' && reference.trees.size === 0 && worked(reference);
   return {

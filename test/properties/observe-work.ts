@@ -2,6 +2,7 @@
 // what of it was progress (G7).
 import type { Step } from '../../src/core/decision.ts';
 import type { Event } from '../../src/core/events.ts';
+import type { State } from '../../src/core/state.ts';
 import type { Todo } from '../../src/core/todo.ts';
 import type { Reference } from './reference.ts';
 
@@ -112,7 +113,7 @@ function leave(reference: Reference, left: string | null): void {
   }
 }
 
-export function checks(reference: Reference, event: Event): boolean {
+export function checks(reference: Reference, before: State, event: Event): boolean {
   if (event.type === 'check-started' && event.todoId === null) reference.goal.set(event.check, 'running');
   if (event.type === 'checks-overdue') reference.overdue = true;
   if (event.type === 'baseline-seen') {
@@ -123,6 +124,8 @@ export function checks(reference: Reference, event: Event): boolean {
   }
   if (event.type === 'final-run-ended') reference.unreported.delete(`end:${event.stop}`);
   if (event.type !== 'check-finished') return false;
+  // While an agent works on that was told to wait, nobody knows who wrote.
+  if (before.finalRun?.overdue !== true) leave(reference, event.tree ?? null);
   reference.unreported.delete(`${event.todoId}:${event.check}`);
   if (event.todoId !== null) return false;
   if (event.result === 'waiting') reference.goal.delete(event.check);
