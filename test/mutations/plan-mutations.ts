@@ -135,12 +135,12 @@ export const planMutations = mutationsOf({
       why: 'a turn has no outcome',
     },
     'news-of-everything': {
-      find: "return outcome !== null && (outcome !== 'done' || hidden.length > 0) && outcome !== 'aborted';",
+      find: "return outcome !== null && (outcome !== 'done' || hidden.length > 0);",
       replace: 'return true;',
       why: 'every plain answer shows a notice',
     },
     'news-of-nothing': {
-      find: "return outcome !== null && (outcome !== 'done' || hidden.length > 0) && outcome !== 'aborted';",
+      find: "return outcome !== null && (outcome !== 'done' || hidden.length > 0);",
       replace: 'return false;',
       why: 'limits that were reached are not told',
     },
