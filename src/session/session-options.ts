@@ -6,7 +6,7 @@ import { validateConfig } from '../core/config.ts';
 import type { Decision } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
-import { excerpt, joinPath, problemSentence } from '../core/problem.ts';
+import { excerpt, problemSentence } from '../core/problem.ts';
 import { identifier, type Kind, list, read, section, taken } from '../core/schema.ts';
 import type { PartialSettings } from '../core/settings.ts';
 import type { OwnTexts } from '../core/texts.ts';
@@ -108,8 +108,7 @@ export function readSessionOptions(given: SessionOptions) {
   };
 }
 
-const settingPath = (path: string) =>
-  path === '' || path.startsWith('[') ? `settings${path}` : joinPath('settings', path);
+const settingPath = (path: string) => `settings${/^(\[|$)/u.test(path) ? '' : '.'}${path}`;
 const wrong = (sentence: string) => new UntildoneError('usage', `openSession: ${sentence}`);
 const wrongValue = (path: string, expected: string, value: unknown) =>
   wrong(`${path}: must be ${expected}, got ${excerpt(value)}`);
