@@ -105,7 +105,13 @@ const asScript: Plugin = {
 };
 const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
   // What people import stays readable; what they start is smaller to install and quicker to load.
-  library: { packages: 'external', minify: false, define: shared.define },
+  library: {
+    packages: 'external',
+    minify: false,
+    define: shared.define,
+    // Threads and child processes cost an import a tenth, and many a session never needs them.
+    plugins: [lazyBuiltinsOf(ownCode)],
+  },
   bin: {
     ...programOptions,
     target: 'node14',
