@@ -26,7 +26,7 @@ export interface FrameworkWork {
   /** Of a server that speaks the protocols of OpenAI, Anthropic and Gemini; any model name plays the story. */
   readonly url: string;
   readonly goal: string;
-  /** All that the agent has: the session's own and those of the test. */
+  /** Those of the test, besides the session's own. */
   readonly tools: Readonly<Record<string, SessionTool>>;
   readonly signal: AbortSignal;
 }
@@ -74,7 +74,7 @@ export function testFramework(driver: FrameworkDriver, file: string): void {
         ...[complete('b'), say('Now all is done!'), complete('c'), say('Finished.')],
       );
       const session = await createLibraryStage().open({ goal });
-      await run(session, { url: server.url, goal, tools: session.tools, signal: never });
+      await run(session, { url: server.url, goal, tools: {}, signal: never });
       expect(session.plan.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
       expect(continuations(server.requests)).toHaveLength(2);
       expect(session.outcome).toBe('claimed');
@@ -84,7 +84,7 @@ export function testFramework(driver: FrameworkDriver, file: string): void {
       const story = [plan('a', 'b'), complete('a'), complete('b'), say('Finished.')];
       const server = await startStory(...story);
       const session = await createLibraryStage().open({ goal });
-      await run(session, { url: server.url, goal, tools: session.tools, signal: never });
+      await run(session, { url: server.url, goal, tools: {}, signal: never });
       expect(continuations(server.requests)).toEqual([]);
       expect([server.requests.length, session.outcome]).toEqual([story.length, 'claimed']);
     });
@@ -110,7 +110,7 @@ export function testFramework(driver: FrameworkDriver, file: string): void {
         say('Really.'),
       );
       const session = await open({ goal, checks: ['sh check.sh'] });
-      await run(session, { url: server.url, goal, tools: { ...session.tools, bump }, signal: never });
+      await run(session, { url: server.url, goal, tools: { bump }, signal: never });
       const told = continuations(server.requests);
       expect(told).toHaveLength(2);
       expect(told[0]).toContain('n is 1');
@@ -122,7 +122,7 @@ export function testFramework(driver: FrameworkDriver, file: string): void {
       const server = await startStory(plan('a', 'b', 'c'), stall(), say('All done!'));
       const human = new AbortController();
       const session = await createLibraryStage().open({ goal, signal: human.signal });
-      const running = run(session, { url: server.url, goal, tools: session.tools, signal: human.signal });
+      const running = run(session, { url: server.url, goal, tools: {}, signal: human.signal });
       await expect.poll(() => server.requests.length, { timeout: 60_000 }).toBe(2);
       human.abort();
       // Some frameworks reject and some just end.
@@ -150,14 +150,14 @@ export function testFramework(driver: FrameworkDriver, file: string): void {
         ...['a completed', 'b pending', 'c pending'],
       ]);
       const later = await startStory(complete('b'), complete('c'), say('Finished.'));
-      await run(session, { url: later.url, goal, tools: session.tools, signal: never });
+      await run(session, { url: later.url, goal, tools: {}, signal: never });
       expect([session.outcome, continuations(later.requests)]).toEqual(['claimed', []]);
     }, 120_000);
 
     it('15, V4: an honest agent whose tools nobody sees and whose work is in no file is never challenged', async () => {
       const server = await startStory(plan('a', 'b', 'c'), bulkClaim(), say('I booked all three flights.'));
       const session = await createLibraryStage().open({ goal: 'book the flights' });
-      await run(session, { url: server.url, goal, tools: session.tools, signal: never });
+      await run(session, { url: server.url, goal, tools: {}, signal: never });
       expect([session.outcome, continuations(server.requests)]).toEqual(['claimed', []]);
     });
   });

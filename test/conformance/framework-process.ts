@@ -7,6 +7,4 @@ const { drivers } = (await import(file)) as { drivers: readonly FrameworkDriver[
 const goal = 'migrate the tests';
 const session = await openSession({ id: 'killed', goal, store, directory });
 const { signal } = new AbortController();
-await drivers
-  .find((driver) => driver.name === name)
-  ?.run(session, { url, goal, tools: session.tools, signal });
+await drivers.find((driver) => driver.name === name)?.run(session, { url, goal, tools: {}, signal });

@@ -3,21 +3,18 @@ import { ChatOpenAI } from '@langchain/openai';
 import { createDeepAgent } from 'deepagents';
 import { createAgent, todoListMiddleware, tool } from 'langchain';
 import { untilDone } from '../../src/frameworks/langchain/index.ts';
-import type { Session } from '../../src/session/session.ts';
 import type { FrameworkDriver, FrameworkWork } from './framework-conformance.ts';
 
-function parts(session: Session, { url, tools }: FrameworkWork) {
+function parts({ url, tools }: FrameworkWork) {
   const model = new ChatOpenAI({
     ...{ model: 'story', apiKey: 'any', maxRetries: 0, useResponsesApi: false },
     configuration: { baseURL: `${url}/v1` },
   });
-  const others = Object.entries(tools)
-    .filter(([name]) => !Object.hasOwn(session.tools, name))
-    .map(([name, { description, inputSchema, execute }]) =>
-      tool(async (input: unknown) => JSON.stringify(await execute(input)), {
-        ...{ name, description, schema: { ...inputSchema, type: 'object' } as const },
-      }),
-    );
+  const others = Object.entries(tools).map(([name, { description, inputSchema, execute }]) =>
+    tool(async (input: unknown) => JSON.stringify(await execute(input)), {
+      ...{ name, description, schema: { ...inputSchema, type: 'object' } as const },
+    }),
+  );
   return { model, tools: others };
 }
 
@@ -29,7 +26,7 @@ export const drivers: readonly FrameworkDriver[] = [
   {
     name: 'LangChain: createAgent',
     async run(session, work) {
-      const agent = createAgent({ ...parts(session, work), middleware: [untilDone(session)] });
+      const agent = createAgent({ ...parts(work), middleware: [untilDone(session)] });
       return agent.invoke(said(work), { signal: work.signal, recursionLimit: 1000 });
     },
   },
@@ -37,14 +34,14 @@ export const drivers: readonly FrameworkDriver[] = [
     name: 'LangChain: createAgent, its own todo list',
     async run(session, work) {
       const middleware = [theirList(), untilDone(session, { list: 'theirs' })];
-      const agent = createAgent({ ...parts(session, work), middleware });
+      const agent = createAgent({ ...parts(work), middleware });
       return agent.invoke(said(work), { signal: work.signal, recursionLimit: 1000 });
     },
   },
   {
     name: 'deepagents: createDeepAgent',
     async run(session, work) {
-      const agent = createDeepAgent({ ...parts(session, work), middleware: [untilDone(session)] });
+      const agent = createDeepAgent({ ...parts(work), middleware: [untilDone(session)] });
       return agent.invoke(said(work), { signal: work.signal });
     },
   },
@@ -52,7 +49,7 @@ export const drivers: readonly FrameworkDriver[] = [
     name: 'deepagents: createDeepAgent, its own todo list',
     async run(session, work) {
       const middleware = [theirList(), untilDone(session, { list: 'theirs' })] as const;
-      const agent = createDeepAgent({ ...parts(session, work), middleware });
+      const agent = createDeepAgent({ ...parts(work), middleware });
       return agent.invoke(said(work), { signal: work.signal });
     },
   },

@@ -12,18 +12,13 @@ export const drivers: readonly FrameworkDriver[] = [
     name: 'OpenAI Agents: run',
     async run(session, { url, tools, signal }) {
       const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'any', maxRetries: 0 });
-      const others = Object.entries(tools)
-        .filter(([name]) => !Object.hasOwn(session.tools, name))
-        .map(([name, { description, inputSchema, execute }]) => {
-          const parameters = { ...inputSchema, additionalProperties: true } as never;
-          return tool({
-            name,
-            description,
-            parameters,
-            strict: false,
-            execute: (input: unknown) => execute(input),
-          });
-        });
+      const others = Object.entries(tools).map(([name, { description, inputSchema, execute }]) =>
+        tool({
+          ...{ name, description, strict: false },
+          parameters: { ...inputSchema, additionalProperties: true } as never,
+          execute: (input: unknown) => execute(input),
+        }),
+      );
       const model = new OpenAIChatCompletionsModel(client, 'story');
       const agent = new Agent({ name: 'worker', model, tools: [...todoTools(session), ...others] });
       return untilDone(session, agent, { signal });

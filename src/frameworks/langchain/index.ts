@@ -30,12 +30,12 @@ export function untilDone(session: Session, { list = 'ours', watch = false }: Mi
 
   /** Before the model goes on: what was planned is on the record, whatever happens to the process. */
   async function seeList(todos: readonly Written[] = []) {
-    const written = JSON.stringify(todos);
-    if (list === 'ours' || written === known) return;
+    const now = JSON.stringify(todos);
+    if (list === 'ours' || now === known) return;
     // Their list has no ids: titles tell todos apart.
     const items = todos.map((todo) => ({ ...todo, freshId: crypto.randomUUID() }));
     await session.tell({ type: 'plan-written', actor: 'agent', items });
-    known = written;
+    known = now;
   }
 
   return createMiddleware({

@@ -57,3 +57,10 @@ it('V4: with `watch` the calls of other tools tell work from talk', async () => 
   const work = await stage({ watch: true }, plan('a', 'b', 'c'), ...calls, bulkClaim(), say('Done.'));
   expect([work.requests.length, work.session.outcome]).toEqual([6, 'claimed']);
 });
+
+it('V4: so they do with the list of theirs', async () => {
+  const claims = [write('pending', 'pending', 'pending'), write('completed', 'completed', 'completed')];
+  const options = { list: 'theirs', watch: true } as const;
+  const talk = await stage(options, ...claims, say('Done.'), say('I checked them.'));
+  expect(JSON.stringify(talk.requests[3]?.body)).toContain('3 todos were marked completed');
+});

@@ -44,11 +44,13 @@ export async function untilDone<Own extends Agent<any, any>>(
     // The one that it handed over to goes on.
     current = result.lastAgent ?? current;
     const { inputTokens, outputTokens } = result.state.usage;
+    const asks = result.interruptions.length > 0;
     return {
       result,
-      text: String(result.finalOutput ?? ''),
+      // The SDK warns whoever reads it before the end.
+      text: asks ? '' : String(result.finalOutput ?? ''),
       messages: keeps ? [] : result.history.slice(messages.length),
-      asks: result.interruptions.length > 0,
+      asks,
       usage: { inputTokens, outputTokens },
     };
   });

@@ -21,7 +21,7 @@ export const drivers: readonly FrameworkDriver[] = [
       const abortController = new AbortController();
       signal.addEventListener('abort', () => abortController.abort());
       const held = untilDone(session, sdk);
-      const others = Object.entries(tools).filter(([tool]) => !Object.hasOwn(session.tools, tool));
+      const others = Object.entries(tools);
       const test = sdk.createSdkMcpServer({
         name: 'test',
         tools: others.map(([tool, { description, execute }]) => {
