@@ -69,6 +69,7 @@ const notPlayed: Readonly<Record<string, string>> = {
   'docs/live-view.md': 'attach needs a run and a terminal; test/view has both',
   'docs/plan-files.md': 'the guide about plan files plays the same commands',
   'docs/run-events.md': 'it hands the events to jq, which is not ours; events.test.ts tests them',
+  'docs/reference/library.md': 'signatures from the declarations, no programs',
   'docs/scripted-model.md': 'its programs have a test of their own below',
   'docs/trust.md': 'trust asks at a terminal; its own tests have one',
 };
