@@ -13,7 +13,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 
 /** What each entry is for. Null: nobody imports it, a host's loader does. */
 const entryWords: Readonly<Record<string, string | null>> = {
-  '.': 'Hold an agent of your own: [Use it as a library](../library.md).',
+  '.': 'Hold an agent of your own, beginning with `openSession`: [Use it as a library](../library.md).',
   './ai-sdk': 'Goes on within one call of the [AI SDK](../frameworks/ai-sdk.md).',
   './langchain': 'A middleware for agents of [LangChain](../frameworks/langchain.md).',
   './openai-agents': 'Runs agents of the [OpenAI Agents SDK](../frameworks/openai-agents.md).',
@@ -74,6 +74,14 @@ function declaredIn(file: string): Map<string, Declared> {
     }
     comment = '';
   }
+  // A type that is made from a value, such as the fields of a todo with their defaults.
+  for (const [name, { code, ...declared }] of found) {
+    const whole = code.replaceAll(/Readonly<typeof (\w+)>/g, (made: string, value: string) => {
+      const type = /^const \w+: (.*);$/s.exec(found.get(value)?.code ?? '')?.[1];
+      return type === undefined ? made : `Readonly<${type}>`;
+    });
+    found.set(name, { ...declared, code: whole });
+  }
   return found;
 }
 
@@ -114,8 +122,9 @@ function entryText(entry: string, words: string, file: string): string {
     if (row === null) blocks.push(blockOf(name, declared));
     else rows.push(row);
   }
-  // Where to begin stands first: what can be called, then the types.
-  rows.sort((left, right) => Number(left.startsWith('- `type')) - Number(right.startsWith('- `type')));
+  // What can be called first, then other values, then types.
+  const rank = (row: string) => ['- `const', '- `type'].findIndex((kind) => row.startsWith(kind));
+  rows.sort((left, right) => rank(left) - rank(right));
   return [
     `## ${entry.replace('.', 'untildone')}`,
     words,

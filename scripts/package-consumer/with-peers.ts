@@ -27,12 +27,13 @@ await session.hold(() => agent.generate({ prompt: 'migrate the tests' }));
 // @ts-expect-error: the stream, which says nothing about the end
 await session.hold((messages) => streamText({ model: 'any', messages }).textStream);
 
-const held = await agent.stream({ prompt: 'migrate the tests', ...aiSdk.untilDone(session) });
+const held = await aiSdk.untilDone(session, agent).stream({ prompt: 'migrate the tests' });
 export const said: PromiseLike<string> = held.text;
-// @ts-expect-error: to be spread into the call
-await agent.stream({ prompt: 'migrate the tests', untilDone: aiSdk.untilDone(session) });
-// @ts-expect-error: the session is missing
-aiSdk.untilDone();
+aiSdk.untilDone(session, streamText)({ model: 'any', prompt: 'x', tools: session.tools });
+// @ts-expect-error: the agent is missing
+aiSdk.untilDone(session);
+// @ts-expect-error: a call that was made already cannot be held
+aiSdk.untilDone(session, agent.generate({ prompt: 'x' }));
 
 const remind = (reminder: string) => void reminder.length;
 export const transform = guard.toTransform({ ...guard.sessionGuard(session), remind });

@@ -79,10 +79,12 @@ const shapes: Readonly<Record<string, readonly [expected: string, ...methods: st
   policy: ['a policy'],
 };
 
+/** @internal Not in the declarations: it has types of Node. */
 export type OpenedOptions = Omit<ReturnType<typeof readSessionOptions>, 'goal'> & {
   readonly goal?: string | undefined;
 };
 
+/** @internal As above. */
 export function readSessionOptions(given: SessionOptions) {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
   const known = Object.entries(isObject ? given : {}).filter(([, value]) => value !== undefined);
