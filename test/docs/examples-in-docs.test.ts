@@ -65,7 +65,6 @@ const notPlayed: Readonly<Record<string, string>> = {
   'docs/hosts/claude-code.md': 'it installs the real program; test/hosts starts it',
   'docs/hosts/opencode.md': 'it installs the real program; test/hosts starts it',
   'docs/library.md': 'its programs have tests of their own below',
-  'docs/reference/library.md': 'types, which the compiler wrote',
   'docs/live-view.md': 'attach needs a run and a terminal; test/view has both',
   'docs/plan-files.md': 'the guide about plan files plays the same commands',
   'docs/run-events.md': 'it hands the events to jq, which is not ours; events.test.ts tests them',
