@@ -407,20 +407,23 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     hear(name: string, fields: Fields) {
       if (Object.hasOwn(heard, name)) heard[name]?.(fields);
     },
-    /** What joins the message for the model; null: nothing. */
-    async hearHuman(message: HostMessage) {
-      if (message.text === null) return null;
+    /** `join` is given what the model has to know besides; the host waits only where there is something. */
+    hearHuman(message: HostMessage, join: (text: string) => void = () => {}) {
+      if (message.text === null) return;
       Object.assign(memory, { leaving: false, toolError: null, asked: message });
       const place = { ...unknownHost, host: 'opencode', directory, kind: 'main' } as const;
       // Looked for first: the message takes it.
-      const waiting = told.ready.then((isOpen) => (isOpen ? waitingPlans(told.store(), place) : []));
+      const waiting = told.ready
+        .then((isOpen) => (isOpen ? waitingPlans(told.store(), place) : []))
+        // Safe: the message itself tells of a store that is closed or broken.
+        .catch(() => []);
       humanSpoke(message);
-      // The host waits only where there is something to say.
-      if ((await waiting).length === 0) return null;
-      await memory.queue;
-      const { handed } = memory;
-      memory.handed = null;
-      return handed;
+      return waiting.then(async ({ length }) => {
+        if (length > 0) await memory.queue;
+        const { handed } = memory;
+        memory.handed = null;
+        if (handed !== null) join(handed);
+      });
     },
     /** Fills in the continuation: the host has read its messages before. */
     async beforeStep(messages: readonly Fields[]) {

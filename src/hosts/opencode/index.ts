@@ -122,12 +122,13 @@ function createHooks(plugin: Plugin): HooksLike {
       offer(config);
     }),
     event: quietly(({ event }) => hear(plugin, event)),
-    'chat.message': quietly(async ({ sessionID }, { message, parts }) => {
+    'chat.message': quietly(({ sessionID }, { message, parts }) => {
       const read = readMessage(message, parts);
-      const text = read && (await follow(plugin, sessionID).hearHuman(read));
-      if (!read || !text) return;
-      const id = hostId('prt', `handed ${read.id}`, plugin.clock.now());
-      parts.push({ id, sessionID, messageID: read.id, type: 'text', text, synthetic: true });
+      if (read === null) return;
+      return follow(plugin, sessionID).hearHuman(read, (text) => {
+        const id = hostId('prt', `handed ${read.id}`, plugin.clock.now());
+        parts.push({ id, sessionID, messageID: read.id, type: 'text', text, synthetic: true });
+      });
     }),
     'tool.definition': quietly(({ toolID }, output) => {
       const known = todoToolsFor('agent').find(({ name }) => name === toolID && Object.hasOwn(tool, name));
