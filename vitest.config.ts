@@ -38,7 +38,7 @@ export default defineConfig({
       'test/conformance/*.test.ts',
       'test/docs/*.test.ts',
     ],
-    exclude: ['test/hosts/**', '**/node_modules/**', 'dist/**'],
+    exclude: ['test/hosts/**', 'src/frameworks/**', '**/node_modules/**', 'dist/**'],
     globalSetup: ['test/support/temporary-root.ts'],
     environment: 'node',
     // The cache of transformed files survives runs and does not know about mutations: with it, a defect would

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SdkLike, untilDone } from '../../../src/frameworks/claude-agent-sdk/index.ts';
-import type { FrameworkDriver } from '../../conformance/framework-conformance.ts';
+import type { FrameworkDriver } from '../../frameworks/conformance.ts';
 
 interface Sdk extends SdkLike<object, object> {
   query(given: { prompt: string; options: object }): AsyncIterable<object>;

@@ -3,7 +3,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, isLoopFinished, streamText, ToolLoopAgent } from 'ai';
 import { untilDone } from '../../src/frameworks/ai-sdk/index.ts';
 import type { Session } from '../../src/session/session.ts';
-import type { FrameworkDriver, FrameworkWork } from './framework-conformance.ts';
+import type { FrameworkDriver, FrameworkWork } from './conformance.ts';
 
 // The SDK would print a warning for each model whose name it does not know.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;

@@ -61,7 +61,7 @@ function textsOf(value: unknown): string[] {
 
 const never = new AbortController().signal;
 const goal = 'migrate the tests';
-const program = fileURLToPath(new URL('framework-process.ts', import.meta.url));
+const program = fileURLToPath(new URL('process.ts', import.meta.url));
 
 /** `file`: exports `drivers`, for a process of its own. */
 export function testFramework(driver: FrameworkDriver, file: string): void {

@@ -2,7 +2,7 @@
 import { Agent, OpenAIChatCompletionsModel, setTracingDisabled, tool } from '@openai/agents';
 import OpenAI from 'openai';
 import { todoTools, untilDone } from '../../src/frameworks/openai-agents/index.ts';
-import type { FrameworkDriver } from './framework-conformance.ts';
+import type { FrameworkDriver } from './conformance.ts';
 
 // It would send traces to the vendor.
 setTracingDisabled(true);

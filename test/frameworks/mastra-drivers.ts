@@ -2,7 +2,7 @@
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
 import { todoTools, untilDone } from '../../src/frameworks/mastra/index.ts';
-import type { FrameworkDriver } from './framework-conformance.ts';
+import type { FrameworkDriver } from './conformance.ts';
 
 // It would tell its vendor what is used.
 process.env['MASTRA_TELEMETRY_DISABLED'] = '1';

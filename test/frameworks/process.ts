@@ -1,6 +1,6 @@
 // A program with an agent of a framework, to be killed in the middle.
 import { openSession } from '../../src/session/session.ts';
-import type { FrameworkDriver } from './framework-conformance.ts';
+import type { FrameworkDriver } from './conformance.ts';
 
 const [file = '', name, url = '', store = '', directory = ''] = process.argv.slice(2);
 const { drivers } = (await import(file)) as { drivers: readonly FrameworkDriver[] };

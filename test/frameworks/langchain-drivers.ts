@@ -3,7 +3,7 @@ import { ChatOpenAI } from '@langchain/openai';
 import { createDeepAgent } from 'deepagents';
 import { createAgent, todoListMiddleware, tool } from 'langchain';
 import { untilDone } from '../../src/frameworks/langchain/index.ts';
-import type { FrameworkDriver, FrameworkWork } from './framework-conformance.ts';
+import type { FrameworkDriver, FrameworkWork } from './conformance.ts';
 
 function parts({ url, tools }: FrameworkWork) {
   const model = new ChatOpenAI({
