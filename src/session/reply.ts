@@ -1,6 +1,7 @@
 // Reads what a call of someone's agent came back with: the AI SDK's results, streamed or not, our own small form, or a text.
 import { UntildoneError } from '../core/error.ts';
 import type { EventOf, StopEnd } from '../core/events.ts';
+import { excerpt } from '../core/problem.ts';
 
 type Usage = Pick<EventOf<'usage-reported'>, 'inputTokens' | 'outputTokens'>;
 
@@ -78,4 +79,12 @@ export function usageOf(given: unknown): Usage | null {
   const { inputTokens, outputTokens } = (given ?? {}) as Partial<Record<keyof Usage, unknown>>;
   const isCount = (count: unknown): count is number => Number.isSafeInteger(count) && Number(count) >= 0;
   return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : null;
+}
+
+/** For programs without types: a session that was not awaited would hold nobody. */
+export function assertSession(caller: string, session: unknown): void {
+  const tools = (session as { tools?: unknown } | null | undefined)?.tools;
+  if (typeof tools === 'object' && tools !== null) return;
+  const sentence = `${caller}: session: must be what \`await openSession(…)\` gives, got ${excerpt(session)}`;
+  throw new UntildoneError('usage', sentence);
 }

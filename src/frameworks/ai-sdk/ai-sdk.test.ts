@@ -1,5 +1,5 @@
 // What only the AI SDK's own way has: within one call, and in a stream whose readers are shown no false "done". What holds
-// for every framework is in test/conformance.
+// for every framework is in test/frameworks.
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { experimental_createSteering, generateText, isStepCount, ToolLoopAgent } from 'ai';
 import { describe, expect, it } from 'vitest';
@@ -98,6 +98,37 @@ describe('in a stream', () => {
     const { text } = await untilDone(lazy.session, lazy.agent).stream({ prompt: 'go' });
     expect(await text).toBe('Done 3!');
     expect([lazy.requests.length, lazy.session.outcome]).toEqual([5, 'stagnant']);
+  });
+});
+
+describe('where the session cannot be asked', () => {
+  it('15: the call fails with its sentence, and no answer counts as let through', async () => {
+    const { session, agent, model } = await stage(
+      {},
+      plan('a'),
+      say('All done!'),
+      plan('a'),
+      say('All done!'),
+    );
+    await session.close();
+    const closed = /is closed/;
+    await expect(untilDone(session, agent).generate({ prompt: 'go' })).rejects.toThrow(closed);
+    const call = { model, tools: {}, prompt: 'go' };
+    await expect(untilDone(session, generateText)(call)).rejects.toThrow(closed);
+    const { textStream } = await untilDone(session, agent).stream({ prompt: 'go' });
+    const shown: string[] = [];
+    const read = async () => {
+      for await (const text of textStream) shown.push(text);
+    };
+    await expect(read()).rejects.toThrow(closed);
+    expect(shown).toEqual([]);
+  });
+
+  it('15: a session that was not awaited is refused in one sentence', async () => {
+    const { agent } = await stage({}, say('Done.'));
+    const sentence = 'untilDone: session: must be what `await openSession(…)` gives, got ';
+    for (const session of [Promise.resolve(), undefined])
+      expect(() => untilDone(session as never, agent)).toThrow(sentence);
   });
 });
 

@@ -12,7 +12,7 @@ import {
 import { UntildoneError } from '../../core/error.ts';
 import { toTransform } from '../../guard/guard-transform.ts';
 import { sessionGuard } from '../../guard/session-guard.ts';
-import { endOf, usageOf } from '../../session/reply.ts';
+import { assertSession, endOf, usageOf } from '../../session/reply.ts';
 import type { Session } from '../../session/session.ts';
 
 type Step = Pick<StepResult<ToolSet>, 'text' | 'finishReason' | 'toolCalls' | 'usage'>;
@@ -30,9 +30,10 @@ type AgentLike = { generate(given: never): unknown; stream(given: never): unknow
  * the limits of the session bound its steps.
  */
 export function untilDone<Held extends AgentLike | CallLike>(session: Session, held: Held): Held {
+  assertSession('untilDone', session);
   if (typeof held === 'function') {
     const call = held as (given: Options) => unknown;
-    return ((given: Options) => call(withSession(session, given, given.stopWhen))) as unknown as Held;
+    return ((given: Options) => callHeld(session, call, given, given.stopWhen)) as unknown as Held;
   }
   if (!(held instanceof ToolLoopAgent))
     throw new UntildoneError(
@@ -42,15 +43,28 @@ export function untilDone<Held extends AgentLike | CallLike>(session: Session, h
   // Its calls take no limit of steps, and without one of its own it would end after twenty.
   const { stopWhen } = (held as unknown as { settings?: Options }).settings ?? {};
   return Object.create(held, {
-    generate: { value: (given: never) => held.generate(withSession(session, given, stopWhen)) },
-    stream: { value: (given: never) => held.stream(withSession(session, given, stopWhen)) },
+    generate: {
+      value: (given: Options) => callHeld(session, (own) => held.generate(own as never), given, stopWhen),
+    },
+    stream: {
+      value: (given: Options) => callHeld(session, (own) => held.stream(own as never), given, stopWhen),
+    },
   }) as Held;
 }
 
-/** The options of one call, with ours behind or beside the program's own. */
-function withSession<Given extends Options>(session: Session, given: Given, stopWhen: Options['stopWhen']) {
+/** With ours behind or beside the program's own options. If the session fails, so does the call: nobody held the agent. */
+function callHeld(
+  session: Session,
+  call: (given: Options) => unknown,
+  given: Options,
+  stopWhen: Options['stopWhen'] = isLoopFinished(),
+) {
   const { experimental_steering: steering = createSteering(), onStepEnd = given.onStepFinish } = given;
   let isStreamed = false;
+  let failure: { readonly cause: unknown } | null = null;
+  const fail = (cause: unknown) => {
+    failure ??= { cause };
+  };
 
   function remind(reminder: string, heldText = '') {
     // The SDK has not seen what was held back, and a model that does not see what it said says it again (I1). Steering
@@ -70,17 +84,30 @@ function withSession<Given extends Options>(session: Session, given: Given, stop
 
   const guard: ReturnType<typeof toTransform> = (...parts) => {
     isStreamed = true;
-    return toTransform({ ...sessionGuard(session), remind })(...parts);
+    return toTransform({ ...sessionGuard(session), remind, onFailure: fail })(...parts);
   };
-  return {
+  const orFail = () =>
+    new TransformStream({
+      transform(part, controller) {
+        if (failure === null) controller.enqueue(part);
+        else controller.error(failure.cause);
+      },
+    });
+  const result = call({
     ...given,
     experimental_steering: steering,
     // Before theirs: what is held back reaches none of them.
-    experimental_transform: [guard, ...[given.experimental_transform ?? []].flat()],
+    experimental_transform: [guard, orFail, ...[given.experimental_transform ?? []].flat()],
     async onStepEnd(step: Parameters<NonNullable<Options['onStepEnd']>>[0]) {
-      // Theirs may throw: the SDK goes on then, and so must this.
-      await Promise.allSettled([afterStep(step), (async () => onStepEnd?.(step))()]);
+      // What is thrown here reaches nobody: the SDK goes on.
+      await Promise.allSettled([afterStep(step).catch(fail), (async () => onStepEnd?.(step))()]);
     },
-    stopWhen: stopWhen ?? isLoopFinished(),
-  };
+    stopWhen: [...[stopWhen].flat(), () => failure !== null],
+  });
+  // Only the results of `streamText` itself are no promise; a stream fails where it is read.
+  if (!(result instanceof Promise)) return result;
+  return result.then((whole) => {
+    if (failure !== null && !isStreamed) throw failure.cause;
+    return whole;
+  });
 }

@@ -2,6 +2,7 @@
 // and a Stop hook that asks the session. The SDK is handed in, since it brings a program of several hundred megabytes; `zod` is
 // the user's own.
 import { z } from 'zod';
+import { assertSession } from '../../session/reply.ts';
 import type { Session, SessionTool } from '../../session/session.ts';
 
 /** What is used of `import * as sdk from '@anthropic-ai/claude-agent-sdk'`. */
@@ -26,6 +27,7 @@ const stopSeconds = 660;
 
 /** `query({ prompt: goal, options: { ...untilDone(session, sdk) } })`. */
 export function untilDone<Tool, Server>(session: Session, sdk: SdkLike<Tool, Server>) {
+  assertSession('untilDone', session);
   const names = Object.keys(session.tools);
   const tools = Object.entries(session.tools).map(([name, ours]) => {
     const call = async (input: unknown) => {

@@ -2,8 +2,9 @@
 // theirs, and sends the agent back to the model until the session lets it stop. `langchain` and `zod` are the user's own.
 import { type AIMessage, type BaseMessage, createMiddleware, HumanMessage, tool } from 'langchain';
 import { z } from 'zod';
+import { UntildoneError } from '../../core/error.ts';
 import type { StopEnd } from '../../core/events.ts';
-import { usageOf } from '../../session/reply.ts';
+import { assertSession, usageOf } from '../../session/reply.ts';
 import type { Session, SessionTool } from '../../session/session.ts';
 
 /** Whose todo list it is, and whether other tools are seen. */
@@ -19,7 +20,9 @@ const written = z.object({ content: z.string(), status: z.string() });
 type Written = z.infer<typeof written>;
 
 /** `createAgent({ model, tools, middleware: [untilDone(session)] })`; raise the `recursionLimit` of its calls. */
-export function untilDone(session: Session, { list = 'ours', watch = false }: MiddlewareOptions = {}) {
+export function untilDone(session: Session, options: MiddlewareOptions = {}) {
+  assertSession('untilDone', session);
+  const { list, watch } = readOptions(options);
   // Nothing to wrap here: the middleware itself sees the calls.
   if (watch) session.watch({});
   const { list_todo, todo_pause, todo_verify } = session.tools;
@@ -74,6 +77,18 @@ export function untilDone(session: Session, { list = 'ours', watch = false }: Mi
       },
     },
   });
+}
+
+const optionFields = z.strictObject({
+  list: z.enum(['ours', 'theirs']).default('ours'),
+  watch: z.boolean().default(false),
+});
+
+function readOptions(options: MiddlewareOptions) {
+  const read = optionFields.safeParse(options);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new UntildoneError('usage', `untilDone: ${[...(issue?.path ?? []), issue?.message].join(': ')}`);
 }
 
 function toTool(name: string, { description, inputSchema, execute }: SessionTool) {

@@ -34,6 +34,21 @@ async function stage(options: MiddlewareOptions, ...steps: Parameters<typeof sta
 const write = (...statuses: string[]) =>
   callTool('write_todos', { todos: statuses.map((status, index) => ({ content: `todo ${index}`, status })) });
 
+it('15: an option that does not exist, or a session that was not awaited, gets one sentence', async () => {
+  const session = await createLibraryStage().open({ goal: 'go' });
+  const wrong =
+    (options: object, given: unknown = session) =>
+    () =>
+      untilDone(given as never, options);
+  expect(wrong({ list: 'their' })).toThrow(
+    'untilDone: list: Invalid option: expected one of "ours"|"theirs"',
+  );
+  expect(wrong({ lists: 'theirs' })).toThrow('untilDone: Unrecognized key: "lists"');
+  expect(wrong({}, Promise.resolve(session))).toThrow(
+    'untilDone: session: must be what `await openSession(…)` gives',
+  );
+});
+
 it('15: the list of todoListMiddleware is a plan that the agent is held to', async () => {
   const { session, requests, said, offered } = await stage(
     { list: 'theirs' },

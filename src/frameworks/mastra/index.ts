@@ -1,6 +1,7 @@
 // `untildone/mastra`: the todo tools for agents of Mastra 1, and calls of them until the session lets the agent stop. Mastra's
 // own hook `onIterationComplete` cannot be used: what it says at the end of an answer does not reach the model. `@mastra/core`
 // is the user's own.
+import { assertSession } from '../../session/reply.ts';
 import type { Session, SessionTool } from '../../session/session.ts';
 
 /** As far as it is used; a type test holds it to the real one. */
@@ -17,6 +18,7 @@ interface ResultLike {
 
 /** For the agent's `tools`. */
 export function todoTools(session: Session) {
+  assertSession('todoTools', session);
   // Its types want an id besides the name.
   const tools = Object.entries(session.tools).map(([id, tool]) => [id, { id, ...tool }]);
   return Object.fromEntries(tools) as {
@@ -33,6 +35,7 @@ export async function untilDone<Options extends object, Result extends ResultLik
   agent: AgentLike<Options, Result>,
   options?: Options,
 ): Promise<Result> {
+  assertSession('untilDone', session);
   const dated = createDates();
   const held = await session.hold(async (messages: object[]) => {
     const given = { maxSteps: mostSteps, ...options } as Options & { maxSteps: number };

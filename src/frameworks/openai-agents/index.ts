@@ -2,10 +2,12 @@
 // whole history, until the session lets the agent stop. `@openai/agents` is the user's own.
 import { type Agent, type AgentInputItem, type NonStreamRunOptions, run, tool } from '@openai/agents';
 import { UntildoneError } from '../../core/error.ts';
+import { assertSession } from '../../session/reply.ts';
 import type { Session } from '../../session/session.ts';
 
 /** The todo tools, for the agent's `tools`. */
 export function todoTools(session: Session) {
+  assertSession('todoTools', session);
   return Object.entries(session.tools).map(([name, { description, inputSchema, execute }]) => {
     // A copy, with the keywords alone. Not strict: most fields may be left out.
     const parameters = { ...inputSchema, additionalProperties: true } as never;
@@ -29,6 +31,7 @@ export async function untilDone<Own extends Agent<any, any>>(
   agent: Own,
   options: NonStreamRunOptions<undefined, Own> = {},
 ) {
+  assertSession('untilDone', session);
   if ((options as { stream?: boolean }).stream === true)
     throw new UntildoneError('usage', 'untilDone: stream: cannot be true; run it with session.hold instead.');
   let current = agent;
