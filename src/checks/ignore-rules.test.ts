@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { asOrdinaryUser } from '../../test/support/ordinary-user.ts';
 import { createTemporaryFolder, createTemporaryRepository } from '../../test/support/temporary-repository.ts';
 import { defaultSettings } from '../core/settings.ts';
 import { listWorkspace } from './fingerprint.ts';
@@ -89,6 +90,36 @@ describe('V2: an agent hides no file by ignoring it', () => {
     put('made/secret.txt', 'bad');
     expect((await look()).files).not.toEqual(seen.files);
     expect((await (await speak(root))()).files).not.toHaveProperty(['made/secret.txt']);
+  });
+});
+
+describe('V2: a folder that may not be read', () => {
+  // 000: nothing can be known of it. 444: its names are known, and nothing else.
+  const modes = [0o000, 0o444];
+  const stages = { 'a folder': createTemporaryFolder, 'a repository': createTemporaryRepository };
+  const cases = Object.entries(stages).flatMap(([where, create]) =>
+    modes.map((mode) => ({ where, create, mode })),
+  );
+
+  it.each(cases)('is a difference in $where, and no failure: mode $mode', async ({ where, create, mode }) => {
+    const { root, put, git } = create();
+    chmodSync(root, 0o755);
+    put('seen.txt', 'one');
+    put('closed/.gitignore', 'secret.txt\n');
+    put('closed/made.txt', 'one');
+    if (where === 'a repository') git('add', '.');
+    const environment = { PATH: process.env['PATH'], HOME: root };
+    const look = await speak(root, environment);
+    const before = await look();
+    chmodSync(join(root, 'closed'), mode);
+    onTestFinished(() => chmodSync(join(root, 'closed'), 0o755));
+    const after = await asOrdinaryUser(look);
+    expect(after.files).toHaveProperty(['seen.txt'], before.files['seen.txt']);
+    expect(after.files).not.toEqual(before.files);
+    // It is no change of its own that nobody can read it: the same look again finds the same.
+    expect(await asOrdinaryUser(look)).toEqual(after);
+    chmodSync(join(root, 'closed'), 0o755);
+    expect((await look()).files).toEqual(before.files);
   });
 });
 

@@ -94,6 +94,12 @@ export function describeState(session: Session, now: number) {
   return turn.ended ? state('idle', 'idle') : state('running', `running: turn ${turn.number}`);
 }
 
+/** Of the library: its record ends wherever its program ended, or left it. */
+export const leftByProgram = state(
+  'idle',
+  'idle: no program has it open; it goes on when one opens it again with this id',
+);
+
 /** The plan of a file, which `plan import` keeps: no agent is behind it, and none ever will be. */
 export function isImported({ descriptor }: Pick<Session, 'descriptor'>): boolean {
   return descriptor.host === 'plan-file';

@@ -155,6 +155,9 @@ export interface State extends Session {
 /** Of a session that only keeps a plan for the next message in the host that is its instance (V7). */
 export const waitingHost = 'moved-plan';
 
+/** Of sessions that programs open; those of `untildone run` are its own. */
+export const libraryHost = 'library';
+
 export const unknownHost: SessionDescriptor = {
   host: 'unknown',
   instance: 'unknown',

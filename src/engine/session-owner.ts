@@ -64,6 +64,18 @@ export async function ownSession(
   };
 }
 
+/** False: it was left or its process is gone. One on another machine counts as alive. */
+export async function isOwned(store: Store, sessionId: string): Promise<boolean> {
+  try {
+    // Gives back nothing, as above.
+    const last = await store.lease(`run ${sessionId}`, 'nobody', 0, null);
+    return last !== null && isOwnerAlive(last) !== false;
+  } catch {
+    // Safe: a store that takes no writes is read all the same, and says what was recorded last.
+    return true;
+  }
+}
+
 /** null: it lives on another machine, and only time tells. */
 function isOwnerAlive(owner: string): boolean | null {
   const [machine, pid, start] = owner.split('/');

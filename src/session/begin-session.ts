@@ -10,7 +10,7 @@ import type { Draft, Event } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import { excerpt } from '../core/problem.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { createState, type State, spokeAt, unknownHost } from '../core/state.ts';
+import { createState, libraryHost, type State, spokeAt, unknownHost } from '../core/state.ts';
 import { checkedTexts, namedTodos } from '../core/texts.ts';
 import { isOpen, type Todo } from '../core/todo.ts';
 import { frozenPolicy, takenUpChecks, withShellChecks } from '../engine/policy.ts';
@@ -23,9 +23,6 @@ import { type Parts, partsOver } from '../open.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 import { createBaseline, createLookBefore } from './baseline.ts';
 import type { OpenedOptions } from './session-options.ts';
-
-/** Of sessions that programs open; those of `untildone run` are its own. */
-const libraryHost = 'library';
 
 export type BegunSession = Awaited<ReturnType<typeof beginSession>>;
 

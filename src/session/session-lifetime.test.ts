@@ -1,16 +1,19 @@
 // What the human does to a session of the library, and how it outlives the program that opened it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRandom } from '../../test/evidence/random.ts';
+import { createCommandBench } from '../../test/support/command-bench.ts';
 import { createLibraryStage, finish, planned } from '../../test/support/library-stage.ts';
+import { asOrdinaryUser } from '../../test/support/ordinary-user.ts';
 import { verifyPlan } from '../engine/session-record.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import { storePath } from '../store/state-directory.ts';
 import { openSession } from './session.ts';
 
 describe('the human', () => {
@@ -70,6 +73,23 @@ describe('the human', () => {
   });
 });
 
+it('V4: folders that may not be read, from the start or since, end no work', async () => {
+  const { open, directory, put } = createLibraryStage();
+  for (const folder of [dirname(directory), directory]) chmodSync(folder, 0o777);
+  const close = (name: string) => mkdirSync(join(directory, name), { mode: 0o000 });
+  close('before');
+  await asOrdinaryUser(async () => {
+    const session = await open({ goal: 'write it', checks: ['test -f written'] });
+    await session.hold(async (_messages) => {
+      close('since');
+      put('written', '');
+      return 'Done.';
+    });
+    expect(session.outcome).toBe('done');
+    await session.close();
+  });
+});
+
 describe('a session outlives its program', () => {
   it('V5: killed and opened again, the plan is there, and the same goal goes on with it', async () => {
     const { open, store, directory, put } = createLibraryStage();
@@ -97,6 +117,23 @@ describe('a session outlives its program', () => {
     // The goal was said once: no counter began anew.
     expect(events.filter(({ event }) => event.type === 'human-spoke')).toHaveLength(1);
     await record.close();
+  });
+
+  it('C4: `status` says that it is at work only while a program has it open', async () => {
+    const { open, directory } = createLibraryStage();
+    const bench = createCommandBench();
+    onTestFinished(bench.close);
+    const store = storePath(bench.env);
+    const status = async () => (await bench.run('status', 'nightly')).out;
+    const left = 'idle: no program has it open; it goes on when one opens it again with this id';
+    await liveUntil(store, directory, { line: 'finished', milliseconds: 0 }, 60_000);
+    expect(await status()).toContain(left);
+    const [seen] = JSON.parse((await bench.run('status', '--all', '--json')).out).sessions;
+    expect(seen.state).toEqual({ name: 'idle', words: left });
+    const session = await open({ id: 'nightly', goal: 'migrate the tests', store });
+    expect(await status()).toContain('running: turn 1');
+    await session.close();
+    expect(await status()).toContain(left);
   });
 
   // UNTILDONE_KILLS=20 UNTILDONE_SEED=7 for more of them.

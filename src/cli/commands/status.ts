@@ -1,7 +1,8 @@
 // `untildone status`: the sessions of this directory, newest first, or one session in detail (C3, C4).
 // It only reads, and creates nothing.
 import type { Settings } from '../../core/settings.ts';
-import { countPlan, nextTodos, type Session, type State } from '../../core/state.ts';
+import { countPlan, libraryHost, nextTodos, type Session, type State } from '../../core/state.ts';
+import { isOwned } from '../../engine/session-owner.ts';
 import type { Store } from '../../engine/store.ts';
 import { isWorker, readWorkers, type WorkerView } from '../../engine/worker-sessions.ts';
 import { type Command, jsonOption, numberOf } from '../command.ts';
@@ -79,10 +80,12 @@ async function look(
   const { id, descriptor, agent, createdAt, updatedAt, turn, settled, latch, pause, leftOver } = session;
   const { host, mode: hostMode, kind, directory } = descriptor;
   const [lastDecision = null] = await store.decisions(id, 1);
+  const recorded = describe.describeState(session, clock.now());
+  const isLeft = host === libraryHost && recorded.name === 'running' && !(await isOwned(store, id));
   const next = nextTodos(session.plan, namedTodos).map(({ title }) => title);
   return {
     ...{ id, title: session.title ?? null, host, hostMode, kind, directory, agent: agent.name },
-    ...{ createdAt, updatedAt, mode: settings.mode, state: describe.describeState(session, clock.now()) },
+    ...{ createdAt, updatedAt, mode: settings.mode, state: isLeft ? describe.leftByProgram : recorded },
     ...{ plan: countPlan(session.plan), next, turn: turn?.number ?? null, leftOver, latch, pause, settled },
     waits: describe.describeWaits(session, clock.now()),
     inbox: (await store.events({ sessionId: id, waiting: true })).length,

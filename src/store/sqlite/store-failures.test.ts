@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { save } from '../../../test/contracts/dump.ts';
 import { aSession, aTodo } from '../../../test/support/builders.ts';
+import { asOrdinaryUser } from '../../../test/support/ordinary-user.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
 import { migrate, migrations } from './migrate.ts';
@@ -56,17 +57,6 @@ async function useStore(): Promise<void> {
     }));
   } finally {
     await store.close();
-  }
-}
-
-/** Permissions do not bind root, so that the tests step down to a user whom they do bind. */
-async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
-  if (process.geteuid?.() !== 0) return work();
-  process.seteuid?.(65534);
-  try {
-    return await work();
-  } finally {
-    process.seteuid?.(0);
   }
 }
 
