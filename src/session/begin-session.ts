@@ -49,8 +49,9 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   }
   let policy = await presentPolicy().catch(releasing);
   let state = known ?? createState(sessionId, clock.now());
-  /** Since the human spoke or resumed; undefined: nothing happened since it was opened. */
+  /** Since the human spoke or resumed, or the agent was held; undefined: what was settled before it was opened still holds. */
   let last: Decision | null | undefined;
+  let isOpening = true;
   /** Of the texts, which are asked for within a transaction: told when it is over. */
   const notices: string[] = [];
   const runtime = createRuntime({
@@ -59,7 +60,8 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     policy: () => policy,
     watch(now, events, decisions) {
       state = now;
-      if (events.some(({ type }) => type === 'human-spoke' || type === 'human-resumed')) last = null;
+      const isNews = events.some(({ type }) => type === 'human-spoke' || type === 'human-resumed');
+      if (isNews && !isOpening) last = null;
       last = decisions.at(-1) ?? last;
       for (const decision of decisions) void tellDecision(options, decision);
       for (const sentence of notices.splice(0)) options.onNotice(sentence);
@@ -102,8 +104,10 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     const now = await fingerprint();
     if (now !== null) await record({ type: 'workspace-seen', fingerprint: now });
     const { goalChecks } = policy;
-    const isSame = String(goalChecks.toSorted()) === String(frozen.goalChecks.toSorted());
-    if (!isSame) await record({ type: 'checks-replaced', checks: goalChecks });
+    if (!hasSameChecks(policy, frozen)) {
+      await record({ type: 'checks-replaced', checks: goalChecks });
+      last = null;
+    }
     await takeBaseline();
     const said = goal ?? (await lastWords(store, sessionId));
     return withNote(said, state.plan);
@@ -111,18 +115,26 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
 
   async function open(): Promise<readonly string[]> {
     await record({ ...describeSession(directory, false), resumed: known !== null });
-    // A program that is started again with the same goal goes on with it, unless it was settled.
     const goalId = `goal:${sha256(goal ?? '').slice(0, 32)}`;
     const wasSaid = known?.humanMessageIds.includes(goalId) === true;
-    const goesOn = goal === undefined || (wasSaid && known.settled === null);
+    const goesOn = goal === undefined || (wasSaid && (known.settled === null || stillHolds(known, goalId)));
     if (goesOn && frozen !== null) return takeUp(frozen);
     // Without a goal the work begins here.
     if (goal === undefined) await takeBaseline();
     if (goal === undefined) return [];
-    await hear(goal, wasSaid ? identifiers.next() : goalId);
+    await hear(goal, wasSaid ? `${goalId}:${identifiers.next()}` : goalId);
     return withNote(goal, state.plan.some(isOpen) ? state.plan : []);
   }
 
+  /** Said anew, a goal that is reached would find its checks passed before the agent began, and `done` become `claimed`. */
+  function stillHolds({ settled, humanMessageIds }: State, goalId: string): boolean {
+    const isReached = settled?.outcome === 'done' || settled?.outcome === 'claimed';
+    const isLast = humanMessageIds.at(-1)?.startsWith(goalId) === true;
+    return isReached && isLast && frozen !== null && hasSameChecks(policy, frozen);
+  }
+
+  const words = await open().catch(releasing);
+  isOpening = false;
   return {
     ...{ store, runtime, base, record, settings, fingerprint, release },
     state: () => state,
@@ -134,7 +146,11 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
       return isOver ? settlementOf(state, last).outcome : null;
     },
     /** What the agent is to be told first. */
-    words: await open().catch(releasing),
+    words,
+    /** The agent is called: what was settled before says nothing about what it does now. */
+    goOn() {
+      last = null;
+    },
     /** A later message of the human: what holds now is what the work is judged by from here on (V2). */
     async hear(text: string | null, messageId: string) {
       policy = await presentPolicy();
@@ -144,6 +160,9 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     seeTools: () => describeSession(directory, true),
   };
 }
+
+const hasSameChecks = ({ goalChecks }: Policy, before: Policy) =>
+  String(goalChecks.toSorted()) === String(before.goalChecks.toSorted());
 
 async function own({ id, clock }: OpenedOptions, store: Store) {
   const owned = await ownSession({ store, clock }, id);

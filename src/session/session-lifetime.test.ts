@@ -1,7 +1,7 @@
 // What the human does to a session of the library, and how it outlives the program that opened it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -243,6 +243,57 @@ describe('a session outlives its program', () => {
       return 'Done.';
     });
     expect(heard).toEqual(['go', expect.stringContaining('Still open: “a”')]);
+  });
+
+  it('15: how it had settled is there when it is opened again, until something happens', async () => {
+    const { open, store, put } = createLibraryStage();
+    const first = await open({ id: 'one', goal: 'write it', checks: ['test -f written'], store });
+    put('written', '');
+    await first.stop();
+    await first.close();
+    const again = await open({ id: 'one', store });
+    expect(again.outcome).toBe('done');
+    expect((await again.resume()).outcome).toBeNull();
+    await again.close();
+    // Other checks have not been run on it.
+    const others = await open({ id: 'one', checks: ['false'], store });
+    expect(others.outcome).toBeNull();
+    await others.close();
+    const last = await open({ id: 'one', store });
+    await last.tell({ type: 'human-spoke', text: 'and the docs' });
+    expect(last.outcome).toBeNull();
+  });
+
+  it('15: started again with a goal that is reached, it stays done, unless the work has suffered since', async () => {
+    const { open, store, put, directory } = createLibraryStage();
+    const options = { id: 'one', goal: 'write it', checks: ['test -f written'], store };
+    const outcomes: unknown[] = [];
+    const during: unknown[] = [];
+    for (const start of ['first', 'again', 'suffered'] as const) {
+      if (start === 'suffered') rmSync(join(directory, 'written'));
+      const session = await open(options);
+      outcomes.push(session.outcome);
+      let calls = 0;
+      await session.hold((_messages) => {
+        during.push(session.outcome);
+        calls += 1;
+        if (start === 'first' || calls === 2) put('written', '');
+        return 'Done.';
+      });
+      outcomes.push(session.outcome);
+      await session.close();
+    }
+    expect(outcomes).toEqual([null, 'done', 'done', 'done', 'done', 'done']);
+    // The agent that finds its work gone is sent on by the check.
+    expect(during).toEqual([null, null, null, null]);
+    // Another goal, or the same one with other checks, is work anew, and so is the first goal after another.
+    for (const other of [{ checks: ['true'] }, { goal: 'else' }, {}]) {
+      const session = await open({ ...options, ...other });
+      expect(session.outcome).toBeNull();
+      expect((await session.stop()).outcome).toBe('claimed');
+      await session.close();
+    }
+    expect((await open(options)).outcome).toBe('claimed');
   });
 
   it('15: without a store of its own it is in the user’s, and its checks outlive the program', async () => {

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../../test/properties/property-runs.ts';
 import { createLibraryStage, finish, planned } from '../../test/support/library-stage.ts';
-import { UntildoneError } from '../core/error.ts';
+import { messageOf, UntildoneError } from '../core/error.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
-import { openSession, type SessionOptions } from './session.ts';
+import { openSession, type Session, type SessionOptions } from './session.ts';
 
 describe('options', () => {
   // Neither a shell line nor a file that somebody made up.
@@ -67,6 +67,9 @@ describe('calls', () => {
     const session = await createLibraryStage().open({ goal: 'go' });
     await expect(session.hold('agent' as never)).rejects.toThrow('hold: must be a function');
     await expect(session.stop('I am done' as never)).rejects.toThrow('stop: must be an object, got "I am');
+    await expect(session.stop({ message: 'Done.' } as never)).rejects.toThrow(
+      'stop: "message" is unknown; it takes text and end.',
+    );
     expect(() => session.toolsFor('gemini' as never)).toThrow('toolsFor: must be one of openai, anthropic');
     expect(() => session.watch(null as never)).toThrow('watch: must be an object with tools by name');
     expect(session.watch({ none: null as never })).toEqual({ none: null });
@@ -105,6 +108,35 @@ describe('calls', () => {
     expect(await add.execute(1)).toBe(2);
     await other.close();
     await expect(other.hold((_messages) => 'Done.')).rejects.toThrow('The session "other" is closed.');
+  });
+
+  it('15: closed while the agent is held, it says so; an error of the agent stays its own', async () => {
+    const { open } = createLibraryStage();
+    const closed = async (answer: () => string) => {
+      const session = await open({ id: 'one', goal: 'go' });
+      const held = session.hold(async (_messages) => {
+        await session.close();
+        return answer();
+      });
+      return held.catch(messageOf);
+    };
+    const sentence = 'The session "one" is closed.';
+    expect(await closed(() => 'Done.')).toBe(sentence);
+    expect(
+      await closed(() => {
+        throw new Error('no network');
+      }),
+    ).toBe('no network');
+    // While a check runs, and while a wait lasts.
+    const settings = { baselineSeconds: 0 };
+    const checked = await open({ id: 'one', goal: 'go', checks: ['sleep 1'], settings });
+    const waits = await open({ id: 'one', goal: 'go' });
+    await waits.tell({ type: 'wait-started', wait: { kind: 'compaction' } });
+    for (const session of [checked, waits]) {
+      const held = session.hold((_messages) => 'Done.');
+      setTimeout(() => void session.close(), 300);
+      await expect(held).rejects.toThrow(sentence);
+    }
   });
 
   it('G3: what is told meanwhile ends a wait', async () => {
@@ -151,6 +183,40 @@ describe('nobody is held without a word', () => {
     expect(notices).toEqual([expect.stringContaining(`untildone ${sentence} here`)]);
     await open({ onNotice, settings: { mode: 'off' } });
     expect(notices).toHaveLength(1);
+  });
+});
+
+describe('tools that were not passed on', () => {
+  const tell = async (options: SessionOptions, agent: (session: Session) => Promise<unknown>) => {
+    const notices: string[] = [];
+    const onNotice = (notice: string) => void notices.push(notice);
+    const { open, put, store } = createLibraryStage();
+    const first = await open({ id: 'one', goal: 'go', store, onNotice, ...options });
+    await agent(first);
+    put('written', '');
+    for (const _ of [1, 2]) await first.hold((_messages) => 'Done.');
+    await first.close();
+    const told = { notices: [...notices], outcome: first.outcome };
+    const again = await open({ id: 'one', store, onNotice });
+    await again.hold((_messages) => 'Done.');
+    return { ...told, later: notices.length - told.notices.length };
+  };
+  const nothing = async () => {};
+
+  it.each([
+    ['claimed', []],
+    ['stagnant', ['false']],
+  ])('15: an agent that ends as %s without a todo tool is named once', async (outcome, checks) => {
+    const sentence = 'The agent called no todo tool: if it is to keep a plan, pass session.tools to it.';
+    expect(await tell({ checks }, nothing)).toMatchObject({ notices: [sentence], outcome });
+  });
+
+  it('15: not where the checks say that it is done, nor where a todo tool was called, even before', async () => {
+    const none = { notices: [], later: 0 };
+    const checks = ['test -f written'];
+    expect(await tell({ checks }, nothing)).toEqual({ ...none, outcome: 'done' });
+    const listed = tell({}, ({ tools }) => tools.list_todo.execute({}));
+    expect(await listed).toEqual({ ...none, outcome: 'claimed' });
   });
 });
 

@@ -10,7 +10,7 @@ import { endsInQuestion } from '../core/safe-text.ts';
 import { text as anyText, object, optional, read } from '../core/schema.ts';
 import type { Todo } from '../core/todo.ts';
 import { checkPatienceMs, longestWaitMs } from '../engine/runtime.ts';
-import { explainDecision } from '../engine/session-record.ts';
+import { explainDecision, recordedEvents } from '../engine/session-record.ts';
 import type { Store } from '../engine/store.ts';
 import { createQueue, onAbort } from '../engine/system.ts';
 import { openSqliteStore, openUserStore } from '../store/sqlite/sqlite-store.ts';
@@ -101,7 +101,7 @@ export interface Session {
   /** Something happened that the session cannot see: `{ type: 'human-spoke', text: 'and the docs' }`. */
   tell(event: ToldEvent): Promise<void>;
   readonly plan: readonly Todo[];
-  /** null: it has not settled, or goes on. */
+  /** null: it has not settled, or goes on. Of a session that is taken up: how it had settled, until it goes on. */
   readonly outcome: Outcome | null;
   /** null: the agent has not tried to stop. */
   why(): Promise<Explanation | null>;
@@ -138,6 +138,7 @@ async function createSession(
   let toolError: string | null = null;
   let isLeft = false;
   let isHeld = false;
+  let isUnusedTold = false;
   /** Ends the wait of a stop: something was told that may have ended its cause. */
   let wake = () => {};
 
@@ -150,8 +151,9 @@ async function createSession(
     recorded.catch(() => {});
     return recorded;
   }
+  const closedError = () => wrongUse(`The session ${excerpt(sessionId)} is closed.`);
   async function ready() {
-    if (isLeft) throw wrongUse(`The session ${excerpt(sessionId)} is closed.`);
+    if (isLeft) throw closedError();
     await recorded;
   }
   const abort = () => void recordLater({ type: 'human-aborted', how: 'the signal of the program' });
@@ -180,6 +182,9 @@ async function createSession(
           return { answer: answer.answer, reason, sentence, text: answer.text, outcome: begun.outcome() };
         await waitUntil(answer.dueAt ?? clock.now() + longestWaitMs);
       }
+    } catch (error) {
+      // Closed meanwhile: what broke then, such as the store, is no news.
+      throw isLeft ? closedError() : error;
     } finally {
       clearInterval(alive);
     }
@@ -210,7 +215,7 @@ async function createSession(
       const answer = await agent([...history] as never[]);
       return { answer, reply: await readReply(answer, history) };
     } catch (error) {
-      if (!(error instanceof UntildoneError)) await noteFailure(error);
+      if (!(error instanceof UntildoneError) && !isLeft) await noteFailure(error);
       throw error;
     }
   }
@@ -227,17 +232,29 @@ async function createSession(
   async function holdAgent(agent: AgentCall) {
     for (;;) {
       const { answer, reply } = await callAgent(agent);
+      await ready();
       await note(reply);
-      const { text } = await stop(reply);
+      const { text } = await stop({ text: reply.text, end: reply.end });
       await recorded;
+      if (text === null) await tellUnused();
       if (text === null || signal.aborted) return answer;
       history.push(fromUser(text));
     }
   }
 
+  /** Whoever forgot to pass the tools on sees only an agent that never plans. Work that is `done` needed none. */
+  async function tellUnused() {
+    if (isUnusedTold || !['claimed', 'exhausted', 'stagnant'].includes(begun.outcome() ?? '')) return;
+    for await (const event of recordedEvents(store, sessionId))
+      if (event.type === 'tool-ended' && event.access === 'todo') return;
+    isUnusedTold = true;
+    options.onNotice('The agent called no todo tool: if it is to keep a plan, pass session.tools to it.');
+  }
+
   async function leave() {
     isLeft = true;
     stopListening();
+    wake();
     try {
       await recorded;
       await record({ type: 'session-closed' });
@@ -270,6 +287,7 @@ async function createSession(
       if (history.length === 0)
         throw wrongUse('hold: there is nothing to say to the agent: give openSession a goal.');
       isHeld = true;
+      begun.goOn();
       return (await holdAgent(agent).finally(() => {
         isHeld = false;
       })) as never;
@@ -356,6 +374,8 @@ const attemptFields = object({ text: optional(anyText()), end: optional(stopEnd)
 
 function readAttempt(attempt: StopAttempt): StopAttempt {
   const known = read(attemptFields, attempt, 1);
-  if (known.ok) return attempt;
-  throw wrongUse(`stop: ${known.problems.map(problemSentence).join(' ')}`);
+  if (!known.ok) throw wrongUse(`stop: ${known.problems.map(problemSentence).join(' ')}`);
+  const unknown = Object.keys(attempt).find((name) => !Object.hasOwn(attemptFields.fields, name));
+  if (unknown === undefined) return attempt;
+  throw wrongUse(`stop: ${excerpt(unknown)} is unknown; it takes text and end.`);
 }

@@ -43,7 +43,7 @@ export const sessionMutations = mutationsOf({
       why: 'a program holds nobody, and nobody is told',
     },
     'goal-said-twice': {
-      find: 'wasSaid && known.settled === null',
+      find: 'wasSaid && (known.settled === null || stillHolds(known, goalId))',
       replace: 'false',
       why: 'a program that was killed begins its goal anew, with all counters at zero',
     },
