@@ -1,7 +1,9 @@
-// Adds to package-lock.json the platform packages that the registry at hand does not offer.
+// Adds to package-lock.json the platform packages that the registry at hand does not offer: of the repository, or of the
+// folder that is named (`npm run lock:complete -- test/hosts/qwen-code`).
 // npm leaves them out of the lock when a mirror lacks them, and then `npm ci` refuses that lock everywhere.
 // It adds nothing else: each row is an exact version that an installed package already asks for as optional.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 interface LockedPackage {
@@ -53,11 +55,11 @@ export function missingRows(packages: Record<string, LockedPackage>): Record<str
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const file = new URL('../package-lock.json', import.meta.url);
+  const file = join(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)), 'package-lock.json');
   const lock = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, LockedPackage> };
   const rows = missingRows(lock.packages);
   const byPlace = Object.entries({ ...lock.packages, ...rows }).sort(([a], [b]) => a.localeCompare(b, 'en'));
   lock.packages = Object.fromEntries(byPlace);
   writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
-  console.log(`${Object.keys(rows).length} platform packages were added to package-lock.json.`);
+  console.log(`${Object.keys(rows).length} platform packages were added to ${file}.`);
 }
