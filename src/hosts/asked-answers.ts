@@ -11,6 +11,7 @@ import { endsInQuestion } from '../core/safe-text.ts';
 import { settingsForAgent } from '../core/settings.ts';
 import { createState, noTrail, type State, spokeAt } from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
+import { normaliseTitle } from '../core/todo.ts';
 import { canWrite, mayHaveMoved } from '../core/work.ts';
 import { type Handled, lossSentence } from '../engine/engine.ts';
 import { takeWaitingPlans } from '../engine/hand-over.ts';
@@ -102,7 +103,7 @@ export function createAnswers(context: Context) {
     if (asks.type === 'record') return record(asks);
     if (asks.type === 'open') return open(asks);
     if (asks.type === 'prompt') return prompt(asks);
-    return asks.type === 'complete' ? complete(asks.todoKey) : stop(asks);
+    return asks.type === 'complete' ? complete(asks.todos) : stop(asks);
   }
 
   /** Before its deadline the host breaks a stop hook off only if a human interrupted (P19); later the turn is over. */
@@ -255,23 +256,30 @@ export function createAnswers(context: Context) {
     return isUnfinished && !hasFailedStop(hook.environment, { sessionId, promptId: before });
   }
 
-  /** A todo with checks is completed only when they pass (V1). What takes too long is let through: the stop waits. */
-  async function complete(todoKey: string): Promise<HookAnswer> {
-    const findTodo = async () => {
+  /** Todos with checks are completed only when they pass (V1). What takes too long is let through: the stop waits. */
+  async function complete(named: readonly string[]): Promise<HookAnswer> {
+    const titles = named.map(normaliseTitle);
+    const findTodos = async () => {
       const { plan = [] } = (await store.state(sessionId)) ?? {};
-      return plan.find(({ id, hostKey }) => id === todoKey || hostKey === todoKey);
+      return plan.filter(({ id, hostKey, title }) =>
+        hostKey ? named.includes(hostKey) : named.includes(id) || titles.includes(normaliseTitle(title)),
+      );
     };
-    // It may still wait in the inbox.
+    // They may still wait in the inbox.
     if ((await pendingEvents()).length > 0) await runtime.handle({ ...base('gate'), type: 'activity-seen' });
-    const todo = await findTodo();
-    if (todo === undefined || todo.checks.length === 0 || todo.verification === 'passed') return nothing;
-    const claim = { actor: 'agent', todoId: todoKey, changes: { status: 'completed' } } as const;
-    const { checks } = await runtime.handle({ ...base('gate'), type: 'todo-updated', ...claim });
-    const waited = await withinTime(clock, deadlineAt - clock.now(), () => checks);
+    const runs: unknown[] = [];
+    for (const { id: todoId, checks, verification } of await findTodos()) {
+      if (checks.length === 0 || verification === 'passed') continue;
+      const claim = { actor: 'agent', todoId, changes: { status: 'completed' } } as const;
+      runs.push((await runtime.handle({ ...base('gate'), type: 'todo-updated', ...claim })).checks);
+    }
+    if (runs.length === 0) return nothing;
+    const waited = await withinTime(clock, deadlineAt - clock.now(), () => Promise.all(runs));
     if (!waited.answered && !waited.late) throw waited.error;
-    const after = await findTodo();
-    if (after?.verification !== 'failed' || after.status !== 'in_progress') return nothing;
-    return { refusal: describeFailure(after) };
+    const failed = (await findTodos()).filter(
+      ({ verification, status }) => verification === 'failed' && status === 'in_progress',
+    );
+    return failed.length === 0 ? nothing : { refusal: failed.slice(0, 5).map(describeFailure).join('\n') };
   }
 
   async function stop({ end, lastText, isContinued, background, blockCap, transcript }: Asks<'stop'>) {
@@ -316,7 +324,7 @@ export function createAnswers(context: Context) {
 
   /** Each call of the model is one event, whoever tells it. */
   function usageEvents(path: string, since: number): Event[] {
-    return host.readUsage(path, since).map(({ key, ...tokens }) => ({
+    return (host.readUsage?.(path, since) ?? []).map(({ key, ...tokens }) => ({
       ...base('side'),
       ...{ id: `${sessionId}:usage:${shortHash(key)}`, type: 'usage-reported', ...tokens },
       ...{ cost: null, contextTokens: null, contextLimit: null },
@@ -327,7 +335,7 @@ export function createAnswers(context: Context) {
   function listEvents({ plan, hostList }: State, decisions: number): Event[] {
     // Sessions from before the list was recorded: what came from it carries the host's keys.
     const known = hostList ?? plan.flatMap((todo) => (todo.hostKey ? [{ ...todo, key: todo.hostKey }] : []));
-    const listed = host.readList(call, hook.environment);
+    const listed = host.readList?.(call, hook.environment) ?? null;
     const changes = listed && hostListChanges(known, listed, (key) => todoIdOf(sessionId, key));
     return (changes ?? []).map((change) => {
       const made = base('list', shortHash(JSON.stringify([change, decisions])));

@@ -9,15 +9,15 @@ import { recordOf } from './untrusted.ts';
 
 export interface AskedHost {
   translate(payload: unknown, moment: HookMoment): Translation;
-  /** null: the host keeps no list, or it cannot be read. Must not throw. */
-  readList(call: HookCall, environment: Environment): readonly ListedTodo[] | null;
+  /** Absent: the host keeps no list. null: it cannot be read. Must not throw. */
+  readList?(call: HookCall, environment: Environment): readonly ListedTodo[] | null;
   /** What calls of the model used since then, as far as its transcript shows: bounded, and empty if unreadable. */
-  readUsage(transcript: string, since: number): readonly UsedTokens[];
+  readUsage?(transcript: string, since: number): readonly UsedTokens[];
   /**
    * Variables that the project's own settings of the host set: anyone may have written those (V10). null: they are there
-   * and cannot be read, so they may set any. Must not throw.
+   * and cannot be read, so they may set any. Must not throw. Absent: they cannot set any.
    */
-  projectVariables(call: HookCall, environment: Environment): readonly string[] | null;
+  projectVariables?(call: HookCall, environment: Environment): readonly string[] | null;
   /** The hook, if bytes that cannot be read as a payload are about a stop; null: about anything else. */
   findStop(bytes: Buffer): string | null;
   render(answer: HookAnswer, hook: string): object;
@@ -77,7 +77,8 @@ export type HookAsks = Readonly<
   /** `begins`: a new process of the host, so that whatever ran before has ended. */
   | { type: 'open'; begins: boolean; events: readonly Event[]; givesPlan: boolean }
   | { type: 'prompt'; text: string; speaker: Speaker }
-  | { type: 'complete'; todoKey: string }
+  /** By the host's keys, or by titles where it has none. */
+  | { type: 'complete'; todos: readonly string[] }
   | StopAsked
 >;
 

@@ -85,7 +85,8 @@ async function answerLine(name: string, started: HookProcess) {
       throw failure('payload', translation.sentence);
     }
     call = translation.call;
-    hook = withoutStrangers(hook, host.projectVariables(call, hook.environment));
+    const strangers = host.projectVariables?.(call, hook.environment);
+    hook = withoutStrangers(hook, strangers === undefined ? [] : strangers);
     const given = await answer(host, hook, call, (error) => {
       spooled = error;
     });

@@ -87,7 +87,7 @@ describe('V10: the variables that a project sets', () => {
       { ...promptPayload('Do it'), cwd: home },
       { at: 1, environment: {}, toolPrefix: null },
     );
-    return read.ok ? claudeCode.projectVariables(read.call, {}) : 'not understood';
+    return read.ok ? claudeCode.projectVariables?.(read.call, {}) : 'not understood';
   }
   const said = '{"env":{"UNTILDONE_MODE":"off"}}';
 

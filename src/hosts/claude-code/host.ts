@@ -6,8 +6,9 @@ import { isAbsolute, join } from 'node:path';
 import type { ListedTodo } from '../../core/reconcile.ts';
 import { readBytes } from '../../engine/system.ts';
 import type { AskedHost, HookAnswer, HookMoment, UsedTokens } from '../asked-call.ts';
+import { createFindStop, plainName, textOf } from '../asked-translate.ts';
 import { amountOf, recordOf } from '../untrusted.ts';
-import { plainName, textOf, todoKeyOf, translate } from './translate.ts';
+import { claudeCodeLanguage, todoKeyOf, translate } from './translate.ts';
 
 export const claudeCode: AskedHost = {
   translate,
@@ -22,11 +23,7 @@ export const claudeCode: AskedHost = {
     );
     return said.some((names) => names === null) ? null : said.flatMap((names) => names ?? []);
   },
-  findStop(bytes) {
-    // In UTF-16 each letter has a zero beside it. Within a quoted text the quotes would have backslashes.
-    const text = bytes.toString('latin1').replaceAll('\0', '');
-    return /"hook_event_name"\s*:\s*"((?:Subagent)?Stop)"/u.exec(text)?.[1] ?? null;
-  },
+  findStop: createFindStop(claudeCodeLanguage),
   render,
   agentCommandOf(variable) {
     // Hooks have …_harness there.

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { writePlugin } from '../../../scripts/plugin.ts';
+import { hooksOf } from '../asked-translate.ts';
 import { claudeCodeInstaller, hookElement, pluginName, serverName } from './install.ts';
-import { claudeCodeHooks } from './translate.ts';
+import { claudeCodeLanguage } from './translate.ts';
+
+const claudeCodeHooks = hooksOf(claudeCodeLanguage);
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));

@@ -1,10 +1,12 @@
 // What Claude Code is given, and whether that is there and allowed. Its own todo tools hold the plan and need no grant; our
 // MCP server adds what they lack. Facts of the real program: in a folder that nobody trusted yet, grants of a project count
 // only from an untracked local file; MCP servers in settings are ignored.
+
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { defaultSettings } from '../../core/settings.ts';
 import { type HookTimeout, hookTimeouts } from '../asked-call.ts';
+import { hooksOf } from '../asked-translate.ts';
 import type { Edit, FileTarget } from '../install/changes.ts';
 import {
   hookCommandsIn,
@@ -17,7 +19,9 @@ import * as installer from '../install/installer.ts';
 import { broken, note, ok, readSources } from '../install/installer.ts';
 import type { Json } from '../install/json-text.ts';
 import { listOf, recordOf } from '../untrusted.ts';
-import { claudeCodeHooks, hostName } from './translate.ts';
+import { claudeCodeLanguage, hostName } from './translate.ts';
+
+const claudeCodeHooks = hooksOf(claudeCodeLanguage);
 
 export const serverName = 'untildone';
 export const pluginName = 'untildone@untildone';

@@ -1,4 +1,5 @@
 // Every hook of Claude Code, from its real payload to what it asks for.
+
 import { describe, expect, it } from 'vitest';
 import {
   completedPayload,
@@ -13,7 +14,10 @@ import {
   updatePayload,
 } from '../../../test/support/payload-cases.ts';
 import type { HookMoment } from '../asked-call.ts';
-import { claudeCodeHooks, translate } from './translate.ts';
+import { hooksOf } from '../asked-translate.ts';
+import { claudeCodeLanguage, translate } from './translate.ts';
+
+const claudeCodeHooks = hooksOf(claudeCodeLanguage);
 
 const moment: HookMoment = { at: 1_800_000_000_000, environment: {}, toolPrefix: null };
 
@@ -255,7 +259,7 @@ describe('the rest', () => {
 
   it('V1: a completed task waits at the gate, for as long as its hook may take', () => {
     const call = callOf(completedPayload('2', 'Write b.txt'));
-    expect(call).toMatchObject({ timeout: 'completion', asks: { type: 'complete', todoKey: 'task-2' } });
+    expect(call).toMatchObject({ timeout: 'completion', asks: { type: 'complete', todos: ['task-2'] } });
   });
 
   it.each([

@@ -1,106 +1,94 @@
 // Claude Code's hook payloads → what they ask for. Pure. Shapes of version 2.1.325; in others any field may be missing.
-import { isAbsolute } from 'node:path';
-import type { Event, EventOf, Job, SourceKind, ToolAccess } from '../../core/events.ts';
-import { unknownAgent, unknownHost } from '../../core/state.ts';
+import type { Event, Job } from '../../core/events.ts';
 import { statusFromWord } from '../../core/todo.ts';
-import type { HookAsks, HookCall, HookMoment, HookTimeout, Speaker, StopAsked } from '../asked-call.ts';
-import { eventBase, findReceipt, shortHash, type Translation, todoIdOf } from '../asked-call.ts';
-import { type Fields, recordOf } from '../untrusted.ts';
+import type { HookAsks, Speaker, StopAsked } from '../asked-call.ts';
+import { shortHash, todoIdOf } from '../asked-call.ts';
+import type { HookLanguage, Payload, PlanChange, ToolLanguage } from '../asked-translate.ts';
+import {
+  compactionStarted,
+  createTranslate,
+  momentBase,
+  recorded,
+  sessionStarted,
+  textOf,
+  toolEnded,
+  wholeList,
+} from '../asked-translate.ts';
+import { recordOf } from '../untrusted.ts';
 
 export const hostName = 'claude-code';
 
-interface Payload extends Omit<HookCall, 'asks'>, Pick<HookMoment, 'environment'> {
-  /** Of the subagent that made the call, inside the session of its parent. */
-  readonly agentId: string | null;
-  readonly fields: Fields;
-}
+/** `mcp__untildone__todo_pause`, or `mcp__plugin_<plugin>_untildone__todo_pause` in a plugin. */
+const ownTool = /^mcp__(?:plugin_[\w-]+_)?untildone__/u;
 
-const hookRows = new Map(
-  Object.entries<(payload: Payload) => HookAsks | null>({
-    Stop: stopped,
+const tools: ToolLanguage = {
+  ownTool,
+  access: [
+    ['read', /^(?:Read|Glob|Grep|LS|LSP|NotebookRead|WebFetch|WebSearch|ToolSearch|BashOutput|TaskOutput)$/u],
+    ['read', /^(?:AskUserQuestion|(?:Enter|Exit)PlanMode|Skill|ListMcpResourcesTool|ReadMcpResourceTool)$/u],
+    ['write', /^(?:Write|Edit|MultiEdit|NotebookEdit)$/u],
+    ['todo', /^Task(?:Get|List)$/u],
+  ],
+  planChanges: { TaskCreate: taskCreated, TaskUpdate: taskUpdated, TodoWrite: listWritten },
+  errorOf({ hook, fields }) {
+    const said = textOf(fields['error']) ?? textOf(recordOf(fields['tool_response'])['error']);
+    return hook === 'PostToolUseFailure' ? (said ?? 'The call failed.') : null;
+  },
+  // A subagent's tasks land in its parent's list, but a whole list that it writes is its own.
+  isForeign: (tool, { agentId }) => tool === 'TodoWrite' && agentId !== null,
+};
+
+export const claudeCodeLanguage: HookLanguage = {
+  host: hostName,
+  hooks: {
+    Stop: ['stop', stopped],
     // Compaction ends like a subagent without a type: that is nobody's stop.
-    SubagentStop: (payload) =>
-      payload.agent.name === null ? null : { ...stopped(payload), background: null, transcript: null },
-    PostToolUse: toolEnded,
-    PostToolUseFailure: toolEnded,
-    TaskCompleted({ fields }) {
-      const todoKey = todoKeyOf(fields['task_id']);
-      return todoKey === null ? null : { type: 'complete', todoKey };
-    },
-    UserPromptSubmit({ fields }) {
-      const text = textOf(fields['prompt']);
-      return text === null ? null : { type: 'prompt', text, speaker: speakerOf(text.trim()) };
-    },
-    SessionStart: sessionStarted,
-    SessionEnd: recorded('open', { type: 'session-closed' }),
-    PreCompact: recorded('side', { type: 'wait-started', wait: { kind: 'compaction' } }),
-    Notification: notified,
-    StopFailure: stopFailed,
-  }),
-);
+    SubagentStop: [
+      'other',
+      (payload) =>
+        payload.agent.name === null ? null : { ...stopped(payload), background: null, transcript: null },
+    ],
+    PostToolUse: ['other', toolEnded(tools)],
+    PostToolUseFailure: ['other', toolEnded(tools)],
+    TaskCompleted: [
+      'completion',
+      ({ fields }) => {
+        const key = todoKeyOf(fields['task_id']);
+        return key === null ? null : { type: 'complete', todos: [key] };
+      },
+    ],
+    UserPromptSubmit: [
+      'other',
+      ({ fields }) => {
+        const text = textOf(fields['prompt']);
+        return text === null ? null : { type: 'prompt', text, speaker: speakerOf(text.trim()) };
+      },
+    ],
+    SessionStart: ['other', sessionStarted],
+    SessionEnd: ['other', recorded('open', { type: 'session-closed' })],
+    PreCompact: ['other', compactionStarted],
+    Notification: ['other', notified],
+    StopFailure: ['other', stopFailed],
+  },
+  describe({ hook, mainId, fields }, { environment }) {
+    const [agentId, agentType] = [textOf(fields['agent_id']), textOf(fields['agent_type'])];
+    // Its todos land in its parent's list: its session has no plan, but its stop is on the record (C4).
+    const isSubagent = hook === 'SubagentStop';
+    return {
+      agentId,
+      ...(isSubagent && { sessionId: `${mainId}:${shortHash(agentId ?? '').slice(0, 12)}` }),
+      // The agent may change its directory; the project stays where the human started the host.
+      directory: environment['CLAUDE_PROJECT_DIR'],
+      descriptor: {
+        ...(isSubagent && { kind: 'subagent', parentId: mainId }),
+        headless: environment['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') ?? false,
+      },
+      agent: { name: isSubagent || agentId === null ? agentType : null },
+    };
+  },
+};
 
-const timeoutOf = (hook: string): HookTimeout =>
-  hook === 'Stop' ? 'stop' : hook === 'TaskCompleted' ? 'completion' : 'other';
-
-/** `init` writes exactly these. */
-export const claudeCodeHooks = Array.from(hookRows.keys(), (hook) => ({ hook, timeout: timeoutOf(hook) }));
-
-/** It becomes a part of file names and of ids. */
-export const plainName = /^[A-Za-z0-9][\w.-]{0,79}$/u;
-
-export function translate(value: unknown, { at, environment, toolPrefix }: HookMoment): Translation {
-  const fields = recordOf(value);
-  const refuse = (sentence: string | null): Translation => ({ ok: false, sentence });
-  const plain = (name: string) => plainName.exec(textOf(fields[name]) ?? '')?.[0] ?? null;
-  const [hook, mainId, promptId] = [plain('hook_event_name'), plain('session_id'), plain('prompt_id')];
-  if (hook === null) return refuse('The payload names no hook event.');
-  if (mainId === null) return refuse('The payload names no session.');
-  const readAsks = hookRows.get(hook);
-  if (readAsks === undefined) return refuse(`untildone has no hook ${hook}.`);
-  const [agentId, agentType] = [textOf(fields['agent_id']), textOf(fields['agent_type'])];
-  // Its todos land in its parent's list: its session has no plan, but its stop is on the record (C4).
-  const isSubagent = hook === 'SubagentStop';
-  // The agent may change its directory; the project stays where the human started the host.
-  const folders = [environment['CLAUDE_PROJECT_DIR'], textOf(fields['cwd'])];
-  const toolNamed = (name: string) => (toolPrefix === null ? null : `${toolPrefix}${name}`);
-  const call: Omit<HookCall, 'asks'> = {
-    hook,
-    promptId,
-    at,
-    timeout: timeoutOf(hook),
-    sessionId: isSubagent ? `${mainId}:${shortHash(agentId ?? '').slice(0, 12)}` : mainId,
-    descriptor: {
-      ...unknownHost,
-      host: hostName,
-      instance: hostName,
-      kind: isSubagent ? 'subagent' : 'main',
-      parentId: isSubagent ? mainId : null,
-      directory: folders.find((path) => path && isAbsolute(path)) ?? null,
-      headless: environment['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') ?? false,
-      tools: { pause: toolNamed('todo_pause'), verify: toolNamed('todo_verify') },
-    },
-    agent: {
-      ...unknownAgent,
-      name: isSubagent || agentId === null ? agentType : null,
-      // Plan mode looks and never writes: it is never continued (P26).
-      canWrite: fields['permission_mode'] === 'plan' ? 'no' : 'yes',
-    },
-  };
-  const asks = readAsks({ ...call, agentId, environment, fields });
-  return asks === null ? refuse(null) : { ok: true, call: { ...call, asks } };
-}
-
-/** For what has no id: what repeats within the same second is one happening. */
-const momentBase = (payload: Payload, kind: SourceKind, name: string) =>
-  eventBase(payload, kind, `${name}:${Math.floor(payload.at / 1000)}`);
-
-type Plain = { type: 'session-closed' } | Pick<EventOf<'wait-started'>, 'type' | 'wait'>;
-function recorded(kind: SourceKind, plain: Plain) {
-  return (payload: Payload): HookAsks => {
-    const event = { ...momentBase(payload, kind, plain.type), ...plain };
-    return { type: 'record', events: [event] };
-  };
-}
+export const translate = createTranslate(claudeCodeLanguage);
 
 /** Others of its kinds tell of an idle session, or of what is over. */
 const humanIsAsked = /^(?:(?:worker_)?permission_prompt|elicitation_dialog|agent_needs_input)$/u;
@@ -109,15 +97,6 @@ function notified(payload: Payload): HookAsks {
   const event = { ...momentBase(payload, 'side', 'activity-seen'), type: 'activity-seen' } as const;
   const kind = textOf(payload.fields['notification_type']) ?? '';
   return { type: 'record', events: [event], ...(humanIsAsked.test(kind) && { asksHuman: true }) };
-}
-
-function sessionStarted(payload: Payload): HookAsks {
-  const { source } = payload.fields;
-  const isCompacted = source === 'compact';
-  const wait = { kind: 'compaction', shrunk: true } as const;
-  const ended: Event = { ...momentBase(payload, 'side', 'compaction-ended'), type: 'wait-ended', wait };
-  const givesPlan = isCompacted || source === 'resume';
-  return { type: 'open', begins: !isCompacted, events: isCompacted ? [ended] : [], givesPlan };
 }
 
 const notice = /<task-notification>([\s\S]*?)<\/task-notification>/gu;
@@ -173,84 +152,35 @@ function stopFailed(payload: Payload): HookAsks {
   return { type: 'record', events, decided: true };
 }
 
-/** `mcp__untildone__todo_pause`, or `mcp__plugin_<plugin>_untildone__todo_pause` in a plugin. */
-const ownTool = /^mcp__(?:plugin_[\w-]+_)?untildone__/u;
-
-/** Any other may write: to overlook work would make an honest agent look idle, the worse mistake. */
-const accessByTool: readonly (readonly [ToolAccess, RegExp])[] = [
-  ['read', /^(?:Read|Glob|Grep|LS|LSP|NotebookRead|WebFetch|WebSearch|ToolSearch|BashOutput|TaskOutput)$/u],
-  ['read', /^(?:AskUserQuestion|(?:Enter|Exit)PlanMode|Skill|ListMcpResourcesTool|ReadMcpResourceTool)$/u],
-  ['write', /^(?:Write|Edit|MultiEdit|NotebookEdit)$/u],
-  ['todo', /^(?:TaskCreate|TaskUpdate|TaskGet|TaskList|TodoWrite)$/u],
-  ['todo', ownTool],
-];
-
-/** The host's todo tools change the plan, ours carry a receipt, everything else is work. */
-function toolEnded(payload: Payload): HookAsks {
-  const { fields, agentId } = payload;
-  const tool = textOf(fields['tool_name']) ?? 'unknown';
-  const callId = textOf(fields['tool_use_id']) ?? shortHash(JSON.stringify(fields));
-  const access = accessByTool.find(([, names]) => names.test(tool))?.[0] ?? 'unknown';
-  // A subagent's call is work on its parent's plan, and says nothing of the parent's turn.
-  const part = (name: string) => eventBase(payload, agentId === null ? 'work' : 'side', `${callId}${name}`);
-  const made = { tool: tool.slice(0, 200), access };
-  const failed = payload.hook === 'PostToolUseFailure';
-  const response = recordOf(fields['tool_response']);
-  const said = textOf(fields['error']) ?? textOf(response['error']) ?? 'The call failed.';
-  const error = failed ? said.slice(0, 2000) : null;
-  const ended = { ...part(''), ...made, type: 'tool-ended', error } as const;
-  // We hear of a call when it is over; the engine counts starts against ends.
-  const started = { ...part(':start'), ...made, type: 'tool-started' } as const;
-  // A subagent's tasks land in its parent's list, but a whole list that it writes is its own.
-  const isForeign = failed || (tool === 'TodoWrite' && agentId !== null);
-  const change = { ...part(':plan'), actor: 'agent' } as const;
-  const readChange = isForeign ? undefined : planChanges.get(tool);
-  const changed = readChange?.(change, recordOf(fields['tool_input']), response) ?? null;
-  const events: Event[] = [...(access === 'todo' ? [] : [started]), ended, ...(changed ? [changed] : [])];
-  const receipt = ownTool.test(tool) ? findReceipt(fields['tool_response']) : null;
-  return { type: 'record', events, decided: receipt !== null, receipt };
+function taskCreated(...[base, input, response]: Parameters<PlanChange>): Event | null {
+  const task = recordOf(response['task']);
+  const key = todoKeyOf(task['id']);
+  const title = textOf(task['subject']) ?? textOf(input['subject']);
+  if (key === null || title === null) return null;
+  const said = textOf(task['description']) ?? textOf(input['description']) ?? title;
+  const id = todoIdOf(base.sessionId, key);
+  const item = { id, title, hostKey: key, context: said === title ? undefined : said };
+  return { ...base, type: 'todos-created', items: [item] };
 }
 
-type Base = ReturnType<typeof eventBase> & { readonly actor: 'agent' };
-const planChanges = new Map(
-  Object.entries<(base: Base, input: Fields, response: Fields) => Event | null>({
-    TaskCreate(base, input, response) {
-      const task = recordOf(response['task']);
-      const key = todoKeyOf(task['id']);
-      const title = textOf(task['subject']) ?? textOf(input['subject']);
-      if (key === null || title === null) return null;
-      const said = textOf(task['description']) ?? textOf(input['description']) ?? title;
-      const id = todoIdOf(base.sessionId, key);
-      const item = { id, title, hostKey: key, context: said === title ? undefined : said };
-      return { ...base, type: 'todos-created', items: [item] };
-    },
-    TaskUpdate(base, input, response) {
-      const todoId = todoKeyOf(response['taskId'] ?? input['taskId']);
-      const word = textOf(recordOf(response['statusChange'])['to']) ?? textOf(input['status']);
-      const status = statusFromWord(word ?? '') ?? undefined;
-      const title = textOf(input['subject']) ?? undefined;
-      const context = textOf(input['description']) ?? undefined;
-      const isRefused = response['success'] !== true || (status ?? title ?? context) === undefined;
-      if (todoId === null || isRefused) return null;
-      return { ...base, type: 'todo-updated', todoId, changes: { status, title, context } };
-    },
-    TodoWrite(base, input, response) {
-      const todos = response['newTodos'] ?? input['todos'];
-      if (!Array.isArray(todos)) return null;
-      const items = todos.map(recordOf).map(({ content, status }, index) => ({
-        content: textOf(content) ?? '',
-        status: textOf(status) ?? undefined,
-        freshId: `${base.id}:${index}`,
-      }));
-      return { ...base, type: 'plan-written', items };
-    },
-  }),
-);
+function taskUpdated(...[base, input, response]: Parameters<PlanChange>): Event | null {
+  const todoId = todoKeyOf(response['taskId'] ?? input['taskId']);
+  const word = textOf(recordOf(response['statusChange'])['to']) ?? textOf(input['status']);
+  const status = statusFromWord(word ?? '') ?? undefined;
+  const title = textOf(input['subject']) ?? undefined;
+  const context = textOf(input['description']) ?? undefined;
+  const isRefused = response['success'] !== true || (status ?? title ?? context) === undefined;
+  if (todoId === null || isRefused) return null;
+  return { ...base, type: 'todo-updated', todoId, changes: { status, title, context } };
+}
+
+function listWritten(...[base, input, response]: Parameters<PlanChange>): Event | null {
+  const todos = response['newTodos'] ?? input['todos'];
+  return wholeList('todos', 'content')(base, { todos }, response);
+}
 
 /** The host counts its tasks from 1 in every session; null: this is none of its names. */
 export function todoKeyOf(taskId: unknown): string | null {
   const text = typeof taskId === 'number' ? String(taskId) : taskId;
   return typeof text === 'string' && /^[\w-]{1,40}$/u.test(text) ? `task-${text}` : null;
 }
-
-export const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
