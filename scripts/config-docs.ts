@@ -9,6 +9,7 @@ import { toastParts } from '../src/core/own-words.ts';
 import type { Kind, SectionShape } from '../src/core/schema.ts';
 import { places, type Setting, settingTable } from '../src/core/settings.ts';
 import { textParts, texts } from '../src/core/texts.ts';
+import { type HostCapabilities, hosts } from '../src/hosts/hosts.ts';
 
 const page = new URL('../docs/configuration.md', import.meta.url);
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable);
@@ -59,10 +60,13 @@ const leftOut: Readonly<Record<string, string>> = {
   'toasts.end': 'as `default`',
 };
 
+const titles = (mode: HostCapabilities['mode']) =>
+  hosts.flatMap((host) => (host.mode === mode ? [host.title] : [])).join(', ');
+
 const placeNames: Readonly<Record<(typeof places)[number], string>> = {
   run: '`run`',
-  'claude-code': 'Claude Code',
-  opencode: 'OpenCode',
+  hooks: 'hooks',
+  plugins: 'plugins',
   enforcer: 'enforcer',
   mcp: 'MCP',
 };
@@ -243,14 +247,15 @@ write again. A repository cannot grant itself anything: \`permissions\`, \`notif
 ## All settings
 
 Those with a link have fields of their own: [below](#sections). "Acts in" says where a setting does something: \`run\` is our own
-agent, the enforcer any program with [its event bus](enforcer.md), MCP the todo tools of [\`untildone mcp\`](mcp.md).
+agent, hooks are [hosts](hosts/README.md) that ask before they stop (${titles('asked')}), plugins those that load one
+(${titles('told')}), the enforcer is any program with [its event bus](enforcer.md), MCP the todo tools of [\`untildone mcp\`](mcp.md).
 
-- Claude Code and \`run\` get their answer in the moment in which they stop. Nothing counts down and nothing waits between two
-  continuations, so \`minIntervalSeconds\` and \`countdownSeconds\` do nothing there, nor in \`opencode run\`.
+- Hosts with hooks and \`run\` get their answer in the moment in which they stop. Nothing counts down and nothing waits between
+  two continuations, so \`minIntervalSeconds\` and \`countdownSeconds\` do nothing there, nor in \`opencode run\`.
 - Tokens are counted as the host reports them. OpenCode does it with each step. Claude Code has them in its transcript, which is
   read at a stop if \`maxTokens\` is set (its last 8 MB; not what subagents write into files of their own); it reports no cost. A
   program on the enforcer reports them by \`usage.reported\`.
-- Claude Code and OpenCode compact their context by themselves, so \`contextShare\` is for \`run\`, and for programs that report
+- Hosts compact their context by themselves, so \`contextShare\` is for \`run\`, and for programs that report
   their context.
 - The enforcer runs checks only with a \`checker\`.
 

@@ -1,4 +1,5 @@
 // What the build writes: one row per file in dist/ that someone starts, imports or loads late.
+import { hosts } from '../src/hosts/hosts.ts';
 
 export interface Entry {
   readonly source: string;
@@ -52,7 +53,10 @@ export const entries: readonly Entry[] = [
   { source: 'src/cli/host-commands-bin.ts', output: 'plugin/programs/host-commands', group: 'program' },
   { source: 'src/hosts/asked.ts', output: 'plugin/programs/asked', group: 'late' },
   { source: 'src/hosts/asked-answers.ts', output: 'plugin/programs/asked-answers', group: 'late' },
-  { source: 'src/hosts/claude-code/host.ts', output: 'plugin/programs/claude-code', group: 'late' },
+  // A host's own words, so that the hooks of others do not load them.
+  ...hosts.flatMap(({ name, asked }): Entry[] =>
+    asked ? [{ source: `src/hosts/${name}/host.ts`, output: `plugin/programs/${name}`, group: 'late' }] : [],
+  ),
   { source: 'src/mcp/receipts.ts', output: 'plugin/programs/receipts', group: 'late' },
   { source: 'src/checks/http-check.ts', output: 'plugin/programs/http-check', group: 'late' },
   { source: 'src/hosts/check-queue.ts', output: 'plugin/programs/check-queue', group: 'late' },

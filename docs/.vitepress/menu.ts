@@ -1,4 +1,6 @@
 // The menu of the site, by what people come for. A test holds it to the pages: each stands here once.
+import { readdirSync, readFileSync } from 'node:fs';
+
 interface Group {
   readonly text: string;
   readonly items: readonly { readonly text: string; readonly link: string }[];
@@ -7,6 +9,18 @@ interface Group {
 function group(text: string, pages: Readonly<Record<string, string>>): Group {
   return { text, items: Object.entries(pages).map(([link, title]) => ({ text: title, link })) };
 }
+
+/** A host is a page in docs/hosts, named by its first line. */
+const hostFolder = new URL('../hosts/', import.meta.url);
+const hostPages = Object.fromEntries(
+  readdirSync(hostFolder)
+    .filter((file) => /^[a-z].*\.md$/.test(file))
+    .sort()
+    .map((file) => {
+      const [title = ''] = readFileSync(new URL(file, hostFolder), 'utf8').split('\n');
+      return [`/hosts/${file.slice(0, -'.md'.length)}`, title.replace(/^# /, '')];
+    }),
+);
 
 export const menu: readonly Group[] = [
   group('Guides', {
@@ -40,8 +54,7 @@ export const menu: readonly Group[] = [
   }),
   group('Hosts and parts', {
     '/hosts/': 'Hosts compared',
-    '/hosts/claude-code': 'Claude Code',
-    '/hosts/opencode': 'OpenCode',
+    ...hostPages,
     '/mcp': 'Any MCP client',
     '/agents': 'Our own agent and its workers',
     '/library': 'Use it as a library',

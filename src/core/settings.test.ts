@@ -62,7 +62,7 @@ describe('C1: the table of settings', () => {
       ...['checks', 'goal', 'todoChecks', 'protect', 'agents'],
     ]);
     // G10, E1: nothing counts down where a host waits for the answer.
-    expect(acting((actsIn) => actsIn.includes('opencode') && !actsIn.includes('claude-code'))).toEqual([
+    expect(acting((actsIn) => actsIn.includes('plugins') && !actsIn.includes('hooks'))).toEqual([
       ...[
         'minIntervalSeconds',
         'singleInProgress',

@@ -23,11 +23,11 @@ import {
 } from './schema.ts';
 import { textTemplates } from './texts.ts';
 
-/** Where a setting does something. `mcp`: in the todo tools that we serve. */
-export const places = ['run', 'claude-code', 'opencode', 'enforcer', 'mcp'] as const;
+/** Where a setting does something: in hosts that we answer by hooks, in those that load a plugin. `mcp`: in the tools that we serve. */
+export const places = ['run', 'hooks', 'plugins', 'enforcer', 'mcp'] as const;
 type Places = readonly (typeof places)[number][];
 /** Others are answered in the moment in which they stop: nothing counts down there, and nothing is sent. */
-const toldHosts: Places = ['opencode', 'enforcer'];
+const toldHosts: Places = ['plugins', 'enforcer'];
 const ownAgent: Places = ['run'];
 
 export type Setting<T = unknown, Whole = T, PerAgent = boolean> = Kind<T> & {
@@ -181,7 +181,7 @@ const ownSettings = {
     flag,
     true,
     'Whether a second todo in progress at the same time is reported to the model as a conflict.',
-    ['run', 'opencode', 'mcp'],
+    ['run', 'plugins', 'mcp'],
   ),
   countdownSeconds: perAgent(
     number(0, 3600),
@@ -198,7 +198,7 @@ const ownSettings = {
     textTemplates,
     {},
     'Your own words for what an agent is told when it is sent on, as templates.',
-    ['run', 'claude-code', 'opencode', 'enforcer'],
+    ['run', 'hooks', 'plugins', 'enforcer'],
   ),
   graceSeconds: renamed(
     { name: 'gracePeriod', per: 1000 },
@@ -233,7 +233,7 @@ const ownSettings = {
     nullable(number(0, 1_000_000)),
     null,
     'Cost in US dollars that may be spent after one human message; null: no limit.',
-    ['run', 'opencode', 'enforcer'],
+    ['run', 'plugins', 'enforcer'],
   ),
   maxMinutes: perAgent(
     nullable(number(0, year)),
@@ -270,7 +270,7 @@ const ownSettings = {
     names,
     ['plan', 'planner', 'compaction', 'prometheus', 'momus'],
     'Agents that are never continued; letter case does not count.',
-    ['claude-code', 'opencode', 'enforcer'],
+    ['hooks', 'plugins', 'enforcer'],
   ),
   subagents: perAgent(
     choice('off', 'on'),
@@ -292,7 +292,7 @@ const ownSettings = {
     names,
     [],
     'Types of workers that a todo may be for, in hosts that have workers; our own agent takes them from workers.',
-    ['opencode', 'mcp'],
+    ['plugins', 'mcp'],
   ),
   liveView: shared(
     flag,
@@ -399,7 +399,7 @@ const ownSettings = {
       bell: part(flag, false, 'Whether a run at a terminal rings its bell.'),
     }),
     perAgent: false,
-    actsIn: ['run', 'claude-code', 'opencode', 'enforcer'],
+    actsIn: ['run', 'hooks', 'plugins', 'enforcer'],
   },
   workers: shared(
     named(worker, 50),
@@ -423,7 +423,7 @@ const ownSettings = {
     list(either(argv, line(100)), 200),
     [],
     'Names of checks, or programs with arguments as lists, that an agent may propose for a todo.',
-    ['run', 'opencode', 'mcp'],
+    ['run', 'plugins', 'mcp'],
   ),
 } as const;
 

@@ -1,39 +1,40 @@
-// How the agent hosts show in the process table: by command, by package where a runtime runs them, and by the
-// variables that they set for the commands of their agents. One row per host; nothing else knows these names.
+// Whose process is this? By command, by package where a runtime runs it, and by the variables that hosts set for the commands of
+// their agents: an agent must not speak as the human.
 import { sessionVariable } from '../checks/process.ts';
+import { hosts } from './hosts.ts';
 
-interface KnownHost {
-  readonly name: string;
-  readonly commands: readonly string[];
-  readonly packages: readonly string[];
-  readonly variables: readonly string[];
-}
-
-const knownHosts: readonly KnownHost[] = [
-  { name: 'a session of untildone', commands: [], packages: [], variables: [sessionVariable] },
+/** Hosts without an adapter yet: their agents must not approve themselves either. */
+const strangers = [
   {
-    name: 'Claude Code',
-    commands: ['claude'],
-    packages: ['@anthropic-ai/claude-code'],
-    variables: ['CLAUDECODE'],
+    title: 'Codex',
+    process: {
+      commands: ['codex'],
+      packages: ['@openai/codex'],
+      variables: ['CODEX_SANDBOX', 'CODEX_THREAD_ID'],
+    },
   },
-  { name: 'OpenCode', commands: ['opencode'], packages: ['opencode-ai'], variables: ['OPENCODE'] },
   {
-    name: 'Codex',
-    commands: ['codex'],
-    packages: ['@openai/codex'],
-    variables: ['CODEX_SANDBOX', 'CODEX_THREAD_ID'],
+    title: 'Gemini CLI',
+    process: { commands: ['gemini'], packages: ['@google/gemini-cli'], variables: ['GEMINI_CLI'] },
   },
-  { name: 'Gemini CLI', commands: ['gemini'], packages: ['@google/gemini-cli'], variables: ['GEMINI_CLI'] },
-  { name: 'Qwen Code', commands: ['qwen'], packages: ['@qwen-code/qwen-code'], variables: ['QWEN_CODE'] },
-  { name: 'Copilot', commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
   {
-    name: 'pi',
-    commands: ['pi'],
-    packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'],
-    variables: ['PI_CODING_AGENT'],
+    title: 'Qwen Code',
+    process: { commands: ['qwen'], packages: ['@qwen-code/qwen-code'], variables: ['QWEN_CODE'] },
+  },
+  {
+    title: 'Copilot',
+    process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
+  },
+  {
+    title: 'pi',
+    process: {
+      commands: ['pi'],
+      packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'],
+      variables: ['PI_CODING_AGENT'],
+    },
   },
 ];
+const knownHosts = [...hosts, ...strangers];
 
 const runtimes = ['node', 'nodejs', 'bun', 'deno'];
 
@@ -41,12 +42,12 @@ const runtimes = ['node', 'nodejs', 'bun', 'deno'];
 export function hostOfCommand(argv: readonly string[]): string | null {
   const words = argv.map((argument) => argument.replaceAll('\\', '/'));
   const programs = programsOf(words);
-  for (const { name, commands, packages } of knownHosts) {
-    const isCommand = programs.some((program) => commands.includes(baseName(program)));
+  for (const { title, process: shown } of knownHosts) {
+    const isCommand = programs.some((program) => shown.commands.includes(baseName(program)));
     const isPackage = programs.some((program) =>
-      packages.some((part) => program.includes(`/node_modules/${part}/`)),
+      shown.packages.some((part) => program.includes(`/node_modules/${part}/`)),
     );
-    if (isCommand || isPackage) return name;
+    if (isCommand || isPackage) return title;
   }
   const ours = programs.find(isOurProgram);
   return ours !== undefined && words[words.indexOf(ours) + 1] === 'run' ? 'untildone run' : null;
@@ -54,7 +55,8 @@ export function hostOfCommand(argv: readonly string[]): string | null {
 
 /** Which host set one of these variables? An empty value counts as not set. */
 export function hostOfVariables(isSet: (variable: string) => boolean): string | null {
-  return knownHosts.find(({ variables }) => variables.some(isSet))?.name ?? null;
+  if (isSet(sessionVariable)) return 'a session of untildone';
+  return knownHosts.find(({ process: { variables } }) => variables.some(isSet))?.title ?? null;
 }
 
 /** The program, and for a runtime the first two words after its flags: a flag's value may stand before the script. */

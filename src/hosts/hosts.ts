@@ -24,8 +24,17 @@ export type HostCapabilities = Readonly<{
   delivery: 'exactly once' | 'at most once';
 }>;
 
+/** How it shows in the process table: by command, by package where a runtime runs it, by variables of its agents' commands. */
+export type HostProcess = Readonly<{
+  commands: readonly string[];
+  packages: readonly string[];
+  variables: readonly string[];
+}>;
+
 export type HostRow = HostCapabilities & {
+  readonly process: HostProcess;
   installer(): Promise<HostInstaller>;
+  /** For one with hooks, `host.ts` of its folder: the build makes a file of it that only its own hooks load. */
   asked?(): Promise<AskedHost>;
 };
 
@@ -47,6 +56,7 @@ export const hosts: readonly HostRow[] = [
     canHideText: true,
     recognisesOurMessages: 'by what was sent',
     delivery: 'at most once',
+    process: { commands: ['claude'], packages: ['@anthropic-ai/claude-code'], variables: ['CLAUDECODE'] },
     asked: async () => (await import('./claude-code/host.ts')).claudeCode,
     installer: async () => (await import('./claude-code/install.ts')).claudeCodeInstaller,
   },
@@ -67,6 +77,7 @@ export const hosts: readonly HostRow[] = [
     canHideText: true,
     recognisesOurMessages: 'by metadata',
     delivery: 'exactly once',
+    process: { commands: ['opencode'], packages: ['opencode-ai'], variables: ['OPENCODE'] },
     installer: async () => (await import('./opencode/install.ts')).opencodeInstaller,
   },
 ];

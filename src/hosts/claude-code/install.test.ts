@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { writePlugin } from '../../../scripts/plugin.ts';
 import { hooksOf } from '../asked-translate.ts';
-import { claudeCodeInstaller, hookElement, pluginName, serverName } from './install.ts';
+import { serverName } from '../install/hook-host.ts';
+import { claudeCodeInstaller, hookElement, pluginName } from './install.ts';
 import { claudeCodeLanguage } from './translate.ts';
 
 const claudeCodeHooks = hooksOf(claudeCodeLanguage);

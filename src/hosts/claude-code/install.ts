@@ -3,18 +3,20 @@
 // only from an untracked local file; MCP servers in settings are ignored.
 
 import { existsSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { defaultSettings } from '../../core/settings.ts';
 import { type HookTimeout, hookTimeouts } from '../asked-call.ts';
 import { hooksOf } from '../asked-translate.ts';
 import type { Edit, FileTarget } from '../install/changes.ts';
+import { hookCommandsIn, writeHookCommand } from '../install/files.ts';
 import {
-  hookCommandsIn,
-  type InstalledProgram,
-  programCall,
-  programsFolder,
-  writeHookCommand,
-} from '../install/files.ts';
+  allTools,
+  hookProofs,
+  movedVariables,
+  offeredTools,
+  serverCall,
+  serverName,
+} from '../install/hook-host.ts';
 import * as installer from '../install/installer.ts';
 import { broken, note, ok, readSources } from '../install/installer.ts';
 import type { Json } from '../install/json-text.ts';
@@ -23,7 +25,6 @@ import { claudeCodeLanguage, hostName } from './translate.ts';
 
 const claudeCodeHooks = hooksOf(claudeCodeLanguage);
 
-export const serverName = 'untildone';
 export const pluginName = 'untildone@untildone';
 
 export const claudeCodeInstaller: installer.HostInstaller = {
@@ -39,14 +40,6 @@ export const claudeCodeInstaller: installer.HostInstaller = {
   howToRemovePlugin: `claude plugin uninstall ${pluginName}`,
   survey,
 };
-
-/** What the host's todo tools cannot do. */
-const offeredTools = ['todo_pause', 'todo_verify'];
-/** They change only the plan. A pattern would also grant what later versions add. */
-const grantedTools = [
-  ...['create_todo', 'list_todo', 'complete_todo', 'update_todo'],
-  ...['todo_write', 'todo_read', ...offeredTools],
-];
 
 const switches = {
   /** Off by default for new models. */
@@ -66,17 +59,10 @@ const harmlessStop = {
   ...{ transcript_path: '/dev/null', permission_mode: 'default', stop_hook_active: false },
   ...{ last_assistant_message: '', background_tasks: [], session_crons: [] },
 };
-const greeting = {
-  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
-  params: {
-    ...{ protocolVersion: '2025-06-18', capabilities: {} },
-    clientInfo: { name: 'untildone doctor', version: '1' },
-  },
-};
 const toolPrefix = `mcp__${serverName}__`;
 
 function survey(basis: installer.InstallBasis): installer.HostSurvey {
-  const { env, home, stateDirectory } = basis;
+  const { env, home } = basis;
   const ownFolder = env['CLAUDE_CONFIG_DIR'];
   const { root, mainRoot: project, excludeFile, isTracked } = installer.findProject(basis);
   // Nearest first. Committed files are read from the working tree at hand.
@@ -97,8 +83,7 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
     const request = { ...basis, scope };
     const isShared = scope === 'shared';
     const isTrackedHere = scope === 'project' && isLocalTracked;
-    // Hooks and server must find a state directory that was moved.
-    const moved = env['UNTILDONE_HOME'] && !isShared ? { UNTILDONE_HOME: stateDirectory } : {};
+    const moved = movedVariables(request);
     // Texts may name our tools only where the host will take our grants.
     const words = isShared || isTrackedHere ? [] : [`--tools=${toolPrefix}`];
     const command = writeHookCommand(request, hostName, words);
@@ -106,16 +91,14 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
     const add = (kind: 'member' | 'entry' | 'hook', path: string[], value: Json) => ({ kind, path, value });
     const edits = [
       ...variables.map(([name, value]) => add('member', ['env', name], value)),
-      ...grantedTools.map((tool) => add('entry', ['permissions', 'allow'], toolPrefix + tool)),
+      ...allTools.map((tool) => add('entry', ['permissions', 'allow'], toolPrefix + tool)),
       ...claudeCodeHooks.map(({ hook, timeout }) =>
         add('hook', ['hooks', hook], hookElement(command, timeout)),
       ),
     ];
-    const [program = '', ...args] = programCall(request, 'host-commands.js');
     const value = {
       type: 'stdio',
-      command: program,
-      args: [...args, 'mcp', '--tools', offeredTools.join(',')],
+      ...serverCall(request, offeredTools),
       ...(isShared ? {} : { env: moved }),
       // In the prompt from the start: nobody searches for an escape hatch.
       alwaysLoad: true,
@@ -189,45 +172,14 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
     ];
   }
 
-  /** The hook is called as the host calls it, at the end of a turn; the server is greeted as a client greets it. */
   function proofs(scopes: readonly installer.Scope[]): installer.Proof[] {
-    // A project's file may be a stranger's: of what it names only our own copy is called, by the Node of this call (V10).
-    const isOwnCopy = ({ node, file, version }: InstalledProgram) =>
-      node === basis.node && file === join(programsFolder(stateDirectory, version), 'hook.js');
-    const hook = scopes
-      .flatMap((scope) =>
-        hookCommandsIn(read(settings[scope])['hooks'], hostName).filter(
-          (one) => scope === 'user' || isOwnCopy(one),
-        ),
-      )
-      .find(({ node, file }) => node && file);
     const own = recordOf(recordOf(read(stateFile)['projects'])[project]);
-    const server = [own, read(stateFile)]
-      .map((one) => recordOf(recordOf(one['mcpServers'])[serverName]))
-      .find(({ command }) => command !== undefined);
-    const words = [server?.['command'], ...listOf(server?.['args'])].filter(
-      (word) => typeof word === 'string',
-    );
-    return [
-      {
-        name: 'hook-call',
-        call: hook === undefined ? [] : [hook.node ?? '', hook.file ?? '', hostName],
-        input: (scratch: string) => JSON.stringify({ ...harmlessStop, cwd: scratch }),
-        // It answers {} whatever happens; only one that works has opened its store.
-        isProved: (_answer: string, state: string) => existsSync(join(state, 'untildone.db')),
-        proved: 'The hook was called as Claude Code calls it, and answers.',
-        failed: 'The hook was called as Claude Code calls it, and does not work.',
-      },
-      {
-        name: 'server-call',
-        call: words,
-        input: () => `${JSON.stringify(greeting)}\n`,
-        isProved: (answer: string) => answer.includes('"serverInfo"'),
-        proved: 'The MCP server was started, and answers.',
-        failed: 'The MCP server was started, and does not answer.',
-      },
-      // A call by npx would fetch the package.
-    ].filter(({ call: [program = ''] }) => isAbsolute(program));
+    const servers = [own, read(stateFile)].map((one) => recordOf(one['mcpServers'])[serverName]);
+    return hookProofs(basis, {
+      ...{ host: hostName, title: 'Claude Code', harmlessStop, scopes },
+      hooksIn: (scope) => read(settings[scope])['hooks'],
+      server: servers.find((one) => one !== undefined),
+    });
   }
 
   return {
