@@ -13,7 +13,7 @@ import { createRuntime } from '../../src/engine/runtime.ts';
 import type { Store, StoredDecision } from '../../src/engine/store.ts';
 import { createIdentifiers } from '../../src/engine/system.ts';
 import { createAnswers } from '../../src/hosts/asked-answers.ts';
-import type { HookProcess } from '../../src/hosts/asked-call.ts';
+import type { AskedHost, HookProcess } from '../../src/hosts/asked-call.ts';
 import { claudeCode } from '../../src/hosts/claude-code/host.ts';
 import { partsOver } from '../../src/open.ts';
 import { createSimulatedClock } from '../../src/simulated/simulated-clock.ts';
@@ -21,6 +21,8 @@ import { createMemoryStore } from './memory-store.ts';
 import { sessionId } from './payload-cases.ts';
 
 export interface HookCaseOptions {
+  /** Default: Claude Code, whose own list is then what a test says. */
+  readonly host?: AskedHost;
   readonly policy?: Partial<Policy>;
   readonly checker?: Checker;
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -50,7 +52,7 @@ export function createHookCase(options: HookCaseOptions = {}) {
   ): Promise<object> {
     await clock.advance(10);
     const since = steady();
-    const host = { ...claudeCode, readList: () => shown.list };
+    const host = options.host ?? { ...claudeCode, readList: () => shown.list };
     const translation = host.translate(payload, { at: clock.now(), environment, toolPrefix: null });
     if (!translation.ok) return {};
     const { call } = translation;
@@ -98,6 +100,10 @@ export function createHookCase(options: HookCaseOptions = {}) {
 
 /** What a continuation says to the model; null: the agent may stop. */
 export function continuationOf(answer: object): string | null {
-  const { hookSpecificOutput } = answer as { hookSpecificOutput?: { additionalContext?: string } };
-  return hookSpecificOutput?.additionalContext ?? null;
+  const { hookSpecificOutput, decision, reason } = answer as {
+    hookSpecificOutput?: { additionalContext?: string };
+    decision?: string;
+    reason?: string;
+  };
+  return hookSpecificOutput?.additionalContext ?? (decision === 'block' && reason ? reason : null);
 }
