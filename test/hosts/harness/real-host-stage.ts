@@ -175,5 +175,6 @@ export async function breakProgram({ host, row }: Bench, project: Project, how: 
 function brokenHook(how: Breakage): string {
   if (how === 'crash') return "throw new Error('The hook is broken.');\n";
   if (how === 'garbage') return "console.log('{ this is no answer');\n";
-  return 'setInterval(() => {}, 1000);\n';
+  // At the stop alone: a host waits for each hook as long as its settings say.
+  return "if (String(require('node:fs').readFileSync(0)).includes('stop_hook_active')) setInterval(() => {}, 1000);\n";
 }

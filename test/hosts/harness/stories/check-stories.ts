@@ -145,8 +145,13 @@ export const checkStories: readonly Story[] = [
       const played = await play({
         scripts: [story],
         config: goal,
-        async drive({ say: tell, project }) {
-          await tell('Do it.').finally(() => server.open(project));
+        async drive({ start, untildone, project }) {
+          const { ended } = start('Do it.');
+          // Some hosts stay until the job has ended; the turn has not waited for it.
+          await waitUntil('the turn has settled', async () =>
+            (await untildone('status', '--all')).includes('ended: done'),
+          ).finally(() => server.open(project));
+          await ended;
         },
       });
       const showsJobs = row.seesBackground.includes('shell jobs');

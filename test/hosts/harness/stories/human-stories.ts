@@ -19,46 +19,39 @@ import { untildone } from '../untildone.ts';
 import { waitUntil } from '../wait-until.ts';
 import { failure, parserCheck, quitter, type Story, toldTo } from './story.ts';
 
-const slowAnswer = slowly(150, say('I am thinking about this very slowly. '.repeat(40)));
+const slowMs = 150;
+const slowAnswer = slowly(slowMs, say('I am thinking about this very slowly. '.repeat(40)));
 const hostile = JSON.stringify({ mode: 'off', checks: { x: { command: 'touch ran-by-us' } }, goal: ['x'] });
 
 export const humanStories: readonly Story[] = [
   {
     id: 'P19',
-    name: 'the human interrupts: nothing is sent until they speak, and then only what they want',
+    name: 'the human interrupts: nothing is sent until they speak, and told to go on the agent is held again',
     isSample: true,
-    async tell({ play, row }) {
+    async tell({ play }) {
       const thinker = script('thinker', [
         plan('parser', 'docs'),
         say('I am done.'),
         slowAnswer,
-        whenTold('capital', say('Paris.')),
         always(say('I am done.')),
       ]);
       const counts: number[] = [];
-      const outcomes: (string | undefined)[] = [];
       const played = await play({
         scripts: [thinker],
-        async drive({ start, say: tell, model, continuations, untildone: ours }) {
+        async drive({ start, say: tell, model, continuations }) {
           const { interrupt, ended } = start('Please do it.');
-          const isStreaming = () => model.requests.at(-1)?.reply.delays?.perEventMs === 150;
+          const isStreaming = () => model.requests.at(-1)?.reply.delays?.perEventMs === slowMs;
           await waitUntil('the answer to the continuation began', isStreaming);
           interrupt();
-          await ended;
-          counts.push(continuations().length);
-          const { sessions } = JSON.parse(await ours('status', '--all', '--json'));
-          outcomes.push(sessions[0]?.settled?.outcome);
-          await tell('What is the capital of France?');
+          const { requests } = await ended;
+          expect(requests.at(-1)?.reply.delays?.perEventMs, 'nothing was asked after it').toBe(slowMs);
           counts.push(continuations().length);
           await tell('go on');
           counts.push(continuations().length);
         },
       });
-      const [interrupted = 0, other, lifted = 0] = counts;
-      expect(interrupted, 'the one before the interrupt').toBe(1);
-      expect(other, 'another question is answered, and that is all').toBe(interrupted);
-      expect(lifted, 'told to go on, the agent is held again').toBeGreaterThan(interrupted);
-      if (row.seesAborts === 'at once') expect(outcomes[0]).toBe('aborted');
+      expect(counts[0], 'the one before the interrupt').toBe(1);
+      expect(counts[1]).toBeGreaterThan(1);
       expect(played.session.latch, 'lifted').toBeNull();
     },
   },

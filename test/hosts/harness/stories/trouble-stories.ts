@@ -4,13 +4,21 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
-import { always, plan, say, script, startScriptedModel } from '../../../../src/scripted-model/index.ts';
+import {
+  after,
+  always,
+  plan,
+  say,
+  script,
+  startScriptedModel,
+} from '../../../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts';
 import { changedFiles, type FileTexts, readFileTexts } from '../file-texts.ts';
 import type { Project } from '../project.ts';
-import type { Breakage } from '../real-host.ts';
+import type { Breakage, Surroundings } from '../real-host.ts';
 import { type Bench, breakProgram, createHostProject, install, type Played } from '../real-host-stage.ts';
 import { untildone } from '../untildone.ts';
+import { waitUntil } from '../wait-until.ts';
 import type { Story } from './story.ts';
 
 const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
@@ -40,48 +48,58 @@ const broken = (how: Breakage, name: string, isSample = false): Story => ({
 
 const storeOf = ({ state }: Project) => join(state, 'untildone.db');
 
-/** @param cause returns how to end the trouble */
-const trouble = (name: string, code: string, cause: (project: Project) => Promise<() => void>): Story => ({
-  id: `fail-open (${code})`,
-  name,
-  async tell({ play }) {
-    let end = () => {};
-    const played = await play({
-      scripts: [stubborn],
-      async prepare({ project }) {
-        end = await cause(project);
-      },
-      async drive({ say: tell }) {
-        await tell('Do it.').finally(() => end());
-      },
-    });
-    expectFree(played);
-    expect(played.logged, 'on the record').toEqual([code]);
-    return undefined;
-  },
-});
+function expectLogged(played: Played, code: string): void {
+  expectFree(played);
+  expect(played.logged, 'on the record').toEqual([code]);
+}
 
 export const troubleStories: readonly Story[] = [
   broken('crash', 'our program crashes: the agent may stop', true),
   broken('garbage', 'our program answers garbage: the agent may stop'),
   broken('hang', 'our program hangs: the agent may stop'),
-  trouble('the store is damaged: the agent may stop', 'store-corrupt', async (project) => {
-    writeFileSync(storeOf(project), 'this is no database '.repeat(1000));
-    return () => {};
-  }),
-  trouble('another process holds the store: the agent may stop', 'store-busy', async (project) => {
-    const path = storeOf(project);
-    await (await openSqliteStore({ path, clock: Date })).close();
-    const database = new DatabaseSync(path);
-    database.exec('BEGIN IMMEDIATE');
-    return () => database.close();
-  }),
+  {
+    id: 'fail-open (store-corrupt)',
+    name: 'the store is damaged: the agent may stop, and why is on the record',
+    async tell({ play }) {
+      const damage = ({ project }: Surroundings) =>
+        writeFileSync(storeOf(project), 'this is no database '.repeat(1000));
+      expectLogged(await play({ scripts: [stubborn], prepare: damage }), 'store-corrupt');
+      return undefined;
+    },
+  },
+  {
+    id: 'fail-open (store-busy)',
+    name: 'another process holds the store at the stop: the agent may stop, and why is on the record',
+    async tell({ play }) {
+      const late = script('stubborn', [plan('parser', 'docs'), always(after(1500, say('I am done.')))]);
+      const played = await play({
+        scripts: [late],
+        async drive({ start, model, project }) {
+          const { ended } = start('Do it.');
+          const isEnding = () => model.requests.some(({ reply }) => reply.text === 'I am done.');
+          await waitUntil('the agent is about to stop', isEnding);
+          const release = await holdStore(storeOf(project));
+          await ended.finally(release);
+        },
+      });
+      expectLogged(played, 'store-busy');
+      return undefined;
+    },
+  },
   {
     id: 'init',
     name: 'init, doctor, --uninstall: doctor finds it well, and then every file is as it was, byte for byte',
     tell: installAndUndo,
   },
 ];
+
+async function holdStore(path: string): Promise<() => void> {
+  // It may not be there yet: hooks that only report write beside it.
+  await (await openSqliteStore({ path, clock: Date })).close();
+  const database = new DatabaseSync(path, { timeout: 1000 });
+  database.exec('BEGIN IMMEDIATE');
+  return () => database.close();
+}
 
 interface DoctorReport {
   readonly hosts: readonly {
@@ -104,7 +122,10 @@ async function installAndUndo({ host }: Bench): Promise<undefined> {
     // It says with its exit code whether all is well, our own agent included, which has no model here.
     const said = await untildone(project, 'doctor', '--json').catch(({ stdout }) => String(stdout));
     const report = (JSON.parse(said) as DoctorReport).hosts.find((one) => one.host === host.name);
-    expect(report?.findings.filter(({ level }) => level !== 'ok')).toEqual([]);
+    const isNewer = process.env['UNTILDONE_LATEST_HOST'] !== undefined;
+    const isExpected = ({ name, level }: { name: string; level: string }) =>
+      level === 'ok' || (isNewer && name === 'host' && level === 'note');
+    expect(report?.findings.filter((one) => !isExpected(one))).toEqual([]);
     await untildone(project, 'init', host.name, ...(host.initWords ?? []), '--uninstall');
     const different = changedFiles(before, look());
     expect(different.filter((file) => touched.includes(file))).toEqual([]);
