@@ -1,5 +1,6 @@
 // The hosts: what each can show us and do for us (for people: docs/hosts/README.md), and where its parts are.
 import type { HostMode } from '../core/events.ts';
+import type { HostDriver } from '../engine/host-driver.ts';
 import type { AskedHost } from './asked-call.ts';
 import type { HostInstaller } from './install/installer.ts';
 
@@ -27,6 +28,8 @@ export type HostCapabilities = Readonly<{
 export type HostRow = HostCapabilities & {
   installer(): Promise<HostInstaller>;
   asked?(): Promise<AskedHost>;
+  /** Absent: `run --with` cannot drive it. */
+  driver?(): Promise<HostDriver>;
 };
 
 /** Of the pinned versions; the conformance suite holds the adapters to it. */
@@ -49,6 +52,7 @@ export const hosts: readonly HostRow[] = [
     delivery: 'at most once',
     asked: async () => (await import('./claude-code/host.ts')).claudeCode,
     installer: async () => (await import('./claude-code/install.ts')).claudeCodeInstaller,
+    driver: async () => (await import('./claude-code/drive.ts')).claudeCodeDriver,
   },
   {
     name: 'opencode',

@@ -1,11 +1,11 @@
 // `delegate` hands todos to workers, one by one (S4, S6). It is on the run's record before and after, for a run that is
 // killed in between. The plan says which worker, which sees nothing of plan or conversation (M7).
 import { messageOf } from '../../core/error.ts';
-import type { SessionDescriptor, StopEnd } from '../../core/events.ts';
+import type { StopEnd } from '../../core/events.ts';
 import { isAllowanceSpent } from '../../core/rules.ts';
 import { quoteForModel } from '../../core/safe-text.ts';
 import { described, jsonSchema, object, optional, text } from '../../core/schema.ts';
-import { type Delegation, unknownHost } from '../../core/state.ts';
+import type { Delegation } from '../../core/state.ts';
 import type { Todo } from '../../core/todo.ts';
 import { readInput, words } from '../../core/tool-input.ts';
 import type { Clock } from '../../engine/host.ts';

@@ -37,14 +37,14 @@ export const claudeCodeInstaller: installer.HostInstaller = {
 };
 
 /** What the host's todo tools cannot do. */
-const offeredTools = ['todo_pause', 'todo_verify'];
+export const offeredTools = ['todo_pause', 'todo_verify'];
 /** They change only the plan. A pattern would also grant what later versions add. */
-const grantedTools = [
+export const grantedTools = [
   ...['create_todo', 'list_todo', 'complete_todo', 'update_todo'],
   ...['todo_write', 'todo_read', ...offeredTools],
 ];
 
-const switches = {
+export const switches = {
   /** Off by default for new models. */
   CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
   /** Not behind a search; nor `false`, which loads every tool of every other MCP server. */
@@ -69,7 +69,7 @@ const greeting = {
     clientInfo: { name: 'untildone doctor', version: '1' },
   },
 };
-const toolPrefix = `mcp__${serverName}__`;
+export const toolPrefix = `mcp__${serverName}__`;
 
 function survey(basis: installer.InstallBasis): installer.HostSurvey {
   const { env, home, stateDirectory } = basis;
