@@ -1,5 +1,6 @@
 // The hosts: what each can show us and do for us (for people: docs/hosts/README.md), and where its parts are.
 import type { HostMode } from '../core/events.ts';
+import type { HostDriver } from '../engine/host-driver.ts';
 import type { AskedHost } from './asked-call.ts';
 import type { HostInstaller } from './install/installer.ts';
 
@@ -36,6 +37,8 @@ export type HostRow = HostCapabilities & {
   installer(): Promise<HostInstaller>;
   /** For one with hooks, `host.ts` of its folder: the build makes a file of it that only its own hooks load. */
   asked?(): Promise<AskedHost>;
+  /** Absent: `run --with` cannot drive it. */
+  driver?(): Promise<HostDriver>;
 };
 
 /** Of the pinned versions; the conformance suite holds the adapters to it. */
@@ -59,6 +62,7 @@ export const hosts: readonly HostRow[] = [
     process: { commands: ['claude'], packages: ['@anthropic-ai/claude-code'], variables: ['CLAUDECODE'] },
     asked: async () => (await import('./claude-code/host.ts')).claudeCode,
     installer: async () => (await import('./claude-code/install.ts')).claudeCodeInstaller,
+    driver: async () => (await import('./claude-code/drive.ts')).claudeCodeDriver,
   },
   {
     name: 'opencode',
