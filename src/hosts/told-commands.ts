@@ -14,33 +14,33 @@ export type CommandName = keyof typeof commands;
 export const commandNames = Object.keys(commands) as readonly CommandName[];
 const nothingYet = 'untildone has seen nothing of this session yet.';
 
-type Followed = ReturnType<Told<object>['follow']>;
-type Place = Readonly<{ store: ReturnType<Told<object>['store']>; now: number }>;
+type Command = Readonly<{ id: string; name: CommandName; words: string; now: number }>;
 
-/** To be called in the session's queue. @param words what the human wrote behind the name */
-export async function answerCommand(
-  { record, tell, memory }: Pick<Followed, 'record' | 'tell'> & { memory: { stored: string } },
-  { store, now }: Place,
-  name: CommandName,
-  words: string,
-): Promise<string> {
-  const session = await record();
-  const decision = (await store.decisions(memory.stored, 1))[0]?.decision;
-  switch (name) {
-    case 'untildone-status':
-      return session === null ? nothingYet : describeStanding(session, decision, now);
-    case 'untildone-why':
-      return decision === undefined ? nothingYet : describeDecision(decision);
-    case 'untildone-pause':
-      await tell({ type: 'human-paused', reason: oneLine(words, 300) || null });
-      return 'Paused: untildone tells the agent nothing in this session until /untildone-resume.';
-    case 'untildone-resume': {
-      if (!session?.latch && !session?.pause)
-        return 'This session is neither paused nor stopped; nothing was changed.';
-      const resumed = await tell({ type: 'human-resumed' });
-      return `Resumed. ${resumed.decision?.sentence ?? ''}`.trim();
+/** @param command of the session `id`; `words`: what the human wrote behind the name */
+export async function answerCommand<Own extends object>(told: Told<Own>, command: Command): Promise<string> {
+  const { id, name, words, now } = command;
+  const { memory, after, record, tell } = told.follow(id);
+  if (name === 'untildone-resume') memory.holds.clear();
+  const answer = await after(async () => {
+    const session = await record();
+    const decision = (await told.store().decisions(memory.stored, 1))[0]?.decision;
+    switch (name) {
+      case 'untildone-status':
+        return session === null ? nothingYet : describeStanding(session, decision, now);
+      case 'untildone-why':
+        return decision === undefined ? nothingYet : describeDecision(decision);
+      case 'untildone-pause':
+        await tell({ type: 'human-paused', reason: oneLine(words, 300) || null });
+        return 'Paused: untildone tells the agent nothing in this session until /untildone-resume.';
+      case 'untildone-resume': {
+        if (!session?.latch && !session?.pause)
+          return 'This session is neither paused nor stopped; nothing was changed.';
+        const resumed = await tell({ type: 'human-resumed' });
+        return `Resumed. ${resumed.decision?.sentence ?? ''}`.trim();
+      }
     }
-  }
+  });
+  return answer ?? 'untildone could not do that; its log says why.';
 }
 
 function describeStanding(session: State, last: Decision | undefined, now: number): string {

@@ -5,9 +5,9 @@ import { allowedProposal } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { type State, spokeAt } from '../core/state.ts';
+import { type State, spokeAt, unknownHost } from '../core/state.ts';
 import { mayHaveMoved } from '../core/work.ts';
-import { takeWaitingPlans } from '../engine/hand-over.ts';
+import { takeWaitingPlans, waitingPlans } from '../engine/hand-over.ts';
 import type { Clock, Identifiers } from '../engine/host.ts';
 import { type Environment, frozenPolicy } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
@@ -35,6 +35,7 @@ export function createPluginMemory() {
 type PluginMemory = ReturnType<typeof createPluginMemory>;
 
 export type ToldPlugin<Own extends PluginMemory> = Readonly<{
+  name: string;
   told: Told<Own>;
   clock: Clock;
   environment: Environment;
@@ -48,7 +49,6 @@ export type ToldPlugin<Own extends PluginMemory> = Readonly<{
 type Needed<Own extends PluginMemory> = Omit<ToldPlugin<Own>, 'told' | 'configuration'> &
   Readonly<{
     openStore: PluginOptions['openStore'] | undefined;
-    name: string;
     instance: string;
     identifiers: Identifiers;
     own: () => Own;
@@ -57,8 +57,8 @@ type Needed<Own extends PluginMemory> = Omit<ToldPlugin<Own>, 'told' | 'configur
 
 /** Null: switched off for every agent, and the host is left exactly as it is (C2). */
 export function createToldPlugin<Own extends PluginMemory>(needed: Needed<Own>): ToldPlugin<Own> | null {
-  const { adapter, openStore, name, instance, identifiers, own, ...place } = needed;
-  const { environment, directory, clock, voice } = place;
+  const { adapter, openStore, instance, identifiers, own, ...place } = needed;
+  const { name, environment, directory, clock, voice } = place;
   const configuration = createConfiguration({
     ...{ environment, directory },
     get store() {
@@ -131,12 +131,18 @@ export function createVoice(
 const fingerprintMs = 5000;
 
 export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, id: string) {
-  const { told, clock, configuration, voice, directory, environment } = plugin;
+  const { name, told, clock, configuration, voice, directory, environment } = plugin;
   const followed = told.follow(id);
   const { memory, record, after, tell, takeList } = followed;
 
   function humanSpoke(said: Readonly<{ id?: string; text: string | null }>) {
     memory.holds.clear();
+    const place = { ...unknownHost, host: name, directory, kind: 'main' } as const;
+    // Looked for first: the message takes it.
+    const waiting = told.ready
+      .then((isOpen) => (isOpen ? waitingPlans(told.store(), place) : []))
+      // Safe: the message itself tells of a store that is closed or broken.
+      .catch(() => []);
     const recorded = async () => {
       await configuration.renew();
       const problem = configuration.problem();
@@ -147,7 +153,16 @@ export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, 
       const session = isFirst ? await record() : null;
       if (session !== null) await seeWorkspace(session);
     };
-    return after(recorded, happened);
+    after(recorded, happened);
+    return {
+      /** What the model has to know besides; the host waits only where there is something. */
+      async handed() {
+        if ((await waiting).length > 0) await memory.queue;
+        const { handed } = memory;
+        memory.handed = null;
+        return handed;
+      },
+    };
   }
 
   /** What was moved here, behind the message whose turn takes it up (V7). */

@@ -111,7 +111,8 @@ export function createWaitingPlugin(
   const clock = createSimulatedClock();
   const policy = { settings: defaultSettings, goalChecks: [] };
   const place = {
-    ...{ calls: calls as HostCalls, clock, directory: '/', environment: {}, headless: false },
+    ...{ name: 'opencode', calls: calls as HostCalls, clock, directory: '/', environment: {} },
+    headless: false,
     voice: createVoice('opencode', { clock, environment: {} }, async () => {}),
     configuration: { current: () => policy, problem: () => null, pending: () => null, renew: async () => {} },
   };

@@ -3,9 +3,8 @@
 // has a message newer than the step that ended. So where the agent would be sent on, an empty one is placed while the host
 // waits for us: the continuation fills it if the step was the last; if tool calls follow, nobody ever sees it.
 import { endsInQuestion } from '../../core/safe-text.ts';
-import { isOnItsWay, type Session, unknownHost } from '../../core/state.ts';
+import { isOnItsWay, type Session } from '../../core/state.ts';
 import { canWrite } from '../../core/work.ts';
-import { waitingPlans } from '../../engine/hand-over.ts';
 import { type Happening, type ToldAdapter, waitEnded } from '../told.ts';
 import { changesTheHost, followPlugin } from '../told-plugin.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
@@ -343,23 +342,12 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     hear(name: string, fields: Fields) {
       if (Object.hasOwn(heard, name)) heard[name]?.(fields);
     },
-    /** `join` is given what the model has to know besides; the host waits only where there is something. */
-    hearHuman(message: HostMessage, join: (text: string) => void = () => {}) {
+    /** `join` is given what the model has to know besides. */
+    async hearHuman(message: HostMessage, join: (text: string) => void = () => {}) {
       if (message.text === null) return;
       Object.assign(memory, { leaving: false, toolError: null, asked: message });
-      const place = { ...unknownHost, host: 'opencode', directory, kind: 'main' } as const;
-      // Looked for first: the message takes it.
-      const waiting = told.ready
-        .then((isOpen) => (isOpen ? waitingPlans(told.store(), place) : []))
-        // Safe: the message itself tells of a store that is closed or broken.
-        .catch(() => []);
-      humanSpoke(message);
-      return waiting.then(async ({ length }) => {
-        if (length > 0) await memory.queue;
-        const { handed } = memory;
-        memory.handed = null;
-        if (handed !== null) join(handed);
-      });
+      const handed = await humanSpoke(message).handed();
+      if (handed !== null) join(handed);
     },
     /** Fills in the continuation: the host has read its messages before. */
     async beforeStep(messages: readonly Fields[]) {

@@ -173,17 +173,13 @@ function definePluginTool(plugin: Plugin, tool: TodoTool): ToolDefinitionLike {
 /** While it works a message would be answered: then a toast. */
 async function showAnswer(plugin: Plugin, id: string, name: CommandName, words: string) {
   const { told, calls, clock, headless, voice } = plugin;
-  const followed = told.follow(id);
-  const { memory, after, record } = followed;
-  if (name === 'untildone-resume') memory.holds.clear();
-  await after(async () => {
-    const text = await answerCommand(followed, { store: told.store(), now: clock.now() }, name, words);
-    const session = headless || memory.busy ? null : await record();
-    if (session !== null) {
-      const part = { text, ignored: true, metadata: { untildone: { notice: true } } };
-      const place = placeOf(told.identifiers.next(), clock.now());
-      if ((await calls.show(id, messageOf(place, session, part))) === null) return;
-    }
-    await voice.show({ level: 'info', title: `/${name}`, message: text });
-  });
+  const text = await answerCommand(told, { id, name, words, now: clock.now() });
+  const { memory, record } = told.follow(id);
+  const session = headless || memory.busy ? null : await record();
+  if (session !== null) {
+    const part = { text, ignored: true, metadata: { untildone: { notice: true } } };
+    const place = placeOf(told.identifiers.next(), clock.now());
+    if ((await calls.show(id, messageOf(place, session, part))) === null) return;
+  }
+  await voice.show({ level: 'info', title: `/${name}`, message: text });
 }
