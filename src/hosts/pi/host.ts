@@ -19,7 +19,7 @@ import {
   createVoice,
   followPlugin,
 } from '../told-plugin.ts';
-import { recordOf } from '../untrusted.ts';
+import { recordOf, withinTime } from '../untrusted.ts';
 import type { ContextLike, ExtensionLike, PiLike } from './translate.ts';
 import {
   describeTools,
@@ -54,6 +54,10 @@ type Place = Readonly<{
   parentId: string | null;
 }>;
 
+/** Microseconds, unless another extension takes its time. */
+const takenMs = 2000;
+/** A human who wants to leave waits no longer. */
+const interruptMs = 1000;
 /** Lingers longer than from the last look at the record to the call (P19). */
 const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
 /** Whose commands a process was started by: `PID:SESSION`. A pi that an agent of pi starts is its subagent. */
@@ -169,7 +173,14 @@ function listen(plugin: Plugin, id: string, { context: { ui }, toast }: Place): 
     if (session?.latch || (!session?.parked && !session?.timer)) memory.holds.clear();
     else await tell({ type: 'human-aborted', how: 'stopped while idle' });
   }
-  if (!headless)
+  /** Headless pi hears no key and dies of Ctrl-C: the record comes first. */
+  async function interrupted() {
+    aborted('interrupted');
+    await withinTime(clock, interruptMs, () => memory.queue);
+    process.kill(process.pid, 'SIGINT');
+  }
+  if (headless) process.once('SIGINT', interrupted);
+  else
     ui.onTerminalInput((data) => {
       if (isEscape(data) && !memory.busy) after(stopWhileIdle, stopped);
       return undefined;
@@ -284,12 +295,12 @@ function listen(plugin: Plugin, id: string, { context: { ui }, toast }: Place): 
       memory.questions -= 1;
       later(waitEnded({ kind: 'question', requestId, rejected: false }));
     },
-    session_shutdown: () => told.end(),
+    session_shutdown() {
+      process.off('SIGINT', interrupted);
+      return told.end();
+    },
   };
 }
-
-/** Microseconds, unless another extension takes its time. */
-const takenMs = 2000;
 
 function createAdapter(
   plugin: Plugin,

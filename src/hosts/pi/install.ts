@@ -100,14 +100,20 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
   };
 }
 
-/** pi does not start where an extension fails: without the program it runs without us, and says so. */
+/** pi neither starts where an extension fails nor without one that hangs: then it runs without us, and says so. */
 const exported = (moved: string) => `export default async function (pi) {
   if (!isWatched(process.cwd())) return;
+  let timer;
+  const late = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('it did not load within 10 s')), 10_000);
+  });
   try {
-${moved}    const { default: extension } = await import(program);
-    await extension(pi);
+${moved}    const { default: extension } = await Promise.race([import(program), late]);
+    await Promise.race([extension(pi), late]);
   } catch (error) {
     console.error('untildone was not loaded, so the agent is left alone:', error.message);
+  } finally {
+    clearTimeout(timer);
   }
 }
 `;
