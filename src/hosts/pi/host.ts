@@ -4,143 +4,89 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { oneLine } from '../../core/safe-text.ts';
 import { canWrite } from '../../core/work.ts';
-import type { Clock } from '../../engine/host.ts';
 import { checkPatienceMs } from '../../engine/runtime.ts';
 import { createIdentifiers, systemClock } from '../../engine/system.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import { compactionFailed, openPlanText } from '../shared.ts';
 import { type Memory, type Notice, type ToldAdapter, waitEnded, waitStarted } from '../told.ts';
 import { answerCommand, commandNames, commands } from '../told-commands.ts';
-import type { PluginOptions, ToldPlugin } from '../told-plugin.ts';
-import {
-  changesTheHost,
-  createPluginMemory,
-  createToldPlugin,
-  createVoice,
-  followPlugin,
-} from '../told-plugin.ts';
+import * as shared from '../told-plugin.ts';
 import { recordOf, withinTime } from '../untrusted.ts';
 import type { ContextLike, ExtensionLike, PiLike } from './translate.ts';
-import {
-  describeTools,
-  isEscape,
-  readCall,
-  readEntry,
-  readInput,
-  readMessage,
-  readTurn,
-  withPlan,
-} from './translate.ts';
+import * as read from './translate.ts';
 
 function createMemory() {
   return {
-    ...createPluginMemory(),
-    turn: null as ReturnType<typeof readTurn> | null,
+    ...shared.createPluginMemory(),
+    turn: null as ReturnType<typeof read.readTurn> | null,
     isStopTold: false,
     /** Until the model begins to answer it. */
     sent: null as { epoch: number; text: string; isShown: boolean } | null,
     /** What the model is reminded of after a compaction. */
     reminder: null as string | null,
-    questions: 0,
   };
 }
 type OwnMemory = ReturnType<typeof createMemory>;
-type Plugin = ToldPlugin<OwnMemory>;
+type Plugin = shared.ToldPlugin<OwnMemory>;
 type Hear = (event: unknown, context: ContextLike) => unknown;
-type Place = Readonly<{
-  pi: PiLike;
-  context: ContextLike;
-  toast: ReturnType<typeof createToast>;
-  parentId: string | null;
-}>;
+type Place = Readonly<{ pi: PiLike; context: ContextLike; id: string; parentId: string | null }>;
 
-/** Microseconds, unless another extension takes its time. */
-const takenMs = 2000;
-/** A human who wants to leave waits no longer. */
-const interruptMs = 1000;
+/** It takes microseconds; a human who leaves, and a host that waits, wait no longer. */
+const patienceMs = 1000;
 /** Lingers longer than from the last look at the record to the call (P19). */
 const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
-/** Whose commands a process was started by: `PID:SESSION`. A pi that an agent of pi starts is its subagent. */
+/** For processes that the agent starts: `PID:SESSION`. A pi among them is its subagent. */
 const parentVariable = 'UNTILDONE_PI';
-const eventNames = [
-  ...['input', 'user_bash', 'before_agent_start', 'context', 'turn_start', 'turn_end', 'message_start'],
-  ...['tool_execution_start', 'tool_execution_end', 'session_before_compact', 'session_compact'],
-  ...['session_compact_failed', 'session_tree', 'ui_prompt_start', 'ui_prompt_end', 'agent_settled'],
-];
 
-/** What pi loads: one session at a time, from its start to its shutdown. */
-export function createPiExtension(options: PluginOptions = {}): ExtensionLike {
-  return (pi) => {
-    let handlers: Readonly<Record<string, Hear>> = {};
-    const on = (name: string, hear: Hear) => pi.on(name as never, hear);
-    on('session_start', async (_event, context) => {
-      handlers = (await open(pi, context, options)) ?? {};
-    });
-    for (const name of eventNames) on(name, (event, context) => handlers[name]?.(event, context));
-    on('session_shutdown', async (event, context) => {
-      const { session_shutdown: end } = handlers;
-      handlers = {};
-      await end?.(event, context);
-    });
-  };
-}
-
-function open(pi: PiLike, context: ContextLike, options: PluginOptions) {
+/** What pi loads, anew for each session. */
+export function createPiExtension(options: shared.PluginOptions = {}): ExtensionLike {
   const { environment = process.env, clock = systemClock, openStore } = options;
   const { identifiers = createIdentifiers(clock) } = options;
-  const headless = !context.hasUI;
-  const toast = createToast(context, clock);
-  const voice = createVoice('pi', { clock, environment }, headless ? null : toast.show);
-  const start = voice.quietly((): Record<string, Hear> => {
-    // Loaded twice, as an extension and with a package: the first one acts.
-    if (pi.getCommands().some(({ name }) => name === commandNames[0])) return {};
-    const id = context.sessionManager.getSessionId();
-    const [pid, parentId = null] = environment[parentVariable]?.split(':') ?? [];
-    const place = { pi, context, toast, parentId: pid === String(process.pid) ? null : parentId };
-    const plugin = createToldPlugin<OwnMemory>({
-      ...{ name: 'pi', own: createMemory, clock, identifiers, environment, directory: context.cwd },
-      // A new run does not take over what an earlier one left.
-      instance: headless ? `pi run ${identifiers.next()}` : `pi ${id}`,
-      ...{ openStore, voice, headless },
-      adapter: (own, memory) => createAdapter(own, memory, place),
-    });
-    if (plugin === null) return {};
-    (environment as Record<string, string>)[parentVariable] = `${process.pid}:${id}`;
-    offer(plugin, id, place);
-    const heard = Object.entries(listen(plugin, id, place));
-    return Object.fromEntries(heard.map(([name, hear]) => [name, voice.quietly(hear)]));
-  });
-  return start();
-}
 
-/** A countdown stands in the status line: as notices its seconds would fill the conversation. */
-function createToast({ ui }: ContextLike, clock: Clock) {
-  let ends = 0;
-  function hide() {
-    if (ends > 0) ui.setStatus('untildone', undefined);
-    ends = 0;
+  function start(pi: PiLike, context: ContextLike) {
+    const { hasUI, cwd: directory, ui } = context;
+    const voice = shared.createVoice('pi', { clock, environment }, hasUI ? toast : null);
+    async function toast({ title, message, level, durationMs }: Notice) {
+      const line = `${oneLine(title, 80)}: ${oneLine(message, 500)}`;
+      if (durationMs === undefined) return ui.notify(line, level);
+      // As notices the seconds of a countdown would fill the conversation.
+      ui.setStatus('untildone', line);
+      clock.wake(clock.now() + durationMs, () => ui.setStatus('untildone', undefined));
+    }
+    return voice.quietly(() => {
+      // Loaded twice, as an extension and with a package: the first one acts.
+      if (pi.getCommands().some(({ name }) => name === commandNames[0])) return;
+      const id = context.sessionManager.getSessionId();
+      const [pid, parent = null] = environment[parentVariable]?.split(':') ?? [];
+      const place = { pi, context, id, parentId: pid === String(process.pid) ? null : parent };
+      const plugin = shared.createToldPlugin<OwnMemory>({
+        ...{ name: 'pi', own: createMemory, clock, identifiers, environment, directory, openStore },
+        // A new run does not take over what an earlier one left.
+        instance: hasUI ? `pi ${id}` : `pi run ${identifiers.next()}`,
+        ...{ voice, headless: !hasUI },
+        adapter: (own, memory) => createAdapter(own, memory, place),
+      });
+      if (plugin === null) return;
+      (environment as Record<string, string>)[parentVariable] = `${process.pid}:${id}`;
+      offer(plugin, place);
+      for (const [name, hear] of Object.entries(listen(plugin, place)))
+        pi.on(name as never, voice.quietly(hear));
+    })();
   }
-  async function show({ title, message, level, durationMs }: Notice) {
-    const line = `${oneLine(title, 80)}: ${oneLine(message, 500)}`;
-    if (durationMs === undefined) return ui.notify(line, level);
-    ui.setStatus('untildone', line);
-    ends = clock.now() + durationMs;
-    clock.wake(ends, () => clock.now() >= ends && hide());
-  }
-  return { show, hide };
+
+  return (pi) => void pi.on('session_start' as never, (_event, context) => start(pi, context));
 }
 
 /** The todo tools for the model, and the commands for the human. */
-function offer(plugin: Plugin, id: string, { pi }: Place) {
-  const { told, clock, voice } = plugin;
-  for (const tool of changesTheHost(plugin) ? todoToolsFor('agent') : [])
+function offer(plugin: Plugin, { pi, id }: Place) {
+  for (const tool of shared.changesTheHost(plugin) ? todoToolsFor('agent') : [])
     pi.registerTool({
       ...{ name: tool.name, label: tool.name, description: tool.description },
       parameters: tool.inputSchema as never,
       // With the calls beside it in their order: work and then its todo (V4).
       executionMode: 'sequential',
       async execute(_callId, input) {
-        const { ok, text } = await followPlugin(plugin, id).callTool(tool, input);
+        const { ok, text } = await shared.followPlugin(plugin, id).callTool(tool, input);
         if (ok) return { content: [{ type: 'text', text }], details: undefined };
         // So pi marks a result as failed.
         throw new Error(text);
@@ -150,44 +96,42 @@ function offer(plugin: Plugin, id: string, { pi }: Place) {
     pi.registerCommand(name, {
       description: `${commands[name]} (no model is asked)`,
       async handler(words, { hasUI, ui }) {
-        const message = await answerCommand(told, { id, name, words, now: clock.now() });
+        const message = await answerCommand(plugin.told, { id, name, words, now: plugin.clock.now() });
         if (hasUI) ui.notify(message, 'info');
-        else await voice.show({ level: 'info', title: `/${name}`, message });
+        else await plugin.voice.show({ level: 'info', title: `/${name}`, message });
       },
     });
 }
 
-function listen(plugin: Plugin, id: string, { context: { ui }, toast }: Place): Record<string, Hear> {
+function listen(plugin: Plugin, { context: { ui }, id }: Place): Record<string, Hear> {
   const { told, clock, headless } = plugin;
-  const followed = followPlugin(plugin, id);
-  const { memory, record, after, later, tell, event, humanSpoke } = followed;
-  let spoken: ReturnType<typeof humanSpoke> | null = null;
+  const followed = shared.followPlugin(plugin, id);
+  const { memory, record, after, later, tell, event } = followed;
+  let spoken: ReturnType<typeof followed.humanSpoke> | null = null;
 
-  function aborted(how: string) {
-    later({ type: 'human-aborted', how }, undefined, stopped);
-  }
+  const humanSpoke = (text: string | null) => followed.humanSpoke({ id: told.identifiers.next(), text });
+  const aborted = (how: string) => void later({ type: 'human-aborted', how }, undefined, stopped);
 
-  /** Nobody hears of the key otherwise while nothing runs: someone stops a countdown. */
+  /** No event tells of the key while nothing runs: someone stops a countdown. */
   async function stopWhileIdle() {
     const session = await record();
     if (session?.latch || (!session?.parked && !session?.timer)) memory.holds.clear();
     else await tell({ type: 'human-aborted', how: 'stopped while idle' });
   }
-  /** Headless pi hears no key and dies of Ctrl-C: the record comes first. */
+  /** Headless pi dies of Ctrl-C: the record comes first. */
   async function interrupted() {
     aborted('interrupted');
-    await withinTime(clock, interruptMs, () => memory.queue);
+    await withinTime(clock, patienceMs, () => memory.queue);
     process.kill(process.pid, 'SIGINT');
   }
   if (headless) process.once('SIGINT', interrupted);
   else
     ui.onTerminalInput((data) => {
-      if (isEscape(data) && !memory.busy) after(stopWhileIdle, stopped);
+      if (read.isEscape(data) && !memory.busy) after(stopWhileIdle, stopped);
       return undefined;
     });
 
-  /** @returns what headless pi has to wait for */
-  function stop({ end, question }: NonNullable<OwnMemory['turn']>) {
+  async function stop({ end, question }: NonNullable<OwnMemory['turn']>) {
     Object.assign(memory, { busy: false, isStopTold: true });
     const { toolError } = memory;
     const prepared = after(async () => {
@@ -200,64 +144,57 @@ function listen(plugin: Plugin, id: string, { context: { ui }, toast }: Place): 
       await tell({ type: 'stop-attempted', ...facts });
       return null;
     });
+    const attempt = headless ? await prepared : null;
+    if (attempt === null) return;
     // Outside the queue: checks take their time.
-    const ask = async () => {
-      const attempt = await prepared;
-      if (attempt === null) return;
-      const { runtime } = told.opened();
-      followed.stopAnswered(await runtime.ask(attempt, clock.now() + checkPatienceMs));
-    };
-    return headless ? ask() : undefined;
+    const deadline = clock.now() + checkPatienceMs;
+    followed.stopAnswered(await told.opened().runtime.ask(attempt, deadline));
   }
 
   return {
     input(given) {
-      const text = readInput(given);
+      const text = read.readInput(given);
       if (text === null) return;
       memory.toolError = null;
-      spoken = humanSpoke({ id: told.identifiers.next(), text });
+      spoken = humanSpoke(text);
     },
     // A command of the human's own: it concerns no plan (E2).
-    user_bash: () => void humanSpoke({ id: told.identifiers.next(), text: null }),
+    user_bash: () => void humanSpoke(null),
     async before_agent_start() {
       const content = (await spoken?.handed()) ?? null;
-      spoken = null;
       return content === null ? undefined : { message: { customType: 'untildone', content, display: true } };
     },
     context(given) {
       const { messages } = recordOf(given);
-      if (memory.reminder === null || !Array.isArray(messages)) return undefined;
-      const changed = withPlan(messages, memory.reminder, clock.now());
-      return changed === null ? undefined : { messages: changed };
+      return memory.reminder === null ? undefined : read.withPlan(messages, memory.reminder, clock.now());
     },
-    turn_start() {
-      toast.hide();
-      Object.assign(memory, { busy: true, isStopTold: false });
-    },
+    turn_start: () => void Object.assign(memory, { busy: true, isStopTold: false }),
     message_start(given) {
-      const message = readMessage(recordOf(given)['message']);
+      const message = read.readMessage(recordOf(given)['message']);
       const { sent } = memory;
       if (message?.role === 'user' && message.text === sent?.text) sent.isShown = true;
       if (message?.role !== 'assistant') return;
-      // Only now has the model got it for certain (V5).
-      if (sent?.isShown) after(() => followed.observed(sent.epoch));
-      if (sent?.isShown) memory.sent = null;
+      if (sent?.isShown) {
+        // Only now has the model got it for certain (V5).
+        after(() => followed.observed(sent.epoch));
+        memory.sent = null;
+      }
       later({ type: 'activity-seen' });
     },
     tool_execution_start(given) {
-      const read = readCall(given);
-      if (read === null) return;
-      if (canWrite(read.call)) memory.mayHaveWritten = true;
-      later({ type: 'tool-started', ...read.call }, `call/${read.callId}/start`);
+      const seen = read.readCall(given);
+      if (seen === null) return;
+      if (canWrite(seen.call)) memory.mayHaveWritten = true;
+      later({ type: 'tool-started', ...seen.call }, `call/${seen.callId}/start`);
     },
     tool_execution_end(given) {
-      const read = readCall(given);
-      if (read === null) return;
-      memory.toolError = read.call.access === 'todo' ? null : read.error;
-      later({ type: 'tool-ended', ...read.call, error: read.error }, `call/${read.callId}/end`);
+      const seen = read.readCall(given);
+      if (seen === null) return;
+      memory.toolError = seen.call.access === 'todo' ? null : seen.error;
+      later({ type: 'tool-ended', ...seen.call, error: seen.error }, `call/${seen.callId}/end`);
     },
     async turn_end(given, context) {
-      const turn = readTurn(given, clock.now());
+      const turn = read.readTurn(given, clock.now());
       memory.turn = turn;
       later(turn.usage);
       if (turn.end === 'cancelled') aborted('interrupted');
@@ -265,7 +202,7 @@ function listen(plugin: Plugin, id: string, { context: { ui }, toast }: Place): 
       else if (turn.goesOn || turn.error !== null || context.hasPendingMessages()) return;
       await stop(turn);
       // It passes through every extension that hears input, and must be there before pi looks.
-      const until = Date.now() + takenMs;
+      const until = Date.now() + patienceMs;
       while (headless && memory.sent !== null && !context.hasPendingMessages() && Date.now() < until)
         await sleep(5);
     },
@@ -278,23 +215,14 @@ function listen(plugin: Plugin, id: string, { context: { ui }, toast }: Place): 
     },
     session_before_compact: () => void later(waitStarted({ kind: 'compaction' })),
     async session_compact() {
-      await after(async () => {
-        await tell(waitEnded({ kind: 'compaction', shrunk: true }));
-        memory.reminder = changesTheHost(plugin) ? openPlanText(await record()) : null;
-      });
+      await later(waitEnded({ kind: 'compaction', shrunk: true }));
+      memory.reminder = shared.changesTheHost(plugin) ? openPlanText(await record()) : null;
     },
     session_compact_failed: () => void later(compactionFailed),
     // Messages were taken back: nothing is sent into that.
     session_tree: () => aborted('undone'),
-    ui_prompt_start() {
-      memory.questions += 1;
-      later(waitStarted({ kind: 'question', requestId: `prompt-${memory.questions}` }));
-    },
-    ui_prompt_end() {
-      const requestId = `prompt-${memory.questions}`;
-      memory.questions -= 1;
-      later(waitEnded({ kind: 'question', requestId, rejected: false }));
-    },
+    ui_prompt_start: () => void later(waitStarted({ kind: 'question', requestId: 'prompt' })),
+    ui_prompt_end: () => void later(waitEnded({ kind: 'question', requestId: 'prompt', rejected: false })),
     session_shutdown() {
       process.off('SIGINT', interrupted);
       return told.end();
@@ -302,26 +230,16 @@ function listen(plugin: Plugin, id: string, { context: { ui }, toast }: Place): 
   };
 }
 
-function createAdapter(
-  plugin: Plugin,
-  memory: Memory<OwnMemory>,
-  { pi, context, parentId }: Place,
-): ToldAdapter {
+function createAdapter(plugin: Plugin, memory: Memory<OwnMemory>, place: Place): ToldAdapter {
   const { directory, headless, voice } = plugin;
-  const none = { pause: null, verify: null };
+  const { pi, context, parentId } = place;
   return {
     async describe() {
-      const { tools, canWrite } = describeTools(pi.getActiveTools());
-      const { model } = context;
-      const named = changesTheHost(plugin) ? tools : none;
+      const { tools, canWrite } = read.describeTools(pi.getActiveTools());
       const kind = parentId === null ? 'main' : 'subagent';
-      const agent = {
-        name: null,
-        canWrite,
-        model: model ? `${model.provider}/${model.id}` : null,
-        variant: null,
-      };
-      return [{ kind, parentId, directory, headless, immediate: headless, tools: named }, agent];
+      const model = context.model ? `${context.model.provider}/${context.model.id}` : null;
+      const agent = { name: null, canWrite, model, variant: null };
+      return [{ kind, parentId, directory, headless, immediate: headless, tools }, agent];
     },
     // The plan is ours alone.
     todos: async () => null,
@@ -332,11 +250,7 @@ function createAdapter(
     },
     async find({ text, session }) {
       const since = session.injection?.at ?? session.updatedAt;
-      const entries = context.sessionManager.getBranch().map(readEntry);
-      const ours = entries.findLastIndex(
-        (one) => one.role === 'user' && one.text === text && one.at >= since,
-      );
-      if (ours >= 0 && entries.slice(ours).some(({ role }) => role === 'assistant')) return 'present';
+      if (read.isAnswered(context.sessionManager.getBranch(), text, since)) return 'present';
       // Queued texts stand nowhere; where nothing runs, no model will get it.
       return context.isIdle() && !context.hasPendingMessages() ? 'absent' : 'unknown';
     },

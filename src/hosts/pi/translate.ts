@@ -20,28 +20,21 @@ export interface ContextLike {
   };
 }
 
-export interface ToolLike {
-  name: string;
-  label: string;
-  description: string;
+type TextLike = { type: 'text'; text: string };
+type Command = (words: string, context: ContextLike) => Promise<void>;
+
+export interface ToolLike extends Record<'name' | 'label' | 'description', string> {
   /** pi takes JSON Schema beside schemas of its own library. */
   parameters: never;
   executionMode: 'sequential';
-  execute(
-    callId: string,
-    input: unknown,
-  ): Promise<{ content: { type: 'text'; text: string }[]; details: undefined }>;
-}
-interface CommandLike {
-  description: string;
-  handler(words: string, context: ContextLike): Promise<void>;
+  execute(callId: string, input: unknown): Promise<{ content: TextLike[]; details: undefined }>;
 }
 
 /** As much of pi's API for extensions as is used. */
 export interface PiLike {
   on(event: never, handler: (event: unknown, context: ContextLike) => unknown): unknown;
   registerTool(tool: ToolLike): void;
-  registerCommand(name: string, command: CommandLike): void;
+  registerCommand(name: string, command: { description: string; handler: Command }): void;
   getCommands(): readonly { name: string }[];
   getActiveTools(): readonly string[];
   sendUserMessage(text: string, options: { deliverAs: 'followUp' }): void;
@@ -89,10 +82,13 @@ export function readMessage(value: unknown) {
   return { role, text: textOf(content) ?? textsIn(content) } as const;
 }
 
-/** `at`: when it was written down. */
-export function readEntry(entry: unknown) {
-  const { message, timestamp } = recordOf(entry);
-  return { role: null, text: '', ...readMessage(message), at: Date.parse(textOf(timestamp) ?? '') };
+/** Did the model answer this text, written down since then? @param entries of the session, oldest first */
+export function isAnswered(entries: readonly unknown[], text: string, since: number): boolean {
+  const known = entries.map(recordOf).map(({ message, timestamp }) => {
+    return { ...readMessage(message), at: Date.parse(textOf(timestamp) ?? '') };
+  });
+  const ours = known.findLastIndex((one) => one.role === 'user' && one.text === text && one.at >= since);
+  return ours >= 0 && known.slice(ours).some(({ role }) => role === 'assistant');
 }
 
 function textsIn(content: unknown): string {
@@ -132,11 +128,11 @@ function usageOf(usage: unknown) {
 }
 
 /** The plan behind the last summary: the same place at each request, so that the model's cache holds (P23). */
-export function withPlan(messages: readonly unknown[], plan: string, at: number): unknown[] | null {
+export function withPlan(given: unknown, content: string, timestamp: number) {
+  const messages = listOf(given);
   const summary = messages.findLastIndex((one) => recordOf(one)['role'] === 'compactionSummary');
-  if (summary < 0) return null;
-  const note = { role: 'custom', customType: 'untildone', content: plan, display: false, timestamp: at };
-  return messages.toSpliced(summary + 1, 0, note);
+  const note = { role: 'custom', customType: 'untildone', content, display: false, timestamp };
+  return summary < 0 ? undefined : { messages: messages.toSpliced(summary + 1, 0, note) };
 }
 
 /** Escape alone, as terminals send it. */
