@@ -7,7 +7,7 @@ import { canWrite } from '../../core/work.ts';
 import { checkPatienceMs } from '../../engine/runtime.ts';
 import { createIdentifiers, systemClock } from '../../engine/system.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
-import { compactionFailed, openPlanText } from '../shared.ts';
+import { openPlanText } from '../shared.ts';
 import { type Memory, type Notice, type ToldAdapter, waitEnded, waitStarted } from '../told.ts';
 import { answerCommand, commandNames, commands } from '../told-commands.ts';
 import * as shared from '../told-plugin.ts';
@@ -218,7 +218,7 @@ function listen(plugin: Plugin, { context: { ui }, id }: Place): Record<string, 
       await later(waitEnded({ kind: 'compaction', shrunk: true }));
       memory.reminder = shared.changesTheHost(plugin) ? openPlanText(await record()) : null;
     },
-    session_compact_failed: () => void later(compactionFailed),
+    session_compact_failed: () => void after(() => followed.closeCompaction()),
     // Messages were taken back: nothing is sent into that.
     session_tree: () => aborted('undone'),
     ui_prompt_start: () => void later(waitStarted({ kind: 'question', requestId: 'prompt' })),
