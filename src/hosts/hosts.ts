@@ -84,6 +84,29 @@ export const hosts: readonly HostRow[] = [
     process: { commands: ['opencode'], packages: ['opencode-ai'], variables: ['OPENCODE'] },
     installer: async () => (await import('./opencode/install.ts')).opencodeInstaller,
   },
+  {
+    name: 'pi',
+    title: 'pi',
+    mode: 'told',
+    // It has none of its own; one that an extension starts runs inside its tool call.
+    seesBackground: [],
+    seesAborts: 'at once',
+    seesQuestions: true,
+    repeatsStops: false,
+    blockCap: null,
+    // The plan is ours alone.
+    canVetoCompletion: true,
+    hasTodoTools: false,
+    canHideText: false,
+    recognisesOurMessages: 'by what was sent',
+    delivery: 'exactly once',
+    process: {
+      commands: ['pi'],
+      packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'],
+      variables: ['PI_CODING_AGENT'],
+    },
+    installer: async () => (await import('./pi/install.ts')).piInstaller,
+  },
 ];
 
 export const hostOf = (name: string) => hosts.find((host) => host.name === name);

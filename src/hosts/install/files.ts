@@ -93,8 +93,8 @@ export function writeOwn(path: string, text: string): void {
   replaceFile(path, text, { like: null, mode: 0o600 });
 }
 
-/** The hook, the MCP server with its commands, the plugin. */
-export type ProgramName = 'hook.js' | 'host-commands.js' | 'server.js';
+/** The hook, the MCP server with its commands, the plugins. */
+export type ProgramName = 'hook.js' | 'host-commands.js' | 'server.js' | 'pi-extension.js';
 
 export function packageFolder(...names: readonly string[]): string {
   let folder = import.meta.dirname;
