@@ -18,10 +18,6 @@ const strangers = [
     process: { commands: ['gemini'], packages: ['@google/gemini-cli'], variables: ['GEMINI_CLI'] },
   },
   {
-    title: 'Qwen Code',
-    process: { commands: ['qwen'], packages: ['@qwen-code/qwen-code'], variables: ['QWEN_CODE'] },
-  },
-  {
     title: 'Copilot',
     process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
   },

@@ -61,6 +61,26 @@ export const hosts: readonly HostRow[] = [
     installer: async () => (await import('./claude-code/install.ts')).claudeCodeInstaller,
   },
   {
+    name: 'qwen-code',
+    title: 'Qwen Code',
+    mode: 'asked',
+    // Its stop names agents; shell jobs are kept elsewhere.
+    seesBackground: ['subagents'],
+    // A tool that was broken off tells of it; an answer that was does not.
+    seesAborts: 'with what the host does next',
+    seesQuestions: false,
+    repeatsStops: false,
+    blockCap: 7,
+    canVetoCompletion: true,
+    hasTodoTools: true,
+    canHideText: false,
+    recognisesOurMessages: 'by metadata',
+    delivery: 'at most once',
+    process: { commands: ['qwen'], packages: ['@qwen-code/qwen-code'], variables: ['QWEN_CODE'] },
+    asked: async () => (await import('./qwen-code/host.ts')).qwenCode,
+    installer: async () => (await import('./qwen-code/install.ts')).qwenCodeInstaller,
+  },
+  {
     name: 'opencode',
     title: 'OpenCode',
     mode: 'told',
