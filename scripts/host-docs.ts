@@ -1,6 +1,7 @@
-// Writes docs/hosts/README.md from what the adapters declare, so that the page cannot say anything else.
+// Writes docs/hosts/README.md from what the adapters declare and from what the suite of the real hosts saw last
+// (docs/hosts/results.json), so that the page cannot say anything else.
 // Usage: npm run docs:hosts
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type HostCapabilities, hosts } from '../src/hosts/hosts.ts';
 
@@ -42,23 +43,56 @@ const rows: readonly (readonly [string, (host: HostCapabilities) => string])[] =
   ['a continuation after a crash', ({ delivery }) => delivery],
 ];
 
-export function hostDocs(): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const table = [
-    line(['', ...hosts.map(({ name, title }) => `[${title}](${name}.md)`)]),
-    line(['---', ...hosts.map(() => '---')]).replaceAll(' ', ''),
-    ...rows.map(([title, say]) => line([title, ...hosts.map(say)])),
+interface Recorded {
+  readonly version: string;
+  readonly date: string;
+  /** By the name of the story. */
+  readonly stories: Readonly<Record<string, string>>;
+}
+
+const results = JSON.parse(
+  readFileSync(new URL('../docs/hosts/results.json', import.meta.url), 'utf8'),
+) as Readonly<Record<string, Recorded>>;
+
+/** What was seen in the real programs: one row per story. */
+function resultRows(): readonly (readonly string[])[] {
+  const names = [...new Set(Object.values(results).flatMap(({ stories }) => Object.keys(stories)))];
+  const seen = (say: (recorded: Recorded) => string | undefined) =>
+    hosts.map(({ name }) => (results[name] && say(results[name])) ?? 'not run yet');
+  return [
+    ['version', ...seen(({ version }) => version)],
+    ['last run', ...seen(({ date }) => date)],
+    ...names.map((story) => [story, ...seen(({ stories }) => stories[story])]),
   ];
+}
+
+function table(body: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const head = ['', ...hosts.map(({ name, title }) => `[${title}](${name}.md)`)];
+  const rule = line(head.map(() => '---')).replaceAll(' ', '');
+  return [line(head), rule, ...body.map(line)].join('\n');
+}
+
+export function hostDocs(): string {
   return `# Hosts
 
 A host is a program that runs agents. \`untildone init NAME\` does all that one needs, \`untildone doctor\` says whether it
 works, and \`untildone init NAME --uninstall\` leaves every file as it was. An adapter translates and never decides: the same
 [rules](../reference/rules.md) answer every host. What a host can show us and do for us differs:
 
-${table.join('\n')}
+${table(rows.map(([title, say]) => [title, ...hosts.map(say)]))}
 
 The adapters declare this, and one suite (\`test/conformance\`) checks it: it runs the same promises over every adapter
-and over two scripted hosts. For programs with an event bus of their own there is the [idle enforcer](../enforcer.md).
+and over two scripted hosts.
+
+## What was seen in the real programs
+
+The same stories are told in each host's own program, headless, with a scripted model as its only neighbour (\`npm run
+test:hosts\`). The ids are those of the tests. What stands here instead of "kept" is what the host itself allows.
+
+${table(resultRows())}
+
+For programs with an event bus of their own there is the [idle enforcer](../enforcer.md).
 
 This page is written by \`npm run docs:hosts\`.
 `;

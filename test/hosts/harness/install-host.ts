@@ -1,7 +1,7 @@
 // Installs what a folder of the host tests pins, a host or the registry, from its own lock file. What cannot be
 // installed fails the run: nothing is skipped.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,6 +12,12 @@ interface Manifest {
 
 function hostFolder(host: string): string {
   return fileURLToPath(new URL(`../${host}/`, import.meta.url));
+}
+
+/** A program of a host: of the pinned package, or of the newest one that `--latest` has just installed. */
+export function hostProgram(host: string, program: string): string {
+  const folder = process.env['UNTILDONE_LATEST_HOST'] ?? hostFolder(host);
+  return join(folder, 'node_modules', '.bin', program);
 }
 
 function readManifest(folder: string): Manifest {
@@ -25,6 +31,26 @@ export function installHost(host: string): void {
 /** The registry out of which tests install our own package. */
 export function installRegistry(): void {
   installPinned(hostFolder('registry'));
+}
+
+/** Of the package that the folder names first. */
+export function pinnedVersion(host: string): string {
+  return Object.values(readManifest(hostFolder(host)).dependencies ?? {})[0] ?? '';
+}
+
+/** The newest published packages of a host, with the pinned ones' leave to run scripts. */
+export function installLatest(
+  host: string,
+  folder: string,
+): { readonly folder: string; readonly version: string } {
+  const manifest = readManifest(hostFolder(host));
+  const names = Object.keys(manifest.dependencies ?? {});
+  const dependencies = Object.fromEntries(names.map((name) => [name, 'latest']));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, dependencies }));
+  execFileSync('npm', ['install', '--no-fund', '--no-audit'], { cwd: folder, stdio: 'inherit' });
+  const { version = 'unknown' } = readManifest(join(folder, 'node_modules', names[0] ?? ''));
+  return { folder, version };
 }
 
 function installPinned(folder: string): void {
