@@ -1,12 +1,13 @@
 // The real Claude Code as a process: headless, with a dummy key and the scripted model as its only neighbour. What it
 // prints is kept line by line; with it dies everything that it started.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+
 import type { ScriptedModel } from '../../../src/scripted-model/index.ts';
+import { hostProgram } from '../harness/install-host.ts';
 import type { Project } from '../harness/project.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const program = fileURLToPath(new URL('node_modules/.bin/claude', import.meta.url));
+const program = hostProgram('claude-code', 'claude');
 
 /** Less than a test may take, so that a host that hangs is ended by whoever started it. */
 const longestRunMs = 100_000;

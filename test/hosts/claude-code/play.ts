@@ -118,7 +118,7 @@ export async function look(
   };
 }
 
-function messagesIn(lines: readonly ClaudeLine[]): readonly string[] {
+export function messagesIn(lines: readonly ClaudeLine[]): readonly string[] {
   return lines.flatMap(({ subtype, content }) =>
     subtype === 'informational' && typeof content === 'string' && content.includes('untildone')
       ? [content]

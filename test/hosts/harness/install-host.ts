@@ -14,6 +14,12 @@ function hostFolder(host: string): string {
   return fileURLToPath(new URL(`../${host}/`, import.meta.url));
 }
 
+/** A program of a host: of the pinned package, or of the newest one that `--latest` has just installed. */
+export function hostProgram(host: string, program: string): string {
+  const folder = process.env['UNTILDONE_LATEST_HOST'] ?? hostFolder(host);
+  return join(folder, 'node_modules', '.bin', program);
+}
+
 function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 }

@@ -1,8 +1,8 @@
 // `opencode run`: one prompt, headless, from its start to its end. It leaves at the first idle.
 import { spawn } from 'node:child_process';
 import type { LoggedRequest, ScriptedModel } from '../../../src/scripted-model/index.ts';
+import { endWithTest } from '../harness/end-with-test.ts';
 import type { Project } from '../harness/project.ts';
-import { endWithTest } from './end-with-test.ts';
 import { hostEnvironment, program } from './opencode.ts';
 
 export interface Run {

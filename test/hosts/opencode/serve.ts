@@ -1,9 +1,9 @@
 // `opencode serve` as a process: several folders and sessions share it, as they do on a person's machine. It is spoken
 // to over HTTP, and every event that it publishes is kept with the time at which it was received.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { endWithTest } from '../harness/end-with-test.ts';
 import type { Project } from '../harness/project.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { endWithTest } from './end-with-test.ts';
 import { findFreePort, hostEnvironment, program } from './opencode.ts';
 
 export interface HostEvent {

@@ -1,0 +1,21 @@
+// Claude Code as the suite of all hosts starts it.
+import { runCommand } from '../../../src/scripted-model/index.ts';
+import { jsonLines, type RealHost } from '../harness/real-host.ts';
+import { type ClaudeLine, claudeEnvironment } from './claude.ts';
+import { messagesIn } from './play.ts';
+import { shortenStop } from './settings.ts';
+
+export const claudeCode: RealHost = {
+  name: 'claude-code',
+  program: 'claude',
+  turn: ({ text, conversation, isFirst }) => ({
+    words: [
+      ...['-p', text, '--output-format', 'stream-json', '--verbose', '--allowedTools', 'Bash,Write,Edit'],
+      ...[isFirst ? '--session-id' : '--resume', conversation],
+    ],
+  }),
+  environment: ({ project, model }) => claudeEnvironment(project, model),
+  messages: (turn) => messagesIn(jsonLines<ClaudeLine>(turn)),
+  background: (command) => runCommand(command, { run_in_background: true }),
+  shortenStop: (project, seconds) => shortenStop(project, seconds, true),
+};

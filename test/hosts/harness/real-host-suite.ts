@@ -1,0 +1,28 @@
+// What every real host keeps, as one suite: the same stories, told by the scripted model, in each host's own program. What
+// a host cannot show is read from its capabilities, and then it is held to the other promise; nothing is left out.
+import { describe, it } from 'vitest';
+import type { RealHost } from './real-host.ts';
+import { openBench } from './real-host-stage.ts';
+import { endingStories } from './stories/ending-stories.ts';
+import { honestyStories } from './stories/honesty-stories.ts';
+
+const stories = [...endingStories, ...honestyStories];
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** How the promise was kept: for the table in docs/hosts. */
+    kept?: string;
+  }
+}
+
+export function describeRealHost(host: RealHost): void {
+  const bench = openBench(host);
+  const isSample = process.env['UNTILDONE_HOST_SAMPLE'] === '1';
+  describe(`${bench.row.title}, the real program`, () => {
+    for (const { id, name, tell } of stories.filter((story) => story.isSample || !isSample)) {
+      it(`${id}: ${name}`, async ({ task }) => {
+        task.meta.kept = (await tell(bench)) ?? 'kept';
+      });
+    }
+  });
+}
