@@ -3,10 +3,13 @@
 import { describe, it } from 'vitest';
 import type { RealHost } from './real-host.ts';
 import { openBench } from './real-host-stage.ts';
+import { checkStories } from './stories/check-stories.ts';
 import { endingStories } from './stories/ending-stories.ts';
 import { honestyStories } from './stories/honesty-stories.ts';
+import { humanStories } from './stories/human-stories.ts';
+import { troubleStories } from './stories/trouble-stories.ts';
 
-const stories = [...endingStories, ...honestyStories];
+const stories = [...endingStories, ...honestyStories, ...humanStories, ...checkStories, ...troubleStories];
 
 declare module 'vitest' {
   interface TaskMeta {

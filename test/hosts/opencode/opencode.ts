@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ScriptedModel } from '../../../src/scripted-model/index.ts';
 import { acceptProject } from '../../support/accept-project.ts';
+import { hostProgram } from '../harness/install-host.ts';
 import type { Project } from '../harness/project.ts';
 
-export const program = fileURLToPath(new URL('node_modules/.bin/opencode', import.meta.url));
+export const program = hostProgram('opencode', 'opencode');
 
 /** The built plugin, as the host's loader takes it. */
 export const ourPlugin = fileURLToPath(new URL('../../../dist/plugin/programs/server.js', import.meta.url));

@@ -1,0 +1,206 @@
+// The human's word: an interrupt holds until they speak again, an old plan is not forced on another question, sessions
+// share nothing, and nothing that the agent writes for itself counts as theirs.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import {
+  always,
+  callTool,
+  complete,
+  plan,
+  say,
+  script,
+  slowly,
+  whenTold,
+  writeFile,
+} from '../../../../src/scripted-model/index.ts';
+import { continuationsIn } from '../continuations.ts';
+import { untildone } from '../untildone.ts';
+import { waitUntil } from '../wait-until.ts';
+import { failure, parserCheck, quitter, type Story, toldTo } from './story.ts';
+
+const slowAnswer = slowly(150, say('I am thinking about this very slowly. '.repeat(40)));
+const hostile = JSON.stringify({ mode: 'off', checks: { x: { command: 'touch ran-by-us' } }, goal: ['x'] });
+
+export const humanStories: readonly Story[] = [
+  {
+    id: 'P19',
+    name: 'the human interrupts: nothing is sent until they speak, and then only what they want',
+    isSample: true,
+    async tell({ play, row }) {
+      const thinker = script('thinker', [
+        plan('parser', 'docs'),
+        say('I am done.'),
+        slowAnswer,
+        whenTold('capital', say('Paris.')),
+        always(say('I am done.')),
+      ]);
+      const counts: number[] = [];
+      const outcomes: (string | undefined)[] = [];
+      const played = await play({
+        scripts: [thinker],
+        async drive({ start, say: tell, model, continuations, untildone: ours }) {
+          const { interrupt, ended } = start('Please do it.');
+          const isStreaming = () => model.requests.at(-1)?.reply.delays?.perEventMs === 150;
+          await waitUntil('the answer to the continuation began', isStreaming);
+          interrupt();
+          await ended;
+          counts.push(continuations().length);
+          const { sessions } = JSON.parse(await ours('status', '--all', '--json'));
+          outcomes.push(sessions[0]?.settled?.outcome);
+          await tell('What is the capital of France?');
+          counts.push(continuations().length);
+          await tell('go on');
+          counts.push(continuations().length);
+        },
+      });
+      const [interrupted = 0, other, lifted = 0] = counts;
+      expect(interrupted, 'the one before the interrupt').toBe(1);
+      expect(other, 'another question is answered, and that is all').toBe(interrupted);
+      expect(lifted, 'told to go on, the agent is held again').toBeGreaterThan(interrupted);
+      if (row.seesAborts === 'at once') expect(outcomes[0]).toBe('aborted');
+      expect(played.session.latch, 'lifted').toBeNull();
+    },
+  },
+  {
+    id: 'P20',
+    name: 'the human says exactly "stop": not one continuation more',
+    async tell({ play }) {
+      const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
+      const counts: number[] = [];
+      const played = await play({
+        scripts: [stubborn],
+        config: { maxStagnant: 1 },
+        async drive({ say: tell, continuations }) {
+          await tell('Do it.');
+          counts.push(continuations().length);
+          await tell('stop');
+          counts.push(continuations().length);
+        },
+      });
+      expect(counts).toEqual([1, 1]);
+      expect(played.session.latch).not.toBeNull();
+      expect(played.session.outcome).toBe('aborted');
+    },
+  },
+  {
+    id: 'P34',
+    name: 'something else is asked while an old plan is open: not forced; told to go on, the agent is held to it',
+    async tell({ play }) {
+      const story = script('story', [
+        plan('parser', 'docs'),
+        complete('parser'),
+        callTool('todo_pause', { reason: 'I need the key.' }),
+        say('I wait for the key.'),
+        whenTold('capital', say('Paris.')),
+        always(say('I am done.')),
+      ]);
+      const counts: number[] = [];
+      const played = await play({
+        scripts: [story],
+        async drive({ say: tell, continuations }) {
+          for (const text of ['Please do it.', 'What is the capital of France?', 'go on']) {
+            await tell(text);
+            counts.push(continuations().length);
+          }
+        },
+      });
+      const [paused, other] = played.session.decisions;
+      expect(paused).toMatchObject({ answer: 'let-go', reason: 'paused-by-model', outcome: 'paused' });
+      expect(other).toMatchObject({ answer: 'let-go', reason: 'plan-not-resumed', outcome: 'paused' });
+      expect(counts).toEqual([0, 0, 3]);
+    },
+  },
+  {
+    id: 'P24',
+    name: 'the host asks or tells twice about one stop, since we are installed twice: one continuation each',
+    isSample: true,
+    async tell({ play, host }) {
+      const { installTwice } = host;
+      const played = await play({
+        scripts: [quitter('quitter', 'alpha', 'beta', 'gamma')],
+        async prepare({ project }) {
+          if (installTwice === undefined) await untildone(project, 'init', host.name, '--user');
+          else await installTwice?.(project);
+        },
+      });
+      expect(played.continuations).toHaveLength(2);
+      expect(played.session.todos.map(({ status }) => status)).toEqual(Array(3).fill('completed'));
+      expect(played.session.outcome).toBe('claimed');
+      return installTwice === null ? 'cannot be installed twice' : undefined;
+    },
+  },
+  {
+    id: 'P32',
+    name: 'two sessions in one project at the same time share neither todos nor counters nor text',
+    async tell({ play }) {
+      const stubborn = script('stubborn', [plan('red one', 'red two'), always(say('I am done.'))]);
+      const played = await play({
+        scripts: [stubborn, quitter('honest', 'blue-one', 'blue-two', 'blue-three')],
+        async drive({ say: tell, open }) {
+          await Promise.all([tell('[script:stubborn] Do it.'), open().say('[script:honest] Do it.')]);
+        },
+      });
+      const requestsOf = (name: string) => played.requests.filter((request) => request.script === name);
+      const textOf = (name: string) => JSON.stringify(requestsOf(name).map(({ messages }) => messages));
+      expect(continuationsIn(requestsOf('stubborn'))).toHaveLength(3);
+      expect(continuationsIn(requestsOf('honest'))).toHaveLength(2);
+      expect(textOf('stubborn')).not.toContain('blue');
+      expect(textOf('honest')).not.toContain('red one');
+      const summary = played.sessions.map(({ outcome, todos }) => [outcome, todos.map(({ title }) => title)]);
+      expect(summary.sort()).toEqual([
+        ['claimed', ['blue-one', 'blue-two', 'blue-three']],
+        ['stagnant', ['red one', 'red two']],
+      ]);
+    },
+  },
+  {
+    id: 'P40',
+    name: 'the agent writes untildone.json: nothing of it runs or counts, and the human is told',
+    isSample: true,
+    async tell({ play, row }) {
+      const editor = script('editor', [
+        plan('parser'),
+        writeFile('untildone.json', hostile),
+        complete('parser'),
+        say('Done.'),
+        whenTold(failure, writeFile('parser.txt', 'x')),
+        always(say('Now it is done.')),
+      ]);
+      let wasRun = true;
+      const played = await play({
+        scripts: [editor],
+        config: { checks: parserCheck, goal: ['parser'] },
+        async drive({ say: tell, project }) {
+          await tell('Do it.');
+          wasRun = existsSync(join(project.directory, 'ran-by-us'));
+        },
+      });
+      expect(played.turns[0]?.requests.length, row.title).toBeGreaterThan(3);
+      expect(wasRun).toBe(false);
+      expect(played.continuations).toHaveLength(1);
+      expect(played.continuations[0]).toContain(failure);
+      expect(played.session.outcome).toBe('done');
+      expect(toldTo(played)).toContain('untildone trust');
+    },
+  },
+  {
+    id: 'P40 (hostile)',
+    name: 'a project brings an untildone.json that nobody accepted: it runs nothing, switches nothing off, and is told',
+    async tell({ play }) {
+      let wasRun = true;
+      const played = await play({
+        scripts: [quitter('quitter', 'alpha', 'beta')],
+        prepare: ({ project }) => project.write('untildone.json', hostile),
+        async drive({ say: tell, project }) {
+          await tell('Do it.');
+          wasRun = existsSync(join(project.directory, 'ran-by-us'));
+        },
+      });
+      expect(wasRun).toBe(false);
+      expect(played.continuations).toHaveLength(1);
+      expect(played.session.outcome).toBe('claimed');
+      expect(toldTo(played)).toContain('untildone trust');
+    },
+  },
+];
