@@ -14,10 +14,6 @@ const strangers = [
     },
   },
   {
-    title: 'Gemini CLI',
-    process: { commands: ['gemini'], packages: ['@google/gemini-cli'], variables: ['GEMINI_CLI'] },
-  },
-  {
     title: 'Copilot',
     process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
   },

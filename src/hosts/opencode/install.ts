@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Edit, type FileTarget, wholeFileMark } from '../install/changes.ts';
+import { type Edit, type FileTarget, wholeFileComment } from '../install/changes.ts';
 import { type InstalledProgram, programsFolder, textNow, versionOfCopy } from '../install/files.ts';
 import * as installer from '../install/installer.ts';
 import { broken, note, ok, readSources } from '../install/installer.ts';
@@ -174,7 +174,7 @@ function loaderText({ env, stateDirectory, version }: installer.InstallBasis, li
   const program = pathToFileURL(join(programsFolder(stateDirectory, version), 'server.js')).href;
   // The plugin must find a state directory that was moved.
   const moved = `    process.env.UNTILDONE_HOME ??= ${JSON.stringify(stateDirectory)};\n`;
-  return `${wholeFileMark} (untildone init opencode); untildone init opencode --uninstall takes it away.
+  return `${wholeFileComment('//')} (untildone init opencode); untildone init opencode --uninstall takes it away.
 // It loads the plugin in the folders that the list names, and does nothing elsewhere.
 import { readFileSync, realpathSync } from 'node:fs';
 

@@ -19,10 +19,11 @@ import {
 import { recordOf } from '../untrusted.ts';
 
 export const hostName = 'qwen-code';
+export const toolPrefix = 'mcp__untildone__';
 export const capVariable = 'QWEN_CODE_STOP_HOOK_BLOCK_CAP';
 
 const tools: ToolLanguage = {
-  ownTool: /^mcp__untildone__/u,
+  ownTool: new RegExp(`^${toolPrefix}`, 'u'),
   access: [
     ['read', /^(?:read_file|read_many_files|list_directory|glob|grep_search|web_fetch|web_search|lsp)$/u],
     ['read', /^(?:tool_search|skill|ask_user_question|(?:enter|exit)_plan_mode|read_mcp_resource)$/u],
