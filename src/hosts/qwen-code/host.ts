@@ -7,6 +7,7 @@ import type { Environment } from '../../engine/policy.ts';
 import type { AskedHost, HookCall, Translation } from '../asked-call.ts';
 import { createFindStop, renderBlock } from '../asked-translate.ts';
 import { dotEnvFiles, readSettings, variablesOf } from '../project-files.ts';
+import { usedSince } from '../transcript.ts';
 import { listOf, readTodo, recordOf } from '../untrusted.ts';
 import { capVariable, qwenCodeLanguage, takenBlocks, translate } from './translate.ts';
 
@@ -18,6 +19,12 @@ export const qwenCode: AskedHost = {
   translate: (payload, moment) => withCap(translate(payload, moment), moment.environment),
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTodoList(sessionId, environment) : null,
+  readUsage: (transcript, since) =>
+    usedSince(transcript, since, '"usageMetadata"', ({ type, uuid, usageMetadata }) => {
+      const used = recordOf(usageMetadata);
+      const [input, output] = [used['promptTokenCount'], used['candidatesTokenCount']];
+      return type === 'assistant' ? { key: uuid, input: [input], output: [output] } : null;
+    }),
   projectVariables: ({ descriptor: { directory } }) =>
     variablesOf([settingsOf(directory)], dotEnvFiles(directory, '.qwen')),
   findStop: createFindStop(qwenCodeLanguage),

@@ -47,7 +47,7 @@ export const qwenCodeLanguage: HookLanguage = {
   host: hostName,
   hooks: {
     Stop: ['stop', stopped],
-    SubagentStop: ['other', (payload) => ({ ...stopped(payload), background: null })],
+    SubagentStop: ['other', (payload) => ({ ...stopped(payload), background: null, transcript: null })],
     PostToolUse: ['other', ended],
     PostToolUseFailure: ['other', callFailed],
     TodoCompleted: [
@@ -109,7 +109,7 @@ function stopped({ fields, environment }: Payload): StopAsked {
     background: jobsIn(fields['background_tasks']),
     blockCap: takenBlocks(Number(environment[capVariable]?.trim() || Number.NaN)),
     capsTurn: true,
-    transcript: null,
+    transcript: textOf(fields['transcript_path']),
   };
 }
 
