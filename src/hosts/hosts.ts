@@ -65,6 +65,48 @@ export const hosts: readonly HostRow[] = [
     driver: async () => (await import('./claude-code/drive.ts')).claudeCodeDriver,
   },
   {
+    name: 'gemini-cli',
+    title: 'Gemini CLI',
+    mode: 'asked',
+    // Subagents work inside a tool call; of commands in the background it says nothing at a stop.
+    seesBackground: [],
+    // No hook fires: the human's next message tells.
+    seesAborts: 'with what the host does next',
+    // It asks about a stop only when nothing waits for the human.
+    seesQuestions: false,
+    repeatsStops: false,
+    blockCap: null,
+    canVetoCompletion: true,
+    // Only with models of the second generation; ours are there with all.
+    hasTodoTools: true,
+    canHideText: false,
+    recognisesOurMessages: 'by what was sent',
+    delivery: 'at most once',
+    process: { commands: ['gemini'], packages: ['@google/gemini-cli'], variables: ['GEMINI_CLI'] },
+    asked: async () => (await import('./gemini-cli/host.ts')).geminiCli,
+    installer: async () => (await import('./gemini-cli/install.ts')).geminiInstaller,
+  },
+  {
+    name: 'qwen-code',
+    title: 'Qwen Code',
+    mode: 'asked',
+    // Its stop names agents; shell jobs are kept elsewhere.
+    seesBackground: ['subagents'],
+    // A tool that was broken off tells of it; an answer that was does not.
+    seesAborts: 'with what the host does next',
+    seesQuestions: false,
+    repeatsStops: false,
+    blockCap: 7,
+    canVetoCompletion: true,
+    hasTodoTools: true,
+    canHideText: false,
+    recognisesOurMessages: 'by metadata',
+    delivery: 'at most once',
+    process: { commands: ['qwen'], packages: ['@qwen-code/qwen-code'], variables: ['QWEN_CODE'] },
+    asked: async () => (await import('./qwen-code/host.ts')).qwenCode,
+    installer: async () => (await import('./qwen-code/install.ts')).qwenCodeInstaller,
+  },
+  {
     name: 'opencode',
     title: 'OpenCode',
     mode: 'told',

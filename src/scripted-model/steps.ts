@@ -332,8 +332,22 @@ function callFirst(
     const properties = recordOf(offer?.schema, 'properties');
     const named = (pattern: RegExp, usual: string) =>
       Object.keys(properties).find((name) => pattern.test(name)) ?? usual;
-    return callReply([{ name: offer?.name ?? names[0] ?? '', input: build(named, properties) }]);
+    const input = inFolder(request, properties, build(named, properties));
+    return callReply([{ name: offer?.name ?? names[0] ?? '', input }]);
   });
+}
+
+/** Where a tool takes only absolute paths, they stand in the folder that the host told the model. */
+function inFolder({ messages }: ModelRequest, properties: object, input: unknown): unknown {
+  if (!isRecord(input)) return input;
+  const told = messages.map(({ text }) => /working in the directory: (\/\S*)/.exec(text)?.[1]).find(Boolean);
+  const placed = Object.entries(input).map(([name, value]) => {
+    const { description } = recordOf(properties, name);
+    const isRelative = typeof value === 'string' && !value.startsWith('/');
+    const isPlaced = told && isRelative && /^the absolute path/i.test(String(description));
+    return [name, isPlaced ? `${told}/${value}` : value];
+  });
+  return Object.fromEntries(placed);
 }
 
 /** Writes a file with the tool that is offered for it. */

@@ -3,7 +3,14 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { listOf, recordOf } from '../untrusted.ts';
-import { hookCommandsIn, type InstalledProgram, programCall, programsFolder } from './files.ts';
+import {
+  hookCommandsIn,
+  type InstalledProgram,
+  type ProgramName,
+  programCall,
+  programsFolder,
+  versionOfCopy,
+} from './files.ts';
 import type { InstallBasis, InstallRequest, Proof, Scope } from './installer.ts';
 
 export const serverName = 'untildone';
@@ -43,14 +50,16 @@ type Called = Readonly<{
   hooksIn(scope: Scope): unknown;
   /** The registered server, `{ command, args }`; anything else: there is none. */
   server: unknown;
+  /** It stands in a file of the project. */
+  isServerOfProject?: boolean;
 }>;
 
 /** The hook is called as the host calls it, at the end of a turn; the server is greeted as a client greets it. */
 export function hookProofs(basis: InstallBasis, called: Called): Proof[] {
   const { host, title, harmlessStop, scopes, hooksIn } = called;
   // A project's file may be a stranger's: of what it names only our own copy is called, by the Node of this call (V10).
-  const isOwnCopy = ({ node, file, version }: InstalledProgram) =>
-    node === basis.node && file === join(programsFolder(basis.stateDirectory, version), 'hook.js');
+  const isOwnCopy = ({ node, file, version }: InstalledProgram, name: ProgramName = 'hook.js') =>
+    node === basis.node && file === join(programsFolder(basis.stateDirectory, version), name);
   const hook = scopes
     .flatMap((scope) =>
       hookCommandsIn(hooksIn(scope), host).filter((one) => scope === 'user' || isOwnCopy(one)),
@@ -58,6 +67,9 @@ export function hookProofs(basis: InstallBasis, called: Called): Proof[] {
     .find(({ node, file }) => node && file);
   const { command, args } = recordOf(called.server);
   const words = [command, ...listOf(args)].filter((word) => typeof word === 'string');
+  const [node = '', file = ''] = words;
+  const version = versionOfCopy(file, 'host-commands.js') ?? '';
+  const isServerOurs = !called.isServerOfProject || isOwnCopy({ node, file, version }, 'host-commands.js');
   return [
     {
       name: 'hook-call',
@@ -70,7 +82,7 @@ export function hookProofs(basis: InstallBasis, called: Called): Proof[] {
     },
     {
       name: 'server-call',
-      call: words,
+      call: isServerOurs ? words : [],
       input: () => `${JSON.stringify(greeting)}\n`,
       isProved: (answer: string) => answer.includes('"serverInfo"'),
       proved: 'The MCP server was started, and answers.',

@@ -26,10 +26,10 @@ afterEach(async () => {
 });
 
 async function open(story: Script, words: readonly string[] = [], contextWindow?: number) {
-  const project = createHostProject(pi);
-  closers.push(() => project.remove());
   const model = await startScriptedModel({ scripts: [story] });
   closers.push(() => model.close());
+  const project = createHostProject(pi, model);
+  closers.push(() => project.remove());
   seedHome({ project, model }, contextWindow);
   await install(pi, project);
   const rpc: Rpc = startRpc({ project, model }, words);
