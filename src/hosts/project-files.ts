@@ -44,14 +44,19 @@ export function dotEnvFiles(directory: string | null, folder: string): string[] 
 
 /** Without the byte order mark, as hosts read it. Empty: no file. */
 function readText(path: string): string | null {
-  const file = readBytes(path, mostBytes);
-  if (!file.ok) return file.isMissing ? '' : null;
+  let isFolder = false;
+  const file = readBytes(path, mostBytes, (stats) => {
+    isFolder = stats.isDirectory();
+    return null;
+  });
+  // A folder of that name, as Python's environments have, sets nothing.
+  if (!file.ok) return file.isMissing || isFolder ? '' : null;
   return new TextDecoder().decode(file.bytes);
 }
 
-/** Also within a value of several lines: one too many is only left aside. */
+/** Also within a value of several lines: one too many is only left aside. Blank lines are each read once. */
 const namesIn = (text: string) =>
-  Array.from(text.matchAll(/^\s*(?:export\s+)?([\w.-]+)\s*[=:]/gmu), ([, name = '']) => name);
+  Array.from(text.matchAll(/^[^\S\r\n]*(?:export\s+)?([\w.-]+)\s*[=:]/gmu), ([, name = '']) => name);
 
 /** Each branch reads to the end of the text if it must: nothing is read twice. */
 const withoutComments = (text: string) =>
