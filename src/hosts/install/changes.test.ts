@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type * as changes from './changes.ts';
-import { performChanges, planChange, recordedInstalls, wholeFileMark } from './changes.ts';
+import { performChanges, planChange, recordedInstalls, wholeFileComment } from './changes.ts';
 
 let root: string;
 let state: string;
@@ -80,18 +80,22 @@ describe('a file that several installs share', () => {
     expect(performChanges([planChange({ path: path(), edits: [edit] }, owner, state, action)])).toBeNull();
   }
 
-  it('C1: ours as a whole, it is that of the newest install, whichever project made it, and goes with the last one', () => {
-    const edit = (version: string) => ({ kind: 'whole', text: `${wholeFileMark} ${version}\n` }) as const;
-    const versionNow = () => readFileSync(path(), 'utf8').slice(wholeFileMark.length).trim();
-    change('install', '/one', edit('1.0.0'));
-    change('install', '/other', edit('2.0.0'));
-    change('install', '/one', edit('3.0.0'));
-    expect(versionNow()).toBe('3.0.0');
-    change('uninstall', '/other', edit('3.0.0'));
-    expect(versionNow()).toBe('3.0.0');
-    change('uninstall', '/one', edit('3.0.0'));
-    expect(existsSync(join(root, 'shared')), 'with the folder that was made for it').toBe(false);
-  });
+  it.each(['//', '#'] as const)(
+    'C1: ours as a whole (%s), it is that of the newest install, whichever project made it, and goes with the last one',
+    (sign) => {
+      const mark = wholeFileComment(sign);
+      const edit = (version: string) => ({ kind: 'whole', text: `${mark} ${version}\n` }) as const;
+      const versionNow = () => readFileSync(path(), 'utf8').slice(mark.length).trim();
+      change('install', '/one', edit('1.0.0'));
+      change('install', '/other', edit('2.0.0'));
+      change('install', '/one', edit('3.0.0'));
+      expect(versionNow()).toBe('3.0.0');
+      change('uninstall', '/other', edit('3.0.0'));
+      expect(versionNow()).toBe('3.0.0');
+      change('uninstall', '/one', edit('3.0.0'));
+      expect(existsSync(join(root, 'shared')), 'with the folder that was made for it').toBe(false);
+    },
+  );
 
   it('C2: what somebody wrote into it stays, though one install after the other goes', () => {
     const edit = (project: string) => ({ kind: 'member', path: [project], value: 1 }) as const;

@@ -13,8 +13,9 @@ import * as json from './json-text.ts';
 /** An edit adds and never takes a person's own value away. `line`: of plain text. `whole`: the file is ours. */
 export type Edit = json.JsonEdit | { readonly kind: 'line' | 'whole'; readonly text: string };
 
-/** Begins a file that is wholly ours; another file of that name is not touched. */
-export const wholeFileMark = '// Written by untildone';
+/** Begins a file that is wholly ours, as a comment of its language; another file of that name is not touched. */
+export const wholeFileComment = (sign: '//' | '#') => `${sign} Written by untildone`;
+const isWhollyOurs = (text: string) => /^(?:\/\/|#) Written by untildone/u.test(text);
 
 /** Unchanged where the edit, or a person's own value, is there already. */
 export function applyEdit(text: string, edit: Edit, host: string): string {
@@ -24,13 +25,13 @@ export function applyEdit(text: string, edit: Edit, host: string): string {
     const endOfLine = json.endOfLineIn(text);
     return `${text}${/[^\n]$/.test(text) ? endOfLine : ''}${edit.text}${endOfLine}`;
   }
-  if (text === '' || text.startsWith(wholeFileMark)) return edit.text;
+  if (text === '' || isWhollyOurs(text)) return edit.text;
   throw new files.Refusal('is there already, and untildone did not write it');
 }
 
 function removeEdit(text: string, edit: Edit, host: string, mayEmpty: (path: readonly string[]) => boolean) {
   if ('path' in edit) return json.removeJson(text, edit, host, mayEmpty);
-  if (edit.kind === 'whole') return text.startsWith(wholeFileMark) ? '' : text;
+  if (edit.kind === 'whole') return isWhollyOurs(text) ? '' : text;
   const lines = text.split(/(?<=\n)/);
   return lines.filter((line) => line.trimEnd() !== edit.text).join('');
 }

@@ -2,7 +2,7 @@
 // that nothing of a project is written and nothing is loaded twice.
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Edit, type FileTarget, wholeFileMark } from './changes.ts';
+import { type Edit, type FileTarget, wholeFileComment } from './changes.ts';
 import { type InstalledProgram, type ProgramName, programsFolder, textNow, versionOfCopy } from './files.ts';
 import type { InstallBasis, Scope } from './installer.ts';
 
@@ -41,7 +41,7 @@ function textOf({ env, stateDirectory, version }: InstallBasis, loader: Loader, 
   const program = pathToFileURL(join(programsFolder(stateDirectory, version), loader.program)).href;
   // The plugin must find a state directory that was moved.
   const moved = `    process.env.UNTILDONE_HOME ??= ${JSON.stringify(stateDirectory)};\n`;
-  return `${wholeFileMark} (untildone init ${host}); untildone init ${host} --uninstall takes it away.
+  return `${wholeFileComment('//')} (untildone init ${host}); untildone init ${host} --uninstall takes it away.
 // It loads the plugin in the folders that the list names, and does nothing elsewhere.
 import { readFileSync, realpathSync } from 'node:fs';
 
