@@ -178,6 +178,8 @@ export type ToolLanguage = Readonly<{
   errorOf(payload: Payload): string | null;
   /** The list is the subagent's own and not its parent's. */
   isForeign?(tool: string, payload: Payload): boolean;
+  /** What our own tool answered, word for word; default: the response itself. */
+  ownResult?(response: Fields): unknown;
 }>;
 
 /** The host's todo tools change the plan, ours carry a receipt, everything else is work. */
@@ -203,7 +205,8 @@ export function toolEnded(language: ToolLanguage): HookReader {
     const readChange = isForeign ? undefined : planChanges.get(tool);
     const changed = readChange?.(change, recordOf(fields['tool_input']), response) ?? null;
     const events: Event[] = [...(access === 'todo' ? [] : [started]), ended, ...(changed ? [changed] : [])];
-    const receipt = isOwn ? findReceipt(fields['tool_response']) : null;
+    const result = language.ownResult?.(response) ?? fields['tool_response'];
+    const receipt = isOwn ? findReceipt(result) : null;
     return { type: 'record', events, decided: receipt !== null, receipt };
   };
 }

@@ -14,10 +14,6 @@ const strangers = [
     },
   },
   {
-    title: 'Gemini CLI',
-    process: { commands: ['gemini'], packages: ['@google/gemini-cli'], variables: ['GEMINI_CLI'] },
-  },
-  {
     title: 'Qwen Code',
     process: { commands: ['qwen'], packages: ['@qwen-code/qwen-code'], variables: ['QWEN_CODE'] },
   },

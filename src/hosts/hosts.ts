@@ -65,6 +65,28 @@ export const hosts: readonly HostRow[] = [
     driver: async () => (await import('./claude-code/drive.ts')).claudeCodeDriver,
   },
   {
+    name: 'gemini-cli',
+    title: 'Gemini CLI',
+    mode: 'asked',
+    // Subagents work inside a tool call; of commands in the background it says nothing at a stop.
+    seesBackground: [],
+    // No hook fires: the human's next message tells.
+    seesAborts: 'with what the host does next',
+    // It asks about a stop only when nothing waits for the human.
+    seesQuestions: false,
+    repeatsStops: false,
+    blockCap: null,
+    canVetoCompletion: true,
+    // Only with models of the second generation; ours are there with all.
+    hasTodoTools: true,
+    canHideText: false,
+    recognisesOurMessages: 'by what was sent',
+    delivery: 'at most once',
+    process: { commands: ['gemini'], packages: ['@google/gemini-cli'], variables: ['GEMINI_CLI'] },
+    asked: async () => (await import('./gemini-cli/host.ts')).geminiCli,
+    installer: async () => (await import('./gemini-cli/install.ts')).geminiInstaller,
+  },
+  {
     name: 'opencode',
     title: 'OpenCode',
     mode: 'told',
