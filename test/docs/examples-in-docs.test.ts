@@ -64,6 +64,7 @@ const notPlayed: Readonly<Record<string, string>> = {
   'docs/frameworks/openai-agents.md': 'as for the AI SDK',
   'docs/hosts/claude-code.md': 'it installs the real program; test/hosts starts it',
   'docs/hosts/opencode.md': 'it installs the real program; test/hosts starts it',
+  'docs/hosts/pi.md': 'it installs the real program; test/hosts starts it',
   'docs/library.md': 'its programs have tests of their own below',
   'docs/live-view.md': 'attach needs a run and a terminal; test/view has both',
   'docs/plan-files.md': 'the guide about plan files plays the same commands',
