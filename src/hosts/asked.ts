@@ -151,7 +151,7 @@ const onlyRecords = (asks: HookAsks): asks is RecordAsks => asks.type === 'recor
 type Question = Readonly<{ host: AskedHost; hook: HookProcess; call: HookCall; store: Store }>;
 
 async function answer(question: Question): Promise<HookAnswer> {
-  const { hook, call, store } = question;
+  const { call, store } = question;
   const { asks, sessionId, descriptor } = call;
   const [session] = await store.sessions({ id: sessionId, limit: 1 });
   // Our own agent has no hooks: who calls one in its session's name may be the agent.

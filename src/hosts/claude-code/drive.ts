@@ -30,7 +30,7 @@ export const claudeCodeDriver: HostDriver = {
     edit: 'Claude Code may edit files in this folder; commands run as its own settings allow (its mode "acceptEdits"). --auto allows everything.',
     auto: 'Claude Code may do anything that you may: --auto switches its permissions off.',
   },
-  start({ text, id, isNew, mode, model, flags }) {
+  start({ text, id, isNew, mode, model, flags, environment }) {
     const command = shippedHook(hostName, `--tools=${toolPrefix}`);
     const hooks = claudeCodeHooks.map(({ hook, timeout }) => [hook, [hookElement(command, timeout)]]);
     const [server, ...args] = shippedCall('host-commands.js');
@@ -51,7 +51,8 @@ export const claudeCodeDriver: HostDriver = {
         ...['--mcp-config', JSON.stringify({ mcpServers: servers })],
         ...['--allowedTools', grantedTools.map((tool) => toolPrefix + tool).join(','), ...flags],
       ],
-      variables: switches,
+      // What the human set is theirs.
+      variables: Object.fromEntries(Object.entries(switches).filter(([name]) => !environment[name])),
       input: text,
     };
   },
