@@ -31,7 +31,7 @@ export const claudeCodeDriver: HostDriver = {
     auto: 'Claude Code may do anything that you may: --auto switches its permissions off.',
   },
   start({ text, id, isNew, mode, model, flags, environment }) {
-    const command = shippedHook(hostName, `--tools=${toolPrefix}`);
+    const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
     const hooks = claudeCodeHooks.map(({ hook, timeout }) => [hook, [hookElement(command, timeout)]]);
     const [server, ...args] = shippedCall('host-commands.js');
     const tools = [...args, 'mcp', '--tools', offeredTools.join(',')];
