@@ -72,6 +72,7 @@ export const hosts: readonly HostRow[] = [
     recognisesOurMessages: 'by metadata',
     delivery: 'exactly once',
     installer: async () => (await import('./opencode/install.ts')).opencodeInstaller,
+    driver: async () => (await import('./opencode/drive.ts')).opencodeDriver,
   },
 ];
 

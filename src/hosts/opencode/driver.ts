@@ -203,6 +203,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
 
   function humanSpoke(said: Pick<HostMessage, 'id' | 'text'>) {
     memory.holds.clear();
+    // Whoever drives the host heard the human, with the policy of that moment.
+    if (told.isDriven(memory)) return later({ type: 'activity-seen' }, `prompt/${said.id}`);
     const recorded = async () => {
       await configuration.renew();
       const problem = configuration.problem();
@@ -213,7 +215,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       const session = isFirst ? await record() : null;
       if (session !== null) await seeWorkspace(session);
     };
-    after(recorded, happened);
+    return after(recorded, happened);
   }
 
   /** What was moved here, behind the message whose turn takes it up (V7). */
@@ -262,7 +264,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   async function prepareStop(): Promise<string | null> {
     await takeList();
     const session = await record();
-    const isMeasured = session?.plan.length || configuration.current().goalChecks.length > 0;
+    const isMeasured =
+      session?.plan.length || session?.descriptor.judgesGoal || configuration.current().goalChecks.length > 0;
     return session !== null && isMeasured && mayHaveMoved(session.work) ? look(session) : null;
   }
 
@@ -283,11 +286,17 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     await tell(stopOf(facts, fingerprint), `stop/${eventId}`);
   }
 
+  /** A driven session has our own agent's name, which the host does not know. */
+  function speaker(session: Session): Pick<Session, 'agent'> {
+    const { asked } = memory;
+    return told.isDriven(memory) && asked ? { agent: { ...session.agent, ...asked.agent } } : session;
+  }
+
   async function hold(stepId: string, session: Session) {
     const held = { stepId, ...placeOf(`hold:${stepId}`, clock.now()), isWanted: false, text: null };
     memory.held = held;
     const part = { text: '', synthetic: true, ignored: true };
-    const error = await calls.show(id, messageOf(held, session, part));
+    const error = await calls.show(id, messageOf(held, speaker(session), part));
     // Then the continuation comes as its own message, maybe too late.
     if (error !== null && memory.held === held) memory.held = null;
   }
@@ -380,7 +389,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       const place = held ?? placeOf(key, session.injection?.at ?? session.updatedAt);
       memory.sent = { messageId: place.messageId, epoch };
       const part = { text, synthetic: true, metadata: { untildone: { key } } };
-      return calls.prompt(id, messageOf(place, session, part));
+      return calls.prompt(id, messageOf(place, speaker(session), part));
     },
     async find({ key }) {
       const messages = await calls.messages(id);

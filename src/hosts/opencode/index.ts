@@ -12,7 +12,9 @@ import type { Environment } from '../../engine/policy.ts';
 import type { Store } from '../../engine/store.ts';
 import { createIdentifiers, systemClock } from '../../engine/system.ts';
 import { type Configuration, createConfiguration } from '../../open.ts';
+import { openUserStore } from '../../store/sqlite/sqlite-store.ts';
 import { type TodoTool, todoToolsFor } from '../../tools/todo-tools.ts';
+import { findDrivenRun } from '../driven.ts';
 import { describeFailure, isOff, openPlanText } from '../shared.ts';
 import { createTold, waitStarted } from '../told.ts';
 import { recordOf, textOf } from '../untrusted.ts';
@@ -64,8 +66,11 @@ export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): Plugi
       return {};
     }
     folders.add(directory);
+    const openStore = options.openStore ?? (() => openUserStore(environment, { clock }));
+    // Safe: without a store nothing is done at all.
+    const run = await findDrivenRun(openStore, environment, 'opencode').catch(() => null);
     const told: Plugin['told'] = createTold({
-      ...{ name: 'opencode', own: createMemory, clock, identifiers, environment, directory },
+      ...{ name: 'opencode', run, own: createMemory, clock, identifiers, environment, directory },
       adapter: ({ id }) => follow(plugin, id),
       // A new `run` does not take over what an earlier one left.
       instance: headless ? `opencode run ${identifiers.next()}` : `opencode ${directory}`,
