@@ -44,7 +44,7 @@ export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): Plugi
       setTimeout(() => voice.warnOnce(loadedTwice), 0);
       return {};
     }
-    const own = createToldPlugin({
+    const own = await createToldPlugin({
       ...{ name: 'opencode', own: createMemory, clock, identifiers, environment, directory },
       // A new `run` does not take over what an earlier one left.
       instance: headless ? `opencode run ${identifiers.next()}` : `opencode ${directory}`,
