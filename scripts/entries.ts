@@ -50,6 +50,7 @@ export const entries: readonly Entry[] = [
   { source: 'src/check-runner.ts', output: 'plugin/programs/check-runner', group: 'quick-program' },
   { source: 'src/notify.ts', output: 'plugin/programs/notify', group: 'program' },
   { source: 'src/hosts/opencode/server.ts', output: 'plugin/programs/server', group: 'program' },
+  { source: 'src/hosts/pi/index.ts', output: 'plugin/programs/pi-extension', group: 'program' },
   { source: 'src/cli/host-commands-bin.ts', output: 'plugin/programs/host-commands', group: 'program' },
   { source: 'src/hosts/asked.ts', output: 'plugin/programs/asked', group: 'late' },
   { source: 'src/hosts/asked-answers.ts', output: 'plugin/programs/asked-answers', group: 'late' },

@@ -15,9 +15,9 @@ export function lateFiles(root: string): Plugin {
         if (kind !== 'dynamic-import') return null;
         const source = join(dirname(importer), path);
         const entry = late.find((one) => join(root, one.source) === source);
-        // The table of hosts names installers, which no program of hosts loads. Anything else becomes part of the file.
-        if (entry === undefined && basename(path) !== 'install.ts') return null;
-        return { path: `./${basename(entry?.output ?? 'no-installer')}.cjs`, namespace: 'late-file' };
+        // The table of hosts names what no program of hosts loads. Anything else becomes part of the file.
+        if (entry === undefined && !['install.ts', 'drive.ts'].includes(basename(path))) return null;
+        return { path: `./${basename(entry?.output ?? 'not-here')}.cjs`, namespace: 'late-file' };
       });
       build.onLoad({ filter: /.*/, namespace: 'late-file' }, ({ path }) => ({
         contents: `module.exports = process.getBuiltinModule('node:module').createRequire(process.argv[1])(${JSON.stringify(path)});`,

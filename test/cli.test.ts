@@ -7,6 +7,7 @@ import { jsonOption } from '../src/cli/command.ts';
 import { commandTable } from '../src/cli/command-table.ts';
 import { readArguments } from '../src/cli/program.ts';
 import { addStagnantSession, type CommandBench, createCommandBench } from './support/command-bench.ts';
+import { hostNames } from './support/host-named.ts';
 
 process.env['TZ'] = 'UTC';
 
@@ -83,7 +84,7 @@ describe('the command line', () => {
     [['status', '--jsno'], "Unknown option '--jsno'. Did you mean --json?"],
     [['status', '--colour'], "Unknown option '--colour'. See untildone status --help."],
     [['run', '--modle', 'x'], "Unknown option '--modle'. Did you mean --model?"],
-    [['init', 'claude'], 'Allowed choices are claude-code, opencode. Did you mean claude-code?'],
+    [['init', 'claude'], `Allowed choices are ${hostNames}. Did you mean claude-code?`],
     [['init', 'opncode'], 'Did you mean opencode?'],
     [['init', 'cluade'], 'Did you mean claude-code?'],
     [['status', '--json=yes'], "Unknown option '--json=yes'. See untildone status --help."],

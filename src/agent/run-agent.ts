@@ -1,24 +1,32 @@
 // A run of our own agent, read downwards. At every stop attempt the engine decides; this file goes on, waits, or ends.
-import { endMarkedProcesses, sessionVariable } from '../checks/process.ts';
-import { type Decision, exitCodes } from '../core/decision.ts';
+import type { Decision } from '../core/decision.ts';
 import { isBudgetSpent, isContextFull } from '../core/rules.ts';
-import type { State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { Handled } from '../engine/engine.ts';
-import { checkPatienceMs, longestWaitMs } from '../engine/runtime.ts';
-import { settlementOf } from '../engine/session-record.ts';
 import { countComplexTurn, planningHint } from '../guard/complexity.ts';
 import type { StopFacts } from '../guard/guard-transform.ts';
 import { defaultLoopLimits, LoopDetector } from '../guard/loop-detector.ts';
-import { planView, type RunEnded } from './agent-event.ts';
-import { humanMessageId, humanWords, openTranscript, type Transcript } from './context/history.ts';
+import type { RunEnded } from './agent-event.ts';
+import { humanWords, openTranscript } from './context/history.ts';
 import { planMessage, systemPrompt } from './context/prompt.ts';
+import {
+  askToStop,
+  beginRun,
+  followAnswer,
+  hasWords,
+  joinWords,
+  ownPlace,
+  showWords,
+  summariseRun,
+  takeMessage,
+  whileRunning,
+} from './loop/conduct.ts';
 import type { AgentRunOptions, Run } from './loop/run.ts';
-import { createHumanControl, openRun, ownAgentName, spokenWords } from './loop/run.ts';
+import { createHumanControl, openRun } from './loop/run.ts';
 import type { Agent, StepResult } from './loop/step.ts';
 import { compactIfDue, openAgent, recover, runStep, takeAlarm } from './loop/step.ts';
 import { openTools, settleInterrupted } from './loop/tool-calls.ts';
-import { createDelegation, describeSession } from './workers/delegation.ts';
+import { createDelegation } from './workers/delegation.ts';
 import { delegateToolName } from './workers/worker-types.ts';
 
 export type { AgentRunOptions, HumanControl } from './loop/run.ts';
@@ -31,7 +39,16 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   const spoken = goal === null ? null : humanWords(goal, run.identifiers.next());
   // First: whatever session a human finds after a crash can go on.
   if (spoken !== null && !resume) await transcript.append([spoken]);
-  await begin(run);
+  await beginRun(run, {
+    descriptor: {
+      ...{ ...ownPlace(run.directory), kind: 'main', judgesGoal: true },
+      tools: {
+        ...{ pause: 'todo_pause', verify: 'todo_verify', wait: 'read_job' },
+        ...(run.workers.length > 0 ? { delegate: delegateToolName } : {}),
+      },
+    },
+    model: run.model.label,
+  });
 
   control.watch();
   const tools = openTools(run);
@@ -59,12 +76,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
     },
     plan: async () => planMessage((await run.state()).plan, context.planTodos, delegate?.name),
   });
-  control.onLook(({ words = [] }) => {
-    for (const { messageId, text } of words) {
-      if (!run.shownWords.has(messageId)) run.tell({ type: 'human-message', text, state: 'queued' });
-      run.shownWords.add(messageId);
-    }
-  });
+  showWords(run);
 
   if (spoken !== null && resume) {
     // What waited for permission is given up: the human said something else.
@@ -76,66 +88,19 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
     if (isSettled && transcript.messages().at(-1)?.role === 'assistant')
       await agent.note('[resumed] Go on with the plan.');
   }
-  await hearHuman(run, transcript);
-  if (run.replacedChecks) await run.record({ type: 'checks-replaced', checks: run.replacedChecks });
-  // Not earlier: what the human said may have begun a new plan.
-  await run.planFile.begin();
-  run.turnId = (await run.state()).turn?.id ?? null;
+  await takeMessage(run, transcript);
   if (goal !== null) agent.hint = planningHint(goal, await complexTurnsBefore(run));
 
   // Not earlier: the words above would lift a stop that was asked for meanwhile.
-  run.onControl?.(createHumanControl(run));
-  // The clock's wake-ups do not hold the process.
-  const alive = setInterval(() => {}, 2 ** 30);
-  try {
-    await run.showPlan();
-    await run.baseline.take();
-    await runLoop(agent);
-  } finally {
-    clearInterval(alive);
-    await run.baseline.end?.();
-    control.close();
-    await run.workspace.jobs.close();
-    await run.planFile.close();
-  }
+  run.onControl?.(createHumanControl(run, run.gate));
+  await whileRunning(
+    run,
+    () => runLoop(agent),
+    () => run.workspace.jobs.close(),
+  );
   const ended = await summariseRun(run, agent.failure);
   run.emit(ended);
   return ended;
-}
-
-async function begin(run: Run) {
-  const { goal, resume, directory, model, permissions, workspace } = run;
-  const delegates = run.workers.length > 0 ? { delegate: delegateToolName } : {};
-  const descriptor = describeSession(run, {
-    pause: 'todo_pause',
-    verify: 'todo_verify',
-    wait: 'read_job',
-    ...delegates,
-  });
-  const canWrite = permissions.mode === 'read-only' ? 'no' : 'yes';
-  const agent = { name: ownAgentName, canWrite, model: model.label, variant: null } as const;
-  await run.record({ type: 'session-opened', descriptor, agent, resumed: resume });
-  if (resume) {
-    const [last] = await run.store.decisions(run.sessionId, 1);
-    run.before = { decisions: last?.sequence ?? 0, settledAt: (await run.state()).settled?.at ?? null };
-    // What a killed run left must not work against this one.
-    await endMarkedProcesses(`${sessionVariable}=${run.sessionId}`, workspace.limits.endGraceMs);
-    const { state } = await run.record({ type: 'human-resumed', policyHash: null });
-    // It died with its process, and nothing else would end it.
-    const wait = { kind: 'compaction', shrunk: false } as const;
-    if (state.waits.compacting) await run.record({ type: 'wait-ended', wait });
-  }
-  const about = { goal, model: model.label, directory, resumed: resume, permissions: permissions.mode };
-  run.tell({ type: 'run-started', ...about });
-}
-
-/** In the transcript first, for a run that is killed. An answer behind it means it was heard. */
-export async function hearHuman(run: Run, transcript: Transcript) {
-  const last = transcript.messages().at(-1);
-  const messageId = last && humanMessageId(last);
-  if (!messageId) return;
-  const text = typeof last.content === 'string' ? last.content : '';
-  await run.record({ ...spokenWords(text, messageId), fingerprint: await run.fingerprint() });
 }
 
 /** Of the newest turns; older ones make no hint firmer. */
@@ -195,19 +160,9 @@ async function takeUp(agent: Agent) {
   if ((await run.state()).baseline === undefined) await run.baseline.take();
   // No call is under way.
   await run.gate.withdraw(({ answer }) => answer === null);
-  for (const { messageId, text } of (await run.state()).words ?? []) {
-    const isThere = transcript.messages().some((message) => humanMessageId(message) === messageId);
-    if (!isThere) await transcript.append([humanWords(text, messageId)]);
-    await run.record({ type: 'words-joined', messageId });
-    run.shownWords.add(messageId);
-    run.iterations.renew();
-    run.tell({ type: 'human-message', text, state: 'joined' });
-  }
+  if ((await joinWords(run, transcript)).length > 0) run.iterations.renew();
   return true;
 }
-
-const hasWords = ({ state: { latch, pause, words = [] } }: { state: State }) =>
-  latch === null && pause?.by !== 'human' && words.length > 0;
 
 /** null: the text may go out, and the loop asks afterwards. */
 async function askWhileHeld(agent: Agent, stop: StopFacts): Promise<Handled | null> {
@@ -259,33 +214,16 @@ async function afterStep(agent: Agent, step: StepResult): Promise<Handled | null
 }
 
 /** `said` absent: it was stopped. */
-async function attemptStop(agent: Agent, end: StopFacts['end'], said?: { question: boolean }) {
-  const { run } = agent;
-  await run.baseline.end?.();
+function attemptStop(agent: Agent, end: StopFacts['end'], said?: { question: boolean }) {
   const told = { end, question: said?.question ?? false, toolError: said ? agent.toolError : null };
-  const seen = { fingerprint: await run.fingerprint(), background: run.workspace.jobs.running() };
-  const event = { type: 'stop-attempted', ...run.base(), ...told, ...seen } as const;
-  return run.planFile.around(() => run.engine.ask(event, run.clock.now() + checkPatienceMs));
+  return askToStop(agent.run, told, agent.run.workspace.jobs.running());
 }
 
 /** True: the run may end. */
 async function carryOut(agent: Agent, first: Handled) {
-  const { run } = agent;
-  for (let asked = first; ; ) {
-    const { answer, decision, state } = asked;
-    if (answer === null || decision === null || answer.answer === 'let-go') return true;
-    if (answer.answer === 'continue' && answer.text !== null) {
-      await goOn(agent, answer.text, decision);
-      return false;
-    }
-    const { reason, sentence } = decision;
-    run.tell({ type: 'waiting', reason, sentence, until: answer.dueAt });
-    const dueAt = answer.dueAt ?? run.clock.now() + longestWaitMs;
-    const hasHeard = await run.control.wait(dueAt, ({ words }) => (words?.length ? true : null));
-    if (hasHeard) return false;
-    await run.control.whilePaused();
-    asked = await attemptStop(agent, state.lastStop?.end ?? 'normal');
-  }
+  const answer = await followAnswer(agent.run, first, (end) => attemptStop(agent, end));
+  if (answer !== 'ended' && answer !== 'heard') await goOn(agent, answer.text, answer.decision);
+  return answer === 'ended';
 }
 
 /** The one place that sends the agent on. */
@@ -304,43 +242,4 @@ async function raiseAlarm(agent: Agent, said?: string) {
   await agent.record({ type: 'loop-alarmed', pattern });
   agent.tell({ type: 'notice', sentence: `The agent is repeating itself: ${pattern}` });
   return true;
-}
-
-/** S8, V8. `failure`: what the last failed call said. */
-async function summariseRun(run: Run, failure: string | null): Promise<RunEnded> {
-  const { sessionId, steps, toolCalls, usage, continuations, store, clock } = run;
-  const state = await run.state();
-  const [stored] = await store.decisions(sessionId, 1);
-  // How an earlier run ended says nothing about this one.
-  const last = stored !== undefined && stored.sequence > run.before.decisions ? stored.decision : null;
-  const settled = state.settled?.at === run.before.settledAt ? null : state.settled;
-  const { outcome, reason } = settlementOf({ ...state, settled }, last);
-  // V1: never flaky checks, edited protected paths, a broken record, todos cancelled without a reason.
-  const rests = last?.outcome === 'claimed' ? last.inputs['rests'] : null;
-  const restsOnWord = rests === 'word' || (rests === null && isWordEnough(state, run.policy));
-  const decided = last?.sentence ?? 'The run ended without a decision.';
-  const sentence = last?.observed ? `Only observed, not carried out: ${decided}` : decided;
-  // What an earlier turn left open stays and is named at the end (T3).
-  const left = state.leftOver ? await store.todos({ planId: state.leftOver.planId }) : [];
-  const failed = Object.entries(state.goal).filter(([, { state }]) => state === 'failed');
-  return {
-    ...{ type: 'run-ended', at: clock.now(), sessionId, outcome, reason },
-    sentence: outcome === 'failed' && failure !== null ? `${sentence} ${failure}` : sentence,
-    exitCode: outcome === 'claimed' && run.acceptClaims && restsOnWord ? 0 : exitCodes[outcome],
-    todos: planView(state.plan).todos,
-    failedChecks: failed.map(([check, { tail }]) => ({ check, tail })),
-    leftOver: left.filter(isOpen).map(({ title }) => title),
-    continuations: [...new Set(continuations)].map((textKind) => {
-      return { textKind, count: continuations.filter((kind) => kind === textKind).length };
-    }),
-    ...{ steps, toolCalls, usage, milliseconds: clock.now() - run.startedAt },
-    resumeCommand: `untildone run --resume ${sessionId}`,
-  };
-}
-
-/** Where nobody verified anything: nothing was there that could have been. */
-function isWordEnough({ plan, recordBroken }: State, { goalChecks }: Run['policy']): boolean {
-  const isDoubtful = ({ checks, status, reason }: State['plan'][number]) =>
-    checks.length > 0 || (status === 'cancelled' && reason === null);
-  return goalChecks.length === 0 && recordBroken === null && !plan.some(isDoubtful);
 }

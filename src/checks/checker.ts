@@ -18,6 +18,7 @@ import {
   lookAtFiles,
 } from './fingerprint.ts';
 import { type Frozen, frozenBy } from './git.ts';
+import { processVariable, sessionVariable } from './process.ts';
 import { couldNotStart, runCheckTwice } from './run-check.ts';
 
 type Services = Pick<EngineOptions, 'store' | 'clock' | 'identifiers'>;
@@ -259,8 +260,10 @@ export function cancelChecks({ store, clock, directory }: QueuePlace, sessionId:
 
 /** False: its file is not here. */
 export function startRunner(directory: string, holder: string, source: Environment, file = findRunner()) {
+  // It serves all who asked: what ends with the agent that asked first must not end it.
+  const { [sessionVariable]: _session, [processVariable]: _process, ...environment } = source;
   // Who waits sees that nobody took the lease, and starts another.
-  if (file !== null) startProgram(file, [directory, holder], source, directory);
+  if (file !== null) startProgram(file, [directory, holder], environment, directory);
   return file !== null;
 }
 

@@ -13,7 +13,11 @@ interface CommandSettings extends CommandPlace {
   /** A line for /bin/sh, or words that no shell ever sees. */
   readonly command: string | readonly string[];
   readonly endGraceMs: number;
+  /** For standard input, which is closed behind it; absent: there is none. */
+  readonly input?: string | undefined;
   onOutput(text: string): void;
+  /** Absent: what it writes there is output too. */
+  onErrors?(text: string): void;
 }
 
 const notRun = {
@@ -30,9 +34,11 @@ const drainMs = 250;
 
 type Running = ReturnType<typeof startCommand>;
 
-/** `end` ends the whole tree; `ended` settles soon after. */
+const nobody = { end() {}, signal() {} };
+
+/** `end` ends the whole tree; `ended` settles soon after. `signal` goes to its group alone. */
 export function startCommand(settings: CommandSettings) {
-  const { command, directory: cwd, environment, endGraceMs } = settings;
+  const { command, directory: cwd, environment, endGraceMs, input, onOutput, onErrors = onOutput } = settings;
   const id = randomUUID();
   const words = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
   const [program = '', ...programArguments] = markedCommand(words, settings);
@@ -40,17 +46,21 @@ export function startCommand(settings: CommandSettings) {
   try {
     const env = { ...environment, [processVariable]: id };
     // So that it can be ended as a whole, and Ctrl-C reaches only us.
-    child = spawn(program, programArguments, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const stdin = input === undefined ? 'ignore' : 'pipe';
+    child = spawn(program, programArguments, { cwd, env, detached: true, stdio: [stdin, 'pipe', 'pipe'] });
   } catch (error) {
     // A command with NUL in it, for example: a result like any other.
-    return { end() {}, ended: Promise.resolve({ ...notRun, startError: (error as Error).message }) };
+    return { ...nobody, ended: Promise.resolve({ ...notRun, startError: (error as Error).message }) };
   }
   const { stdout, stderr, pid: group } = child;
   const refused = new Promise<CommandEnd>((settle) => {
     child.once('error', ({ message }) => settle({ ...notRun, startError: message }));
   });
-  if (group === undefined) return { end() {}, ended: refused };
-  for (const stream of [stdout, stderr]) stream?.setEncoding('utf8').on('data', settings.onOutput);
+  if (group === undefined) return { ...nobody, ended: refused };
+  stdout?.setEncoding('utf8').on('data', onOutput);
+  stderr?.setEncoding('utf8').on('data', onErrors);
+  // Safe: who ends before it has read its input says so by its end.
+  child.stdin?.on('error', () => {}).end(input);
   const tree = { group, mark: `${processVariable}=${id}` };
   const guardian = startGuardian(group);
   const closed = new Promise((settle) => child.once('close', settle));
@@ -76,6 +86,7 @@ export function startCommand(settings: CommandSettings) {
   };
   return {
     ended: follow(),
+    signal: (name: NodeJS.Signals) => sendSignal({ ...tree, group: -1 }, [-group], name),
     end() {
       ending ??= endProcessTree(tree, endGraceMs).then(({ left }) => {
         // Another user's (sudo) cannot be ended by us, so nobody waits for it.
@@ -125,7 +136,7 @@ const fixed = { TERM: 'dumb', NO_COLOR: '1', PAGER: 'cat', GIT_PAGER: 'cat', GIT
 /** Marks all beneath a session, so that an agent cannot approve itself. */
 export const sessionVariable = 'UNTILDONE_SESSION';
 /** Finds a command's processes in other groups too. */
-const processVariable = 'UNTILDONE_PROCESS';
+export const processVariable = 'UNTILDONE_PROCESS';
 
 export function commandEnvironment(source: Environment, session: string, alsoPassOn: readonly string[] = []) {
   const names = [...passedOn, ...alsoPassOn];

@@ -1,5 +1,5 @@
-// Starts our own agent for a command: store, model, permissions, output, Ctrl-C. The one place where a run meets
-// the process it lives in.
+// Starts a run for a command, of our own agent or of a program that it drives: store, output, Ctrl-C. The one place where
+// a run meets the process it lives in.
 
 import type { AgentEvent } from '../agent/agent-event.ts';
 import { createStreamWriter } from '../agent/event-stream.ts';
@@ -24,6 +24,7 @@ import type { Io } from './io.ts';
 import { createRunNotifier } from './notify.ts';
 import { openParts, openPlanFileSync } from './open-runtime.ts';
 import { complain } from './print.ts';
+import type { DrivenAgent } from './run-with.ts';
 import type { Hand } from './show/keys.ts';
 import {
   createPrinter,
@@ -37,13 +38,17 @@ import {
 // Remarks of the provider packages are for programmers; they would stand between the lines that people read.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
-type OfRun = 'goal' | 'sessionId' | 'resume' | 'model' | 'policy' | 'directory' | 'permissions' | 'workers';
+type OfRun = 'goal' | 'sessionId' | 'resume' | 'policy' | 'directory';
+
+type OwnAgent = Pick<AgentRunOptions, 'model' | 'permissions' | 'workers'> & {
+  /** How the human is asked; whether somebody is here is known only when the output is open. */
+  readonly asking?: Omit<Asking, 'here'>;
+};
 
 export interface AgentSession
   extends Pick<AgentRunOptions, OfRun | 'replacedChecks' | 'acceptClaims'>,
     OutputChoice {
-  /** How the human is asked; whether somebody is here is known only when the output is open. */
-  readonly asking?: Omit<Asking, 'here'>;
+  readonly agent: OwnAgent | DrivenAgent;
   /** The human names the plan file in this command. */
   readonly namesPlan?: boolean;
   /** Whether the session can be taken up again after this run; absent: it can. */
@@ -153,9 +158,9 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
       realPath === null
         ? {}
         : { planFile: await openPlanFileSync(quiet, store, { realPath, sessionId, isAllowed, isNamed }) };
-    return await runAgent({
+    const { agent } = session;
+    const options = {
       ...session,
-      asking: { ...noAsking, ...session.asking, here },
       policy,
       checker,
       lookBefore: createLookBefore(policy, { ...session, environment: io.env, clock: io.clock }),
@@ -169,14 +174,17 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
         const since = state === null ? io.clock.now() : spokeAt(state);
         return checker.look(session, frozenBy(policy, since), { timeoutMs: fingerprintMs });
       },
-      onControl: (given) => {
+      onControl: (given: HumanControl) => {
         const { hear } = session;
         control = hear === undefined ? given : { ...given, say: async (words) => hear(words, watched) };
         // A Ctrl-C that came before there was anything to stop.
         if (interrupts > 0) stop(given);
       },
       ...planFile,
-    });
+    };
+    if ('driver' in agent)
+      return await (await import('../agent/drive.ts')).runDriven({ ...options, ...agent });
+    return await runAgent({ ...options, ...agent, asking: { ...noAsking, ...agent.asking, here } });
   } finally {
     process.off('SIGINT', onHumanInterrupt);
     process.off('SIGTERM', onHumanInterrupt);
@@ -223,15 +231,19 @@ async function prepareChecks(
       ? { ok: true as const, policy: spoken }
       : await protectPolicy(store, spoken, session.directory);
   if (!prepared.ok) throw new UntildoneError('invalid-config', prepared.error);
-  const watching: Partial<CheckerOptions> = {
-    signal: () => signal,
-    askHuman: ask ?? undefined,
+  // Of a driven program they are shown from the record, which its hooks write too.
+  const shown: Partial<CheckerOptions> = {
     onStarted: (check, todoId) => emit({ type: 'check-started', ...base(), check, todoId }),
     onResult: ({ check, result, flaky, sentence, milliseconds, tail }, todoId) => {
       const why = result === 'passed' ? '' : sentence;
       const seen = { result, flaky, sentence: why, milliseconds, tail };
       emit({ type: 'check-ended', ...base(), check, todoId, ...seen });
     },
+  };
+  const watching: Partial<CheckerOptions> = {
+    ...('driver' in session.agent ? {} : shown),
+    signal: () => signal,
+    askHuman: ask ?? undefined,
     onEdited: (paths) => {
       const files = paths.map((path) => oneLine(path, 200)).join(', ');
       notice(`${files} was changed since your message; what it says about checks counts once you accept it.`);

@@ -21,6 +21,8 @@ export interface Command {
   /** Paragraphs for `--help`, which breaks their lines itself. */
   readonly about: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
+  /** With one of these options, words behind `--` are for another program. */
+  readonly passesOnWith?: readonly string[];
   /** Takes `--max-continuations=20` and the like; its help lists those that act there. */
   readonly takesSettings?: Place;
   /** Returns the exit code. */
@@ -35,6 +37,8 @@ export interface Arguments {
   /** Every value of an option that was given more than once. */
   texts(option: string): readonly string[];
   positional(index: number): string | null;
+  /** For another program. */
+  readonly passedOn: readonly string[];
   readonly settings: FlagsResult;
 }
 

@@ -152,13 +152,14 @@ export function hostTitle(host: string): string {
   return hostOf(host)?.title ?? shown(host, 30);
 }
 
-/** `Claude Code · build`, `untildone run`: who works, for a list. */
+/** `Claude Code · build`, `untildone run`, `untildone run with Claude Code`: who works, for a list. */
 export function describeAgent({
-  descriptor: { host, instance },
+  descriptor: { host, instance, driven },
   agent,
 }: Pick<Session, 'descriptor' | 'agent'>): string {
   if (host === 'plan-file') return 'imported plan';
   if (host === waitingHost) return `plan for ${hostTitle(instance)}`;
+  if (driven !== undefined) return `untildone run with ${hostTitle(driven.host)}`;
   if (host === 'untildone') return `untildone ${shown(agent.name ?? '', 30)}`.trim();
   const title = hostTitle(host);
   return agent.name === null ? title : `${title} · ${shown(agent.name, 30)}`;
@@ -173,7 +174,8 @@ const kinds: Readonly<Record<Session['descriptor']['kind'], string>> = {
 
 /** Who runs the session, and how it is kept at work. */
 export function describeHost({ descriptor }: Session): string {
-  const { host, instance, mode, kind, headless, parentId } = descriptor;
+  const { host, instance, mode, kind, headless, parentId, driven } = descriptor;
+  if (driven !== undefined) return `${hostTitle(driven.host)}, which \`untildone run\` drives`;
   if (host === 'plan-file') return 'none: an imported plan';
   if (host === waitingHost) return `none: a plan that was moved to ${hostTitle(instance)}`;
   if (host === 'untildone') return parentId === null ? 'our own agent' : 'our own agent: a worker';

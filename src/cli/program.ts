@@ -41,6 +41,8 @@ function helpLayout(paint: Paint): Partial<Help> {
 
 class Program extends Commander {
   takesSettings = false;
+  passesOnWith: readonly string[] = [];
+  passedOn: readonly string[] = [];
   settings: FlagsResult = { ok: true, config: {}, rest: [] };
 
   /** `untildone plan show`. */
@@ -55,8 +57,20 @@ class Program extends Commander {
   /** Settings are read by the table of settings, and commander never sees them. */
   override parseOptions(argv: string[]) {
     if (!this.takesSettings) return super.parseOptions(argv);
-    this.settings = parseFlags(argv);
+    this.settings = parseFlags(this.withoutPassedOn(argv));
     return super.parseOptions([...this.settings.rest]);
+  }
+
+  /** Else what stands behind `--` is ours, however it begins. */
+  private withoutPassedOn(argv: string[]) {
+    const end = argv.indexOf('--');
+    const own = end === -1 ? argv : argv.slice(0, end);
+    const isPassedOn = own.some((word) =>
+      this.passesOnWith.some((name) => word.split('=')[0] === `--${name}`),
+    );
+    if (!isPassedOn || end === -1) return argv;
+    this.passedOn = argv.slice(end + 1);
+    return own;
   }
 
   /** All that commander finds wrong comes here: its sentence, and what was probably meant. */
@@ -107,6 +121,7 @@ function inQuotes(text: string): string {
 function define(program: Program, command: Command): Arguments {
   const values = new Map<string, string[]>();
   program.takesSettings = command.takesSettings !== undefined;
+  program.passesOnWith = command.passesOnWith ?? [];
   if (command.takes !== undefined) program.arguments(command.takes);
   for (const argument of program.registeredArguments) {
     const choices = argument.name().split('|');
@@ -133,6 +148,9 @@ function define(program: Program, command: Command): Arguments {
     text: (option) => values.get(option)?.at(-1) ?? null,
     texts: (option) => values.get(option) ?? [],
     positional: (index) => program.args[index] ?? null,
+    get passedOn() {
+      return program.passedOn;
+    },
     get settings() {
       return program.settings;
     },

@@ -84,6 +84,13 @@ const descriptor = object({
    * anything is open (V1, T3). In hosts a turn may be about something else.
    */
   judgesGoal: optional(flag),
+  /**
+   * The program that `run --with` drives in this session: which host it is, the host's id for the conversation (null: not
+   * known yet), and what every start of it is given again.
+   */
+  driven: optional(
+    object({ host: identifier, id: nullable(identifier), mode: identifier, flags: list(text) }),
+  ),
   /** Their names for the model; null: texts must not name it. */
   tools: object({
     pause: nullable(identifier),

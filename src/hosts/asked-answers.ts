@@ -43,7 +43,8 @@ export function answerCall(question: Question, terminated: Promise<unknown>): Pr
   const telling: Promise<void>[] = [];
   const told = new Map<string, string>();
   const watch: Parts['watch'] = (...seen) => {
-    const moment = momentToTell(...seen);
+    // The driver of a host tells it itself.
+    const moment = call.descriptor.driven === undefined ? momentToTell(...seen) : null;
     if (moment !== null) telling.push(tell({ ...question, told }, seen[0], moment));
   };
   const { environment } = hook;
@@ -97,6 +98,7 @@ export function createAnswers(context: Context) {
   const { sessionId, descriptor, agent } = call;
   const deadlineAt = hook.at + (hook.timeout ?? hookTimeouts[call.timeout]) * 1000 - marginMs;
   const base = (kind: SourceKind, detail = identifiers.next()) => eventBase(call, kind, detail);
+  const isDriven = descriptor.driven !== undefined;
 
   async function perform(): Promise<HookAnswer> {
     const { asks } = call;
@@ -109,7 +111,8 @@ export function createAnswers(context: Context) {
   /** Before its deadline the host breaks a stop hook off only if a human interrupted (P19); later the turn is over. */
   async function breakOff(): Promise<HookAnswer> {
     const at = clock.now();
-    if (call.asks.type !== 'stop') return nothing;
+    // Whoever drives the host ended it, and knows why.
+    if (call.asks.type !== 'stop' || isDriven) return nothing;
     if (at < deadlineAt) await runtime.handle({ ...base('side', `aborted:${at}`), at, ...interrupted });
     else await store.append([{ ...base('failure', `late:${at}`), at, type: 'activity-seen' }]);
     return nothing;
@@ -209,7 +212,7 @@ export function createAnswers(context: Context) {
       return taken === null ? letGo(null) : { ...letGo(takenPlanMessage(taken)), text: takenPlanText(taken) };
     }
     const isNotice = speaker.type === 'notice' && !isOurs;
-    if (isNotice && wasBrokenOff(told.trail, mayStop))
+    if (isNotice && !isDriven && wasBrokenOff(told.trail, mayStop))
       await runtime.append({ ...made, id: `${id}:aborted`, ...interrupted });
     for (const jobId of isNotice ? speaker.jobIds : []) {
       const wait = { kind: 'background', jobId } as const;
@@ -295,7 +298,7 @@ export function createAnswers(context: Context) {
     await store.append([...catchUp, ...differences, ...used]);
     const isPlanning = ({ type }: Event) => type === 'todos-created' || type === 'plan-written';
     const hasPlan = differences.length > 0 || pending.some(isPlanning) || state.plan.length > 0;
-    const isMeasured = hasPlan || configuration.current().goalChecks.length > 0;
+    const isMeasured = hasPlan || (policy ?? configuration.current()).goalChecks.length > 0;
     // Calls that still wait in the inbox may have written as well.
     const mayWrite = (event: Event) => 'access' in event && canWrite(event);
     const looks = isMeasured && (mayHaveMoved(state.work) || pending.some(mayWrite));

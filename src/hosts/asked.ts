@@ -12,10 +12,12 @@ import { holdsProgram, storePath } from '../store/state-directory.ts';
 import {
   type AskedHost,
   type HookAnswer,
+  type HookAsks,
   type HookCall,
   type HookProcess,
   ownVariable,
 } from './asked-call.ts';
+import { drivenCall } from './driven.ts';
 import { hostOf, hosts } from './hosts.ts';
 
 /** Who holds the store for longer is broken. */
@@ -79,7 +81,8 @@ async function answerLine(name: string, started: HookProcess) {
       throw failure('host', `There is no host "${name.slice(0, 80)}" with hooks; known are ${known}.`);
     }
     sent = await readPayload();
-    const translation = host.translate(parsePayload(sent), hook);
+    const payload = parsePayload(sent);
+    const translation = host.translate(payload, hook);
     if (!translation.ok) {
       if (translation.sentence === null) return { line: '{}', isEnd: false, environment: null };
       throw failure('payload', translation.sentence);
@@ -87,9 +90,12 @@ async function answerLine(name: string, started: HookProcess) {
     call = translation.call;
     const strangers = host.projectVariables?.(call, hook.environment);
     hook = withoutStrangers(hook, strangers === undefined ? [] : strangers);
-    const given = await answer(host, hook, call, (error) => {
+    const store = await openStore(hook, call, (error) => {
       spooled = error;
     });
+    const driven = await drivenCall({ store, host, hook, name }, call, payload);
+    if (driven !== null) call = driven;
+    const given = await answer({ host, hook, call, store });
     if (spooled !== null) await log(spooled);
     const line = JSON.stringify(host.render(given, call.hook));
     const { environment } = hook;
@@ -125,38 +131,43 @@ function withoutStrangers(hook: HookProcess, strangers: readonly string[] | null
 const failure = (code: 'host' | 'payload', sentence: string, cause?: unknown) =>
   Object.assign(new Error(sentence, { cause }), { code });
 
-async function answer(
-  host: AskedHost,
+async function openStore(
   hook: HookProcess,
-  call: HookCall,
+  { asks, timeout }: HookCall,
   onSpooled: (error: unknown) => void,
-): Promise<HookAnswer> {
-  const { asks, timeout, sessionId } = call;
-  const onlyRecords = asks.type === 'record' && !asks.decided;
+) {
   // The store may wait for others: an interrupt is heard before.
-  if (!onlyRecords && asks.type !== 'complete') await loadAnswers();
+  if (!onlyRecords(asks) && asks.type !== 'complete') await loadAnswers();
   // Never closed: that would copy the log into the store and wait for the disk.
-  const options = {
+  return openUserStore(hook.environment, {
     busyTimeoutMs: lockPatienceMs[timeout],
     // A stop has to be answered; all else may wait for it.
     ...(timeout === 'other' && { onSpooled }),
-  };
-  const store = await openUserStore(hook.environment, options);
+  });
+}
+
+type RecordAsks = Extract<HookAsks, { type: 'record' }>;
+const onlyRecords = (asks: HookAsks): asks is RecordAsks => asks.type === 'record' && !asks.decided;
+
+type Question = Readonly<{ host: AskedHost; hook: HookProcess; call: HookCall; store: Store }>;
+
+async function answer(question: Question): Promise<HookAnswer> {
+  const { call, store } = question;
+  const { asks, sessionId, descriptor } = call;
   const [session] = await store.sessions({ id: sessionId, limit: 1 });
   // Our own agent has no hooks: who calls one in its session's name may be the agent.
-  if (session?.descriptor.host === 'untildone') return {};
-  if (onlyRecords) await store.append(asks.events);
-  if (onlyRecords && asks.asksHuman) {
+  if (session?.descriptor.host === 'untildone' && descriptor.driven === undefined) return {};
+  if (onlyRecords(asks)) await store.append(asks.events);
+  if (onlyRecords(asks) && asks.asksHuman) {
     const last = await lastMessage(store, sessionId, session);
     const { command = null, webhook = null } =
       (await readPolicy(store, last.policyHash))?.settings.notify ?? {};
-    if ((command ?? webhook) !== null)
-      await (await loadAnswers()).tellAsked({ host, hook, call, store }, last);
+    if ((command ?? webhook) !== null) await (await loadAnswers()).tellAsked(question, last);
   }
   const isUngated = asks.type === 'complete' && !(await hasChecks(store, sessionId, session));
-  if (onlyRecords || isUngated) return {};
+  if (onlyRecords(asks) || isUngated) return {};
   const answers = await loadAnswers();
-  return answers.answerCall({ host, hook, call, store }, answers.terminated);
+  return answers.answerCall(question, answers.terminated);
 }
 
 type Known = Pick<Session, 'policyHash' | 'title'> | undefined;

@@ -17,14 +17,6 @@ const strangers = [
     title: 'Copilot',
     process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
   },
-  {
-    title: 'pi',
-    process: {
-      commands: ['pi'],
-      packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'],
-      variables: ['PI_CODING_AGENT'],
-    },
-  },
 ];
 const knownHosts = [...hosts, ...strangers];
 

@@ -1,5 +1,6 @@
 // The hosts: what each can show us and do for us (for people: docs/hosts/README.md), and where its parts are.
 import type { HostMode } from '../core/events.ts';
+import type { HostDriver } from '../engine/host-driver.ts';
 import type { AskedHost } from './asked-call.ts';
 import type { HostInstaller } from './install/installer.ts';
 
@@ -36,6 +37,8 @@ export type HostRow = HostCapabilities & {
   installer(): Promise<HostInstaller>;
   /** For one with hooks, `host.ts` of its folder: the build makes a file of it that only its own hooks load. */
   asked?(): Promise<AskedHost>;
+  /** Absent: `run --with` cannot drive it. */
+  driver?(): Promise<HostDriver>;
 };
 
 /** Of the pinned versions; the conformance suite holds the adapters to it. */
@@ -59,6 +62,7 @@ export const hosts: readonly HostRow[] = [
     process: { commands: ['claude'], packages: ['@anthropic-ai/claude-code'], variables: ['CLAUDECODE'] },
     asked: async () => (await import('./claude-code/host.ts')).claudeCode,
     installer: async () => (await import('./claude-code/install.ts')).claudeCodeInstaller,
+    driver: async () => (await import('./claude-code/drive.ts')).claudeCodeDriver,
   },
   {
     name: 'gemini-cli',
@@ -121,6 +125,29 @@ export const hosts: readonly HostRow[] = [
     delivery: 'exactly once',
     process: { commands: ['opencode'], packages: ['opencode-ai'], variables: ['OPENCODE'] },
     installer: async () => (await import('./opencode/install.ts')).opencodeInstaller,
+  },
+  {
+    name: 'pi',
+    title: 'pi',
+    mode: 'told',
+    // It has none of its own; one that an extension starts runs inside its tool call.
+    seesBackground: [],
+    seesAborts: 'at once',
+    seesQuestions: true,
+    repeatsStops: false,
+    blockCap: null,
+    // The plan is ours alone.
+    canVetoCompletion: true,
+    hasTodoTools: false,
+    canHideText: false,
+    recognisesOurMessages: 'by what was sent',
+    delivery: 'exactly once',
+    process: {
+      commands: ['pi'],
+      packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'],
+      variables: ['PI_CODING_AGENT'],
+    },
+    installer: async () => (await import('./pi/install.ts')).piInstaller,
   },
 ];
 

@@ -22,11 +22,12 @@ export interface SpokenHooks {
   common(prompt: string | null, reads: boolean): Fields;
   starts(): Fields;
   prompts(text: string): Fields;
-  /** One call or several that make the plan what it is now. @param fields more for each payload */
+  /** One call or several that make the plan what it is now; none where the host refuses them. @param reads as above */
   writes(
     plan: readonly PlannedTodo[],
     changed: readonly PlannedTodo[],
     next: (name: string) => string,
+    reads: boolean,
   ): readonly Fields[];
   works(callId: string): Fields;
   reads(callId: string): Fields;
@@ -81,7 +82,7 @@ async function start(
     const write = async (changed: readonly PlannedTodo[], more: Fields = {}): Promise<void> => {
       const known = plan.filter(({ id }) => !changed.some((one) => one.id === id));
       plan = [...known, ...changed];
-      for (const payload of spoken.writes(plan, changed, next)) await send({ ...payload, ...more });
+      for (const payload of spoken.writes(plan, changed, next, reads)) await send({ ...payload, ...more });
     };
     /** As `untildone pause` does, in a process of its own. */
     async function act(type: 'human-paused' | 'human-resumed'): Promise<void> {

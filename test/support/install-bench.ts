@@ -67,6 +67,7 @@ export function createInstallBench(options: { git: boolean; name?: string }): In
     join(shipped, 'server.js'),
     "export default { id: 'untildone', server: async (input, options) => ({ loaded: [input, options] }) };\n",
   );
+  writeFileSync(join(shipped, 'pi-extension.js'), 'export default async (pi) => void pi.loaded();\n');
   const env: Record<string, string | undefined> = {
     HOME: home,
     PATH: [programs, '/usr/bin', '/bin'].join(delimiter),

@@ -11,6 +11,7 @@ import { follow } from '../../src/hosts/opencode/driver.ts';
 import { createMemory, type HostCalls, type Plugin } from '../../src/hosts/opencode/host.ts';
 import { createOpenCodePlugin } from '../../src/hosts/opencode/index.ts';
 import { createTold } from '../../src/hosts/told.ts';
+import { createVoice } from '../../src/hosts/told-plugin.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../src/simulated/simulated-clock.ts';
 import { type FakeOpencode, startFakeOpencode } from '../conformance/fake-opencode.ts';
 import { acceptProject } from './accept-project.ts';
@@ -110,8 +111,9 @@ export function createWaitingPlugin(
   const clock = createSimulatedClock();
   const policy = { settings: defaultSettings, goalChecks: [] };
   const place = {
-    ...{ calls: calls as HostCalls, clock, directory: '/', environment: {}, headless: false },
-    voice: { show: async () => {}, warnOnce: () => {}, onError: () => {} },
+    ...{ name: 'opencode', calls: calls as HostCalls, clock, directory: '/', environment: {} },
+    headless: false,
+    voice: createVoice('opencode', { clock, environment: {} }, async () => {}),
     configuration: { current: () => policy, problem: () => null, pending: () => null, renew: async () => {} },
   };
   const told: Plugin['told'] = createTold({

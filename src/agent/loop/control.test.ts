@@ -3,7 +3,7 @@ import { createMemoryStore } from '../../../test/support/memory-store.ts';
 import type { Event } from '../../core/events.ts';
 import { systemClock } from '../../engine/system.ts';
 import { humanWords, openTranscript } from '../context/history.ts';
-import { hearHuman } from '../run-agent.ts';
+import { hearHuman } from './conduct.ts';
 import type { Run } from './run.ts';
 
 const sessionId = 's';

@@ -27,7 +27,7 @@ function follow(report: () => SyncReport, options: Partial<AgentRunOptions> = {}
     ...{ goal: 'Do it.', permissions, planFile: () => file, ...options },
     tell: (event: Parameters<RunParts['tell']>[0]) =>
       told.push(event.type === 'notice' ? event.sentence : event.type),
-  } as unknown as RunParts);
+  } as unknown as Parameters<typeof followPlanFile>[0]);
   const ask = () => followed.around(async () => void calls.push('ask'));
   return { followed, ask, calls, told };
 }

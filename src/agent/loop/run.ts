@@ -1,4 +1,4 @@
-// One run of our own agent as its parts see it. The human's hand on it (Ctrl-C, `untildone stop|pause|resume|say`) is
+// One run as its parts see it, whoever the agent is. The human's hand on it (Ctrl-C, `untildone stop|pause|resume|say`) is
 // on the record before it takes effect. Decides nothing.
 import { EventEmitter, once } from 'node:events';
 import { commandEnvironment } from '../../checks/process.ts';
@@ -24,24 +24,20 @@ import { type Asking, createPermissionGate, noAsking } from './tool-calls.ts';
 
 export const ownAgentName = 'run';
 
-export type AgentRunOptions = Pick<RuntimeOptions, 'store' | 'clock' | 'identifiers' | 'checker'> &
+/** What every run is given, also one in which another program is the agent. */
+export type RunBasis = Pick<RuntimeOptions, 'store' | 'clock' | 'identifiers' | 'checker'> &
   Readonly<{
     /** null: a session goes on without a new message. */
     goal: string | null;
     sessionId: string;
     resume: boolean;
-    model: ResolvedModel;
     policy: Policy;
     /** The checks on the goal, where the human names others at a resume. */
     replacedChecks?: readonly string[] | undefined;
     directory: string;
-    permissions: PermissionPolicy;
-    /** Absent: nobody can be asked. */
-    asking?: Asking;
+    permissions: Readonly<{ mode: string }>;
     environment: Readonly<Record<string, string | undefined>>;
     emit: Emit;
-    /** S4; none: there is no `delegate`. */
-    workers?: readonly Worker[];
     planFile?: (engine: Runtime) => PlanFileSync;
     lookBefore?: LookBefore;
     /** null: none can be taken. */
@@ -52,13 +48,23 @@ export type AgentRunOptions = Pick<RuntimeOptions, 'store' | 'clock' | 'identifi
     random?: () => number;
   }>;
 
-export type RunParts = ReturnType<typeof openParts>;
+export type AgentRunOptions = RunBasis &
+  Readonly<{
+    model: ResolvedModel;
+    permissions: PermissionPolicy;
+    /** Absent: nobody can be asked. */
+    asking?: Asking;
+    /** S4; none: there is no `delegate`. */
+    workers?: readonly Worker[];
+  }>;
 
-function openParts(options: AgentRunOptions) {
-  const { store, clock, identifiers, sessionId, workers = [], asking = noAsking } = options;
-  // M1: the agentTypes that a todo may have.
-  const agentTypes = workers.length === 0 ? {} : { agentTypes: workers.map(({ name }) => name) };
-  const policy = { ...options.policy, settings: { ...options.policy.settings, ...agentTypes } };
+export type AnyRun = ReturnType<typeof openAnyRun>;
+
+/** @param agentTypes those that a todo may have (M1) */
+export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []) {
+  const { store, clock, identifiers, sessionId } = options;
+  const types = agentTypes.length === 0 ? {} : { agentTypes };
+  const policy = { ...options.policy, settings: { ...options.policy.settings, ...types } };
   const settings = settingsForAgent(policy.settings, ownAgentName);
   const checker = options.checker && {
     ...options.checker,
@@ -77,11 +83,6 @@ function openParts(options: AgentRunOptions) {
   const base = (of = sessionId) => ({ id: identifiers.next(), sessionId: of, at: clock.now() });
   const tell = ({ type, ...body }: Draft<AgentEvent>, of = sessionId, emit = options.emit) =>
     emit({ type, at: clock.now(), sessionId: of, ...body } as AgentEvent);
-  const place = {
-    root: options.directory,
-    limits: { ...defaultLimits, commandMs: settings.tools.shellTimeoutSeconds * 1000 },
-    environment: commandEnvironment(options.environment, sessionId),
-  };
   const record = (event: Draft<Event>, of = sessionId) => engine.handle({ ...base(of), ...event } as Event);
   const control = createControl(state, clock, tell, record);
   const baseline = createBaseline({
@@ -93,9 +94,8 @@ function openParts(options: AgentRunOptions) {
     onSlow: (sentence) => tell({ type: 'notice', sentence }),
   });
   let shownPlan = '';
-  return {
-    ...{ ...options, workers, asking, settings, engine, state, base, tell, record, control, baseline },
-    workspace: { ...place, jobs: openJobs(place) },
+  const parts = {
+    ...{ ...options, settings, engine, state, base, tell, record, control, baseline },
     isNow: async (rule: (now: { state: State; settings: Settings; at: number }) => boolean) =>
       rule({ state: await state(), settings, at: clock.now() }),
     async showPlan() {
@@ -105,6 +105,36 @@ function openParts(options: AgentRunOptions) {
       shownPlan = shown;
     },
   };
+  return {
+    ...parts,
+    planFile: followPlanFile(parts),
+    startedAt: clock.now(),
+    /** How earlier runs of the session left it. */
+    before: { decisions: 0, settledAt: null as number | null },
+    steps: 0,
+    toolCalls: 0,
+    usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, cost: null } as UsageView,
+    continuations: [] as TextKind[],
+    turnId: null as string | null,
+    shownWords: new Set<string>(),
+  };
+}
+
+export type RunParts = ReturnType<typeof openParts>;
+
+function openParts(options: AgentRunOptions) {
+  const { workers = [], asking = noAsking, model, permissions, sessionId } = options;
+  const run = openAnyRun(
+    options,
+    workers.map(({ name }) => name),
+  );
+  const place = {
+    root: options.directory,
+    limits: { ...defaultLimits, commandMs: run.settings.tools.shellTimeoutSeconds * 1000 },
+    environment: commandEnvironment(options.environment, sessionId),
+  };
+  const workspace = { ...place, jobs: openJobs(place) };
+  return { ...run, workers, asking, model, permissions, workspace };
 }
 
 export type Run = ReturnType<typeof openRun>;
@@ -114,17 +144,7 @@ export function openRun(options: AgentRunOptions) {
   return {
     ...parts,
     gate: createPermissionGate(parts),
-    planFile: followPlanFile(parts),
-    startedAt: options.clock.now(),
     iterations: createIterationBudget(parts.settings.iterations),
-    /** How earlier runs of the session left it. */
-    before: { decisions: 0, settledAt: null as number | null },
-    steps: 0,
-    toolCalls: 0,
-    usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, cost: null } as UsageView,
-    continuations: [] as TextKind[],
-    turnId: null as string | null,
-    shownWords: new Set<string>(),
     /** What was said about settings that a model does not take. */
     untaken: new Set<string>(),
   };
@@ -219,7 +239,8 @@ function createControl(
 
 export type HumanControl = ReturnType<typeof createHumanControl>;
 
-export function createHumanControl({ control, gate, engine, base }: Run) {
+/** `gate`: null where the agent asks nobody through us. */
+export function createHumanControl({ control, engine, base }: AnyRun, gate: Run['gate'] | null) {
   return {
     stopAfterStep: control.stopAfterStep,
     stopNow: control.abortStep,
@@ -229,7 +250,7 @@ export function createHumanControl({ control, gate, engine, base }: Run) {
       await engine.handle(queuedWords(text, base(), null));
       await control.look();
     },
-    answer: gate.answer,
+    answer: gate?.answer ?? (async () => {}),
   };
 }
 
@@ -239,12 +260,15 @@ export function spokenWords(text: string, messageId: string, policyHash: string 
   return { type: 'human-spoke', ...words } as const;
 }
 
-export function queuedWords(text: string, base: ReturnType<RunParts['base']>, policyHash: string | null) {
+export function queuedWords(text: string, base: ReturnType<AnyRun['base']>, policyHash: string | null) {
   return { ...base, ...spokenWords(text, `said:${base.id}`, policyHash), queued: true } as const;
 }
 
+type PlanFileParts = Pick<RunBasis, 'goal' | 'permissions' | 'planFile'> &
+  Readonly<{ engine: Runtime; tell(event: Draft<AgentEvent>): void }>;
+
 /** V1. A file that cannot be used holds no run up. */
-export function followPlanFile(run: RunParts) {
+export function followPlanFile(run: PlanFileParts) {
   const file = run.planFile?.(run.engine);
   const writes = run.permissions.mode !== 'read-only';
   const told = new Set<string>();

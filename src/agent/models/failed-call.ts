@@ -236,7 +236,7 @@ export const defaultRetryLimits = { attempts: 3, waitMs: 3_600_000, outageMs: 60
 export type RetryPlan = ReturnType<typeof planRetry>;
 
 export function planRetry(
-  { kind, retryable, outage, retryAt }: ClassifiedError,
+  { kind, retryable, outage, retryAt }: Pick<ClassifiedError, 'kind' | 'retryable' | 'outage' | 'retryAt'>,
   before: typeof noFailures,
   { now, random, limits }: { now: number; random: number; limits: typeof defaultRetryLimits },
 ) {

@@ -1,11 +1,11 @@
 // `delegate` hands todos to workers, one by one (S4, S6). It is on the run's record before and after, for a run that is
 // killed in between. The plan says which worker, which sees nothing of plan or conversation (M7).
 import { messageOf } from '../../core/error.ts';
-import type { SessionDescriptor, StopEnd } from '../../core/events.ts';
+import type { StopEnd } from '../../core/events.ts';
 import { isAllowanceSpent } from '../../core/rules.ts';
 import { quoteForModel } from '../../core/safe-text.ts';
 import { described, jsonSchema, object, optional, text } from '../../core/schema.ts';
-import { type Delegation, unknownHost } from '../../core/state.ts';
+import type { Delegation } from '../../core/state.ts';
 import type { Todo } from '../../core/todo.ts';
 import { readInput, words } from '../../core/tool-input.ts';
 import type { Clock } from '../../engine/host.ts';
@@ -13,6 +13,7 @@ import { createQueue } from '../../engine/system.ts';
 import { LoopDetector } from '../../guard/loop-detector.ts';
 import { lastWords, openTranscript } from '../context/history.ts';
 import { describeWorkspace, neverAnOrder } from '../context/prompt.ts';
+import { ownPlace } from '../loop/conduct.ts';
 import type { Run } from '../loop/run.ts';
 import { type AgentOptions, openAgent, recover, runStep, takeAlarm } from '../loop/step.ts';
 import type { AgentTool, ToolCallResult } from '../loop/tool-calls.ts';
@@ -81,7 +82,9 @@ async function delegate(
   const tools = workerTools(worker, ofRun);
   const canWrite = tools.some(({ access }) => access !== 'read') ? 'yes' : 'no';
   const agent = { name: worker.name, canWrite, model: model.label, variant: null } as const;
-  await run.record({ type: 'session-opened', descriptor: describeSession(run), agent }, sessionId);
+  const below = { kind: 'subagent', parentId: run.sessionId } as const;
+  const descriptor = { ...ownPlace(run.directory), ...below };
+  await run.record({ type: 'session-opened', descriptor, agent }, sessionId);
   const place = { sessionId, model, tools, brief: workerBrief(todo, instructions), signal };
   const end = await runWorker(run, worker, place).catch((error: unknown) => {
     // Safe (S6): its work is in its transcript; whoever delegated decides.
@@ -90,13 +93,6 @@ async function delegate(
   await endDelegation(run, { ...about, startedAt }, end);
   await run.showPlan();
   return workerReport(run, about, end);
-}
-
-/** `tools`: of the run's own session; without them it is a worker's. */
-export function describeSession({ directory, sessionId }: Run, tools?: SessionDescriptor['tools']) {
-  const place = { ...unknownHost, host: 'untildone', instance: `untildone:${directory}`, directory };
-  const worker = { ...place, kind: 'subagent', parentId: sessionId } as const;
-  return tools === undefined ? worker : ({ ...place, kind: 'main', judgesGoal: true, tools } as const);
 }
 
 type Ending = Pick<NonNullable<Delegation['ended']>, 'result' | 'sentence'>;

@@ -26,7 +26,7 @@ describe('doctor on OpenCode', () => {
     const { code, out } = await bench.doctor();
     expect(code).toBe(0);
     expect(out).toContain('ok      OpenCode 1.18.33 at');
-    expect(out).toContain('note    Not found on PATH: Claude Code.');
+    expect(out).toMatch(/note {4}Not found on PATH: Claude Code\b/);
     expect(out).not.toContain('\nClaude Code\n');
   });
 

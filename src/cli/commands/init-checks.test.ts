@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hostNames } from '../../../test/support/host-named.ts';
 import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
 import { readPolicy } from '../../engine/policy.ts';
 import { readTrust } from '../../engine/trust.ts';
@@ -103,7 +104,7 @@ describe('init', () => {
   });
 
   it('without a host it names those on PATH; the beginning of a name is recognised', async () => {
-    expect((await bench.init()).err).toContain('Known hosts: claude-code, opencode; on PATH: claude-code.');
+    expect((await bench.init()).err).toContain(`Known hosts: ${hostNames}; on PATH: claude-code.`);
     expect((await bench.init('claude')).err).toContain('Did you mean claude-code?');
   });
 

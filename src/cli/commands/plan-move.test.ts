@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
+import { hostNames } from '../../../test/support/host-named.ts';
 import { createCommandCheck } from '../../core/check-specs.ts';
 import type { SessionDescriptor } from '../../core/events.ts';
 import { defaultSettings } from '../../core/settings.ts';
@@ -257,7 +258,7 @@ describe('plan move', () => {
   it.each([
     [['beta', 'opencode'], 1, 'No session has an id that starts or ends with "beta".'],
     [['alpha-0001', 'opncode'], 2, 'A plan cannot be moved to "opncode". Did you mean opencode?'],
-    [['alpha-0001', 'emacs'], 2, 'Known are claude-code, opencode, run.'],
+    [['alpha-0001', 'emacs'], 2, `Known are ${hostNames}, run.`],
     [['alpha-0001', 'claude-code'], 1, 'is one of Claude Code already; go on with it there.'],
     [['alpha-0001'], 2, 'See untildone plan move --help.'],
   ])('V7: wrong words get one sentence: %j', async (words, code, sentence) => {

@@ -1,4 +1,4 @@
-// `untildone run`: our own agent in the current directory, with any model. Everything that can be wrong with keys,
+// `untildone run`: our own agent, with any model, or a program that it drives, in the current directory. Everything that can be wrong with keys,
 // models and configuration is told before anything is started.
 import { realpathSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
@@ -28,6 +28,7 @@ import { asText, hasPipedInput, type Io, readInput } from '../io.ts';
 import { openOrCreateStore } from '../open-runtime.ts';
 import { complain, refuse, shown } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
+import { drivenAgent, drivenHosts } from '../run-with.ts';
 
 /** For whoever plays the human of a run: the demo. */
 export type Staging = Pick<AgentSession, 'hear' | 'isKept' | 'watch'>;
@@ -56,6 +57,10 @@ export const run = {
       value: 'PROVIDER/MODEL',
       summary: 'anthropic/…, openai/…, google/…, ollama/…, or a provider of your own.',
     },
+    with: {
+      value: 'HOST',
+      summary: `Drive another agent instead: ${drivenHosts.join(', ')}. What stands behind \`--\` are its own flags.`,
+    },
     resume: {
       value: 'SESSION',
       optional: true,
@@ -70,6 +75,7 @@ export const run = {
     ...eventsOption,
   },
   takesSettings: 'run',
+  passesOnWith: ['with', 'resume'],
   async run(given: Arguments, here: Io, staging?: Staging) {
     const resumes = given.has('resume');
     const above = resumes ? await here.agentAbove() : null;
@@ -93,14 +99,8 @@ export const run = {
     }
     for (const warning of policy.warnings) complain(io, `warning: ${problemSentence(warning)}`);
     const { origins, whole, settings } = policy;
-    const workers = await prepareWorkers(io, settings, origins);
-    // The flag is a setting too, and read as one.
-    const named = origins['model'] === 'flag' ? settings.model : given.text('model');
-    // A session goes on with the model that it was begun with, unless another one is named.
-    const wanted = named ?? resumed?.agent.model ?? null;
-    const model = await resolveModel(wanted, { settings, origins, environment: io.env });
-    if (!model.ok) throw new UntildoneError('usage', model.error);
-    refuseUnpriced(settings, [model, ...workers.map((worker) => worker.model)]);
+    const agent =
+      (await drivenAgent(given, io, policy, resumed)) ?? (await ownAgent(given, io, policy, resumed));
     const planFile = given.text('plan');
     if (goal === null && planFile === null && !resumes) {
       throw new UntildoneError(
@@ -108,7 +108,6 @@ export const run = {
         'Say what is to be done: untildone run "migrate the tests to vitest".',
       );
     }
-    const permissions = await permissionsOf(given, io, settings, resumed);
     const present: Policy = {
       ...withShellChecks(policy.policy, checkLines(given)),
       // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
@@ -136,14 +135,12 @@ export const run = {
         goal: message === '' ? null : message,
         sessionId: resumed?.id ?? createIdentifiers(io.clock).next(),
         resume: resumes,
-        model,
+        agent:
+          'driver' in agent ? agent : { ...agent, asking: await askingOf(io, store, directory, settings) },
         policy: said.policy,
         replacedChecks: said.replacedChecks,
         namesPlan: planFile !== null,
         directory,
-        permissions,
-        asking: await askingOf(io, store, directory, settings),
-        workers,
         acceptClaims: given.has('accept-claims'),
         json: given.has('json'),
         plain: given.has('plain') || !settings.liveView,
@@ -155,6 +152,20 @@ export const run = {
     }
   },
 } satisfies Command;
+
+type ReadPolicy = Extract<ReturnType<typeof readAgentPolicyFor>, { ok: true }>;
+
+async function ownAgent(given: Arguments, io: Io, { settings, origins }: ReadPolicy, resumed: State | null) {
+  const workers = await prepareWorkers(io, settings, origins);
+  // The flag is a setting too, and read as one.
+  const named = origins['model'] === 'flag' ? settings.model : given.text('model');
+  // A session goes on with the model that it was begun with, unless another one is named.
+  const wanted = named ?? resumed?.agent.model ?? null;
+  const model = await resolveModel(wanted, { settings, origins, environment: io.env });
+  if (!model.ok) throw new UntildoneError('usage', model.error);
+  refuseUnpriced(settings, [model, ...workers.map((worker) => worker.model)]);
+  return { model, workers, permissions: await permissionsOf(given, io, settings, resumed) };
+}
 
 /** Where the session began: it goes on there, wherever the human stands. */
 async function ownFolder(io: Io, session: State): Promise<string> {

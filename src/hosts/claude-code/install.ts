@@ -41,7 +41,7 @@ export const claudeCodeInstaller: installer.HostInstaller = {
   survey,
 };
 
-const switches = {
+export const switches = {
   /** Off by default for new models. */
   CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
   /** Not behind a search; nor `false`, which loads every tool of every other MCP server. */
@@ -59,7 +59,7 @@ const harmlessStop = {
   ...{ transcript_path: '/dev/null', permission_mode: 'default', stop_hook_active: false },
   ...{ last_assistant_message: '', background_tasks: [], session_crons: [] },
 };
-const toolPrefix = `mcp__${serverName}__`;
+export const toolPrefix = `mcp__${serverName}__`;
 
 function survey(basis: installer.InstallBasis): installer.HostSurvey {
   const { env, home } = basis;

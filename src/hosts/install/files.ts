@@ -93,8 +93,8 @@ export function writeOwn(path: string, text: string): void {
   replaceFile(path, text, { like: null, mode: 0o600 });
 }
 
-/** The hook, the MCP server with its commands, the plugin. */
-export type ProgramName = 'hook.js' | 'host-commands.js' | 'server.js';
+/** The hook, the MCP server with its commands, the plugins. */
+export type ProgramName = 'hook.js' | 'host-commands.js' | 'server.js' | 'pi-extension.js';
 
 export function packageFolder(...names: readonly string[]): string {
   let folder = import.meta.dirname;
@@ -173,10 +173,16 @@ export function programCall({ scope, node, stateDirectory, version }: CallReques
 /** A line for `sh`. @param words plain ones, after the host's name */
 export function writeHookCommand(request: CallRequest, host: string, words: readonly string[] = []): string {
   const call = programCall(request, 'hook.js');
-  // Within single quotes only the quote itself means something to sh.
-  const quoted = call.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
-  return [...(request.scope === 'shared' ? [...call, 'hook'] : quoted), host, ...words].join(' ');
+  return [...(request.scope === 'shared' ? [...call, 'hook'] : call.map(inQuotes)), host, ...words].join(' ');
 }
+
+/** Within single quotes only the quote itself means something to sh. */
+const inQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+
+/** For one run, from where untildone is installed: nothing of it is kept. */
+export const shippedCall = (name: ProgramName) => [process.execPath, join(shippedFolder(), name)] as const;
+export const shippedHook = (host: string, ...words: readonly string[]) =>
+  [...shippedCall('hook.js').map(inQuotes), host, ...words].join(' ');
 
 const quoted = String.raw`'((?:[^']|'\\'')*)'`;
 const copiedPattern = new RegExp(`^${quoted} ${quoted} (\\S+)(?: [\\w=-]+)*$`, 's');

@@ -2,17 +2,14 @@
 // stays, an idle is a stop attempt. `opencode run` leaves within milliseconds of its idle, but goes on while its session
 // has a message newer than the step that ended. So where the agent would be sent on, an empty one is placed while the host
 // waits for us: the continuation fills it if the step was the last; if tool calls follow, nobody ever sees it.
-import { frozenBy } from '../../checks/git.ts';
 import { endsInQuestion } from '../../core/safe-text.ts';
-import { isOnItsWay, type Session, type State, spokeAt, unknownHost } from '../../core/state.ts';
-import { canWrite, mayHaveMoved } from '../../core/work.ts';
-import { takeWaitingPlans, waitingPlans } from '../../engine/hand-over.ts';
-import { frozenPolicy } from '../../engine/policy.ts';
-import { compactionFailed, isOff, takenPlanMessage, takenPlanText } from '../shared.ts';
-import { type Happening, happened, type ToldAdapter, waitEnded } from '../told.ts';
+import { isOnItsWay, type Session } from '../../core/state.ts';
+import { canWrite } from '../../core/work.ts';
+import { type Happening, type ToldAdapter, waitEnded } from '../told.ts';
+import { changesTheHost, followPlugin } from '../told-plugin.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
 import type { HostMessage, Plugin, SessionMemory } from './host.ts';
-import { changesTheHost, messageOf, placeOf } from './host.ts';
+import { messageOf, placeOf } from './host.ts';
 import { idOf, readCall, readSession, readStep, readTodos, usageOf } from './translate.ts';
 
 export function leavesOnIdle(argv: readonly string[]): boolean {
@@ -43,8 +40,6 @@ const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
 /** Before a command that the human typed. */
 const shellSentence = 'The following tool was executed by the user';
 const errorDelayMs = 300;
-/** Beyond that tool calls count instead. */
-const fingerprintMs = 5000;
 
 export function hear(plugin: Plugin, event: unknown) {
   const { type, id, properties } = recordOf(event);
@@ -58,9 +53,12 @@ export function hear(plugin: Plugin, event: unknown) {
 
 /** `eventId`: of what the host tells. */
 export function follow(plugin: Plugin, id: string, eventId = '') {
-  const { told, calls, clock, headless, configuration, voice, directory, environment } = plugin;
-  const { memory, record, after, later, tell, stopAnswered, event, takeList, isNews, ...rest } =
-    told.follow(id);
+  const { told, calls, clock, headless, voice, directory } = plugin;
+  const { memory, record, after, later, tell, stopAnswered, event, isNews, ...rest } = followPlugin(
+    plugin,
+    id,
+  );
+  const { humanSpoke, prepareStop, closeCompaction } = rest;
 
   /** Most of what the host tells (every word that streams) is left alone. */
   const heard: Readonly<Record<string, Hear>> = {
@@ -201,74 +199,11 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     return sent !== null && lastStep?.parentId === sent.messageId ? sent.epoch : null;
   }
 
-  function humanSpoke(said: Pick<HostMessage, 'id' | 'text'>) {
-    memory.holds.clear();
-    const recorded = async () => {
-      await configuration.renew();
-      const problem = configuration.problem();
-      if (problem !== null) voice.warnOnce(`off, because the configuration is broken: ${problem}`);
-      const isFirst = (await record())?.spoken === undefined;
-      await rest.humanSpoke(said, said.id);
-      await takePlans();
-      const session = isFirst ? await record() : null;
-      if (session !== null) await seeWorkspace(session);
-    };
-    after(recorded, happened);
-  }
-
-  /** What was moved here, behind the message whose turn takes it up (V7). */
-  async function takePlans() {
-    const session = await record();
-    const { settings } = configuration.current();
-    if (session === null || !changesTheHost(plugin) || isOff(settings, session.agent.name)) return;
-    const { runtime: engine, store } = told.opened();
-    const place = {
-      store,
-      clock,
-      identifiers: told.identifiers,
-      policy: () => configuration.current(),
-      engine,
-    };
-    const taken = await takeWaitingPlans(place, memory.stored, session.descriptor);
-    memory.handed = takenPlanText(taken);
-    if (taken !== null)
-      await voice.show({ level: 'info', title: 'untildone', message: takenPlanMessage(taken) });
-  }
-
   function stopOf(facts: ReturnType<typeof factsOf>, fingerprint: string | null) {
     const job = { kind: 'subagent', description: 'a subagent' } as const;
     const children = told.all().filter(({ busy, info }) => busy && info?.parentId === id);
     const background = children.map((child) => ({ id: child.id, ...job }));
     return { type: 'stop-attempted', ...facts, fingerprint, background } as const;
-  }
-
-  /** At the first message: without it, one command would pass for work (V4). */
-  async function seeWorkspace(session: State) {
-    const { settings } = configuration.current();
-    if (session.descriptor.kind === 'subagent' || isOff(settings, session.agent.name)) return;
-    const fingerprint = await look(session);
-    // The agent did not wait: what it has written since may be in it.
-    if (fingerprint !== null && !memory.mayHaveWritten) await tell({ type: 'workspace-seen', fingerprint });
-  }
-
-  async function look(session: State) {
-    const limits = { timeoutMs: fingerprintMs, environment };
-    const { checker, store } = told.opened();
-    const frozen = frozenBy((await frozenPolicy(store, session)) ?? {}, spokeAt(session));
-    return checker.look({ sessionId: memory.stored, directory }, frozen, limits);
-  }
-
-  /** What only the host knows (G5), and the workspace. */
-  async function prepareStop(): Promise<string | null> {
-    await takeList();
-    const session = await record();
-    const isMeasured = session?.plan.length || configuration.current().goalChecks.length > 0;
-    return session !== null && isMeasured && mayHaveMoved(session.work) ? look(session) : null;
-  }
-
-  /** It never said that its compaction ended: it failed. */
-  async function closeCompaction() {
-    if ((await record())?.waits.compacting) await tell(compactionFailed, `compaction-failed/${eventId}`);
   }
 
   async function idled() {
@@ -279,7 +214,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     const facts = factsOf(memory);
     const fingerprint = headless ? null : await prepareStop();
     if (memory.busy) return;
-    await closeCompaction();
+    await closeCompaction(`compaction-failed/${eventId}`);
     await tell(stopOf(facts, fingerprint), `stop/${eventId}`);
   }
 
@@ -351,7 +286,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       // Before anyone is asked: what this step cost has a say (G8).
       await tell(usage, `usage/${eventId}`);
       const value = memory.fingerprint?.messageId === messageId ? memory.fingerprint.value : null;
-      await closeCompaction();
+      await closeCompaction(`compaction-failed/${eventId}`);
       const stop = event(stopOf(facts, value), `stop/${eventId}`);
       stopAnswered(await told.opened().runtime.ask(stop, clock.now()));
       // Held, then let go: the host would ask the model for ever.
@@ -407,23 +342,12 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     hear(name: string, fields: Fields) {
       if (Object.hasOwn(heard, name)) heard[name]?.(fields);
     },
-    /** `join` is given what the model has to know besides; the host waits only where there is something. */
-    hearHuman(message: HostMessage, join: (text: string) => void = () => {}) {
+    /** `join` is given what the model has to know besides. */
+    async hearHuman(message: HostMessage, join: (text: string) => void = () => {}) {
       if (message.text === null) return;
       Object.assign(memory, { leaving: false, toolError: null, asked: message });
-      const place = { ...unknownHost, host: 'opencode', directory, kind: 'main' } as const;
-      // Looked for first: the message takes it.
-      const waiting = told.ready
-        .then((isOpen) => (isOpen ? waitingPlans(told.store(), place) : []))
-        // Safe: the message itself tells of a store that is closed or broken.
-        .catch(() => []);
-      humanSpoke(message);
-      return waiting.then(async ({ length }) => {
-        if (length > 0) await memory.queue;
-        const { handed } = memory;
-        memory.handed = null;
-        if (handed !== null) join(handed);
-      });
+      const handed = await humanSpoke(message).handed();
+      if (handed !== null) join(handed);
     },
     /** Fills in the continuation: the host has read its messages before. */
     async beforeStep(messages: readonly Fields[]) {

@@ -1,16 +1,13 @@
 // OpenCode as we see it: what we ask of it, and how we speak to the human in it. A call that fails or does not answer gives
 // null or a sentence: the host's trouble is never thrown at whoever asked.
-import { UntildoneError } from '../../core/error.ts';
 import type { AgentDescriptor } from '../../core/events.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
 import type { Handled } from '../../engine/engine.ts';
 import type { Clock } from '../../engine/host.ts';
-import type { Environment } from '../../engine/policy.ts';
 import { sha256 } from '../../engine/system.ts';
-import type { Configuration } from '../../open.ts';
-import { appendFailure } from '../shared.ts';
-import type { Memory, Notice, Told } from '../told.ts';
+import type { Memory, Notice } from '../told.ts';
+import { createPluginMemory, type ToldPlugin } from '../told-plugin.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf, withinTime } from '../untrusted.ts';
 import type { ClientAnswer, ClientLike, PromptBodyLike, readMessage, readStep } from './translate.ts';
 import { canEdit, readSession, readTodos, splitModel } from './translate.ts';
@@ -96,6 +93,7 @@ export function messageOf({ messageId, partId }: Place, { agent }: Session, part
 
 export function createMemory() {
   return {
+    ...createPluginMemory(),
     info: null as ReturnType<typeof readSession>,
     /** Until the next step: idles that follow are echoes. */
     failedSinceBusy: false,
@@ -104,10 +102,6 @@ export function createMemory() {
     lastText: null as { messageId: string; text: string } | null,
     /** Until its call has been answered. */
     written: null as Handled | null,
-    /** By a call that was heard of. */
-    mayHaveWritten: false,
-    /** The plan that the last message took up, for the model. */
-    handed: null as string | null,
     sent: null as { messageId: string; epoch: number } | null,
     // Where the host leaves on idle:
     answeredSinceBusy: false,
@@ -126,48 +120,4 @@ type OwnMemory = ReturnType<typeof createMemory>;
 export type SessionMemory = Memory<OwnMemory>;
 export type HostMessage = NonNullable<ReturnType<typeof readMessage>>;
 
-export type Plugin = Readonly<{
-  told: Told<OwnMemory>;
-  clock: Clock;
-  environment: Environment;
-  calls: HostCalls;
-  voice: ReturnType<typeof createVoice>;
-  directory: string;
-  /** It leaves on the first idle. */
-  headless: boolean;
-  configuration: Configuration;
-}>;
-
-/** Not while we only observe (C2). */
-export const changesTheHost = ({ configuration }: Pick<Plugin, 'configuration'>): boolean =>
-  configuration.current().settings.mode === 'enforce';
-
-/** A toast where someone looks, a line on the error output where the host leaves. */
-export function createVoice(calls: HostCalls, clock: Clock, headless: boolean, environment: Environment) {
-  const told = new Set<string>();
-
-  async function show(notice: Notice) {
-    const { title, message, durationMs } = notice;
-    if (!headless) return calls.toast(notice);
-    if (durationMs === undefined) process.stderr.write(`${oneLine(title, 80)}: ${oneLine(message, 500)}\n`);
-  }
-
-  function warnOnce(message: string) {
-    if (told.has(message)) return;
-    told.add(message);
-    // Safe: what happened stands in the log.
-    show({ level: 'warning', title: 'untildone', message }).catch(() => {});
-  }
-
-  function onError(error: unknown) {
-    const message = error instanceof Error ? error.message : String(error);
-    const place = { at: clock.now(), host: 'opencode', hook: 'plugin', sessionId: null };
-    appendFailure(environment, error, place);
-    // A list with words that we do not know is followed all the same.
-    const isOddList = error instanceof UntildoneError && error.code === 'invalid-event';
-    const result = isOddList ? '' : 'could not follow what happened, so the agent is left alone. ';
-    warnOnce(`${result}${oneLine(message, 300)}`);
-  }
-
-  return { show, warnOnce, onError };
-}
+export type Plugin = ToldPlugin<OwnMemory> & Readonly<{ calls: HostCalls }>;

@@ -2,12 +2,12 @@
 // settings; and whether it loads it, once.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Edit, type FileTarget, wholeFileComment } from '../install/changes.ts';
-import { type InstalledProgram, programsFolder, textNow, versionOfCopy } from '../install/files.ts';
+import { fileURLToPath } from 'node:url';
+import type { Edit, FileTarget } from '../install/changes.ts';
 import * as installer from '../install/installer.ts';
 import { broken, note, ok, readSources } from '../install/installer.ts';
 import { isPinned, packageVersions } from '../install/json-text.ts';
+import { watchedLoader } from '../install/watched-loader.ts';
 import { type Fields, listOf, recordOf } from '../untrusted.ts';
 import { isTodoToolOn } from './translate.ts';
 
@@ -39,7 +39,7 @@ const continuingPlugins = {
 
 /** Where the real program looks: the user's folder, then each from its own up to the root of the working tree. */
 function survey(basis: installer.InstallBasis): installer.HostSurvey {
-  const { env, home, stateDirectory, version } = basis;
+  const { env, home, version } = basis;
   const { folder, root: project } = installer.findProject(basis);
   const own = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'opencode');
   const steps = relative(project, folder).split('/').filter(Boolean);
@@ -60,18 +60,13 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
     ({ ourFiles, versions }) => ourFiles.length > 0 || (versions.length > 0 && pinned.length === 0),
   );
   // For the user: in a project's `.opencode` the host would install 63 MB beside it.
-  const loader = join(own, 'plugin', 'untildone.js');
-  const watchedFolders = join(stateDirectory, 'opencode-folders');
-  const watchedLine = (scope: installer.Scope) => JSON.stringify(scope === 'user' ? '*' : project);
+  const loader = watchedLoader(basis, {
+    ...{ host: 'opencode', title: 'OpenCode', program: 'server.js', project, exported },
+    path: join(own, 'plugin', 'untildone.js'),
+  });
 
   function targets(scope: installer.Scope): FileTarget[] {
-    if (scope !== 'shared') {
-      const lines: Edit[] = [{ kind: 'line', text: watchedLine(scope) }];
-      return [
-        { path: watchedFolders, isOurs: true, isPrivate: true, edits: lines },
-        { path: loader, isOurs: true, edits: [{ kind: 'whole', text: loaderText(basis, watchedFolders) }] },
-      ];
-    }
+    if (scope !== 'shared') return loader.targets(scope);
     const path = projectSettings.find((file) => existsSync(file)) ?? join(project, 'opencode.json');
     const written = sources.find((source) => source.path === path)?.value['$schema'] ?? schema;
     const edits: Edit[] = [{ kind: 'package', path: ['plugin'], name: 'untildone', version }];
@@ -148,11 +143,8 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
       targets: targets(scope),
       summary: scope === 'shared' ? '"untildone" among the plugins' : 'the plugin and its loader',
     }),
-    installed(scope) {
-      if (scope === 'shared') return pinned.map((one) => ({ version: one }));
-      const isWatched = textNow(watchedFolders)?.split('\n').includes(watchedLine(scope));
-      return isWatched ? [readLoader(loader)] : [];
-    },
+    installed: (scope) =>
+      scope === 'shared' ? pinned.map((one) => ({ version: one })) : loader.installed(scope),
     examine,
   };
 }
@@ -169,43 +161,12 @@ function readPlugins({ path, problem, value }: ReturnType<typeof readSources>[nu
   return { path, problem, value, plugins, versions, ourFiles: ours.map(fileOf) };
 }
 
-/** One file for all projects of a user: nothing is loaded twice by it. */
-function loaderText({ env, stateDirectory, version }: installer.InstallBasis, list: string): string {
-  const program = pathToFileURL(join(programsFolder(stateDirectory, version), 'server.js')).href;
-  // The plugin must find a state directory that was moved.
-  const moved = `    process.env.UNTILDONE_HOME ??= ${JSON.stringify(stateDirectory)};\n`;
-  return `${wholeFileComment('//')} (untildone init opencode); untildone init opencode --uninstall takes it away.
-// It loads the plugin in the folders that the list names, and does nothing elsewhere.
-import { readFileSync, realpathSync } from 'node:fs';
-
-const program = ${JSON.stringify(program)};
-const list = ${JSON.stringify(list)};
-
-function isWatched(directory) {
-  try {
-    const here = realpathSync(directory);
-    const folders = readFileSync(list, 'utf8').split('\\n').filter(Boolean).map((line) => JSON.parse(line));
-    return folders.some((folder) => folder === '*' || here === folder || here.startsWith(folder + '/'));
-  } catch {
-    // Safe: without a list nothing is watched, and OpenCode is as it is without us.
-    return false;
-  }
-}
-
-export default {
+const exported = (moved: string) => `export default {
   id: 'untildone',
   async server(input, options) {
     if (!isWatched(input.directory)) return {};
-${env['UNTILDONE_HOME'] ? moved : ''}    const { default: plugin } = await import(program);
+${moved}    const { default: plugin } = await import(program);
     return plugin.server(input, options);
   },
 };
 `;
-}
-
-/** The program it loads; itself, where it is gone or not ours. */
-function readLoader(path: string): InstalledProgram {
-  const url = /^const program = "(file:\/\/\/.*)";$/m.exec(textNow(path) ?? '')?.[1];
-  const file = url === undefined ? path : fileURLToPath(url);
-  return { file, version: versionOfCopy(file, 'server.js') ?? 'unknown' };
-}

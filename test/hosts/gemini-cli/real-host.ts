@@ -37,9 +37,12 @@ export const geminiWith = (model: string): Omit<RealHost, 'family'> => ({
     printed.split('\n').flatMap((line) => (line.startsWith(shown) ? [line.slice(shown.length)] : [])),
   shortenStop({ directory, editJson }, seconds) {
     editJson<GeminiSettings>(join(directory, '.gemini/settings.json'), ({ hooks }) => {
-      const hook = hooks['AfterAgent']![0]!.hooks[0]!;
-      hook.timeout = seconds * 1000;
-      hook.command += ` --timeout=${seconds}`;
+      // The one before write_todos may take long as well.
+      for (const name of ['AfterAgent', 'BeforeTool']) {
+        const hook = hooks[name]![0]!.hooks[0]!;
+        hook.timeout = seconds * 1000;
+        hook.command += ` --timeout=${seconds}`;
+      }
     });
   },
 });

@@ -21,7 +21,9 @@ import { waitUntil } from '../wait-until.ts';
 import { failure, parserCheck, quitter, type Story, toldTo } from './story.ts';
 
 const slowMs = 150;
-const slowAnswer = slowly(slowMs, say('I am thinking about this very slowly. '.repeat(40)));
+/** No two sentences alike: a host may take repeated ones for a loop and end the turn itself. */
+const thoughts = Array.from({ length: 40 }, (_, index) => `My slow thought number ${index} is this one. `);
+const slowAnswer = slowly(slowMs, say(thoughts.join('')));
 const hostile = JSON.stringify({ mode: 'off', checks: { x: { command: 'touch ran-by-us' } }, goal: ['x'] });
 
 export const humanStories: readonly Story[] = [

@@ -1,0 +1,235 @@
+// A run in which another agent program does the work, read downwards: it is started with a text, followed to its exit, and
+// started again in the same conversation while the engine says so. Inside, our hooks continue it as long as the host lets
+// them; here only what they cannot: a host's cap, a crash, an error, hooks that are switched off.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StopEnd } from '../core/events.ts';
+import { isSameList, writtenItems } from '../core/reconcile.ts';
+import { isBudgetSpent } from '../core/rules.ts';
+import { endsInQuestion, oneLine } from '../core/safe-text.ts';
+import { isUnsaid } from '../core/state.ts';
+import { isOpen } from '../core/todo.ts';
+import type { DriveMode, HostDriver } from '../engine/host-driver.ts';
+import type { RunEnded } from './agent-event.ts';
+import { humanWords, isHuman, openTranscript } from './context/history.ts';
+import { defaultLimits, describe, follow, open, type Prompt, type Sight, textsOf } from './driven-start.ts';
+import { createHostReader } from './host-record.ts';
+import {
+  askToStop,
+  beginRun,
+  followAnswer,
+  hasWords,
+  joinWords,
+  showWords,
+  summariseRun,
+  takeMessage,
+  whileRunning,
+} from './loop/conduct.ts';
+import { createHumanControl, openAnyRun, type RunBasis } from './loop/run.ts';
+import { defaultRetryLimits, noFailures, planRetry, signatureText } from './models/failed-call.ts';
+
+export type DrivenRunOptions = Omit<RunBasis, 'permissions'> &
+  Readonly<{
+    driver: HostDriver;
+    /** Its path. */
+    program: string;
+    mode: DriveMode;
+    /** null: the host's own choice. */
+    model: string | null;
+    /** From behind `--`. */
+    flags: readonly string[];
+    /** The host's id for a conversation that is taken up; null: there is none yet. */
+    conversation: string | null;
+    limits?: Partial<typeof defaultLimits>;
+  }>;
+
+export type Drive = Awaited<ReturnType<typeof openDrive>>;
+
+export async function runDriven(options: DrivenRunOptions): Promise<RunEnded> {
+  const drive = await openDrive(options);
+  const { run, transcript, driver } = drive;
+  const spoken = run.goal === null ? null : humanWords(run.goal, run.identifiers.next());
+  // First: whatever session a human finds after a crash can go on.
+  if (spoken !== null && !run.resume) await transcript.append([spoken]);
+  await beginRun(run, { descriptor: describe(drive), model: options.model }, options.model ?? driver.title);
+  run.tell({ type: 'notice', sentence: driver.permissions[options.mode] });
+  run.control.watch();
+  showWords(run);
+  if (spoken !== null && run.resume) await transcript.append([spoken]);
+  await takeMessage(run, transcript);
+  // What happened before this run was shown then.
+  await drive.reader.look(run.store, await run.state());
+  // Not earlier: the words above would lift a stop that was asked for meanwhile.
+  run.onControl?.(createHumanControl(run, null));
+  await whileRunning(
+    run,
+    () => work(drive),
+    async () => rmSync(drive.scratch, { recursive: true, force: true }),
+  );
+  const ended = await summariseRun(run, drive.failure);
+  run.emit(ended);
+  return ended;
+}
+
+async function openDrive(options: DrivenRunOptions) {
+  const { driver, mode, sessionId, conversation, limits } = options;
+  const run = openAnyRun({ ...options, permissions: { mode } });
+  const place = { ...run.settings.context, sessionId };
+  return {
+    ...{ run, driver, options, limits: { ...defaultLimits, ...limits } },
+    transcript: await openTranscript(run, place, () => run.turnId),
+    /** What our hooks in the host do is on the record, and shown from there. */
+    reader: createHostReader(sessionId, run.clock),
+    scratch: mkdtempSync(join(tmpdir(), 'untildone-run-')),
+    id: conversation ?? (driver.takesId ? sessionId : null),
+    /** The next start begins the conversation. */
+    isNew: conversation === null,
+    failures: noFailures,
+    failure: null as string | null,
+    /** Steps whose usage was counted. */
+    counted: new Set<string>(),
+  };
+}
+
+async function work(drive: Drive) {
+  for (let prompt: Prompt | null = await firstPrompt(drive); prompt !== null; ) {
+    const { latch } = await drive.run.control.whilePaused();
+    if (latch !== null) break;
+    prompt = await afterExit(drive, prompt, await follow(drive, prompt));
+  }
+  // A stop that came before a start, or in a wait.
+  if ((await drive.run.state()).latch !== null) await ask(drive, 'cancelled');
+}
+
+const goOn: Prompt = { kind: 'note', text: '[resumed] Go on with the plan.' };
+const brokenOff: Prompt = {
+  kind: 'note',
+  text: '[resumed] You were interrupted in the middle of the work: the program that you run in ended. Look at what is there already before you do anything again, then go on.',
+};
+
+/** Words that nobody answered yet; else what is left to say to a conversation that is taken up. */
+async function firstPrompt({ run, transcript }: Drive): Promise<Prompt> {
+  const messages = transcript.messages();
+  const unanswered = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+  const said = textsOf(unanswered.filter(isHuman));
+  if (said !== '') return { kind: 'human', text: said };
+  const ours = textsOf(unanswered.slice(-1));
+  if (ours !== '') return { kind: 'note', text: ours };
+  const state = await run.state();
+  return (isUnsaid(state) ? await lastContinuation(run, null) : null) ?? (state.settled ? goOn : brokenOff);
+}
+
+/** The text of the last decision, if that was to continue. `since`: unless the agent worked after it. */
+async function lastContinuation({ store, sessionId }: Drive['run'], since: number | null) {
+  const [last] = await store.decisions(sessionId, 1);
+  if (last?.decision.answer !== 'continue' || last.decision.observed) return null;
+  if (since !== null && last.at < since) return null;
+  const row = (await store.outbox({ sessionId })).find(({ epoch }) => epoch === last.decision.epoch);
+  return row === undefined ? null : ({ kind: 'continuation', text: row.text } as const);
+}
+
+/** The end is the result event and the exit, and what the store says; never the exit code alone. null: the run ends. */
+async function afterExit(drive: Drive, prompt: Prompt, seen: Sight): Promise<Prompt | null> {
+  const { run } = drive;
+  const state = await run.control.whilePaused();
+  if (state.latch !== null) return null;
+  if (hasWords({ state })) return joined(drive);
+  const [last] = await run.store.decisions(run.sessionId, 1);
+  const decided = last !== undefined && last.sequence > seen.decisions ? last.decision : null;
+  if (decided?.answer === 'let-go' && !(await hasLateTodos(drive, decided.outcome))) return null;
+  if (seen.isUnknown) {
+    drive.isNew = true;
+    return { kind: 'note', text: await wholeStory(drive) };
+  }
+  if (await run.isNow(isBudgetSpent)) return answered(drive, await ask(drive, 'iteration-budget'));
+  const { ended } = seen;
+  if (
+    ended === null ||
+    ended === 'error' ||
+    ended === 'cancelled' ||
+    seen.error !== null ||
+    seen.isInterrupted
+  ) {
+    // Paused or spoken to: it was ended by us, and nothing has failed.
+    if (!seen.isInterrupted && !(await mayTryAgain(drive, seen)))
+      return answered(drive, await ask(drive, 'error'));
+    if (hasWords({ state: await run.state() })) return joined(drive);
+    const undelivered = await lastContinuation(run, seen.workedAt ?? 0);
+    return decided === null && seen.workedAt === null ? prompt : (undelivered ?? brokenOff);
+  }
+  // At the host's cap the last continuation was dropped.
+  const dropped = decided?.answer === 'continue' ? await lastContinuation(run, null) : null;
+  if (dropped !== null) return dropped;
+  await tellUnheard(drive, seen);
+  return answered(drive, await ask(drive, ended, seen));
+}
+
+async function joined({ run, transcript }: Drive): Promise<Prompt> {
+  return { kind: 'human', text: (await joinWords(run, transcript)).join('\n\n') };
+}
+
+/** The plan file may say more than the hooks knew. */
+async function hasLateTodos({ run }: Drive, outcome: string | null) {
+  const { plan } = await run.state();
+  return outcome === 'done' && plan.some(isOpen);
+}
+
+/** For a host that has lost the conversation: all that the human said. */
+async function wholeStory({ run, transcript }: Drive) {
+  const said = textsOf(transcript.messages().filter(isHuman));
+  const isBegun = (await run.state()).plan.length > 0;
+  return isBegun ? `${said}\n\n${brokenOff.text}` : said;
+}
+
+/** G9: limits are waited for; the same error again and again ends the run. */
+async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
+  const { run, driver } = drive;
+  const how = exit.signal === null ? `with exit code ${exit.exitCode}` : `by ${exit.signal}`;
+  const why = error?.message ?? complaint.trim().split('\n').at(-1) ?? '';
+  const message = `${driver.title} ended ${how}${why === '' ? '' : `: ${oneLine(why, 300)}`}`;
+  const kind = error?.kind ?? 'other';
+  const now = run.clock.now();
+  const limits = { ...defaultRetryLimits, attempts: run.settings.circuitAfter };
+  const random = (run.random ?? Math.random)();
+  const failed = { kind, retryable: true, outage: false, retryAt: null };
+  const plan = planRetry(failed, drive.failures, { now, random, limits });
+  const retryAt = plan.retry ? now + plan.delayMs : null;
+  Object.assign(drive, { failures: plan.failures, failure: message });
+  const about = { signature: signatureText(message), message, retryAt };
+  const { state } = await run.record({ type: 'error-occurred', kind, ...about });
+  run.tell({ type: 'error', kind, sentence: message, retryAt });
+  if (!plan.retry || state.overflows >= 2) return false;
+  await run.control.wait(retryAt, ({ words }) => (words?.length ? true : null));
+  return true;
+}
+
+/** Hooks that are off or not trusted tell nothing: then the lines of the host are all that is known. */
+async function tellUnheard({ run, driver, id }: Drive, { calls, heard, todos }: Sight) {
+  if (heard > 0) return;
+  for (const { tool, error } of calls) {
+    await run.record({ type: 'tool-started', tool, access: 'unknown' });
+    await run.record({ type: 'tool-ended', tool, access: 'unknown', error });
+  }
+  const listed = todos ?? (id === null ? null : (driver.readTodos?.(id, run.environment) ?? null));
+  const { hostList } = await run.state();
+  if (listed === null || isSameList(hostList, listed)) return;
+  const items = writtenItems(listed).map((item) => ({ ...item, freshId: run.identifiers.next() }));
+  const source = { kind: 'list', promptId: null } as const;
+  await run.record({ type: 'plan-written', actor: 'agent', items, source });
+}
+
+/** Where the hooks could not. */
+async function ask(drive: Drive, end: StopEnd, seen?: Sight) {
+  // A host that is only told would get the answer sent: it is gone.
+  await open(drive);
+  const question = endsInQuestion(seen?.lastText ?? '');
+  return askToStop(drive.run, { end, question, toolError: seen?.toolError ?? null }, null);
+}
+
+async function answered(drive: Drive, first: Awaited<ReturnType<typeof ask>>): Promise<Prompt | null> {
+  const answer = await followAnswer(drive.run, first, (end) => ask(drive, end));
+  if (answer === 'ended') return null;
+  if (answer === 'heard') return joined(drive);
+  return { kind: 'continuation', text: answer.text };
+}

@@ -1,0 +1,104 @@
+// `run --with HOST`: which program is driven, and how. What it cannot do is told before anything is started.
+import type { DrivenRunOptions } from '../agent/drive.ts';
+import type { Origins } from '../core/config.ts';
+import { UntildoneError } from '../core/error.ts';
+import { type Settings, settingTable } from '../core/settings.ts';
+import type { State } from '../core/state.ts';
+import type { DriveMode, HostDriver } from '../engine/host-driver.ts';
+import { hostOf, hosts } from '../hosts/hosts.ts';
+import { shippedFolder, whyNotShipped } from '../hosts/install/files.ts';
+import { findProgram } from '../hosts/install/installer.ts';
+import type { Arguments } from './command.ts';
+import { hostTitle, nameSession } from './describe-session.ts';
+import type { Io } from './io.ts';
+import { shown } from './print.ts';
+
+export type DrivenAgent = Pick<
+  DrivenRunOptions,
+  'driver' | 'program' | 'mode' | 'model' | 'flags' | 'conversation'
+>;
+
+const usage = (sentence: string) => new UntildoneError('usage', sentence);
+
+export const drivenHosts = hosts.flatMap(({ name, driver }) => (driver === undefined ? [] : [name]));
+
+/** null: our own agent does the work. */
+export async function drivenAgent(
+  given: Arguments,
+  io: Io,
+  { settings, origins }: Readonly<{ settings: Settings; origins: Origins }>,
+  resumed: State | null,
+): Promise<DrivenAgent | null> {
+  const before = resumed?.descriptor.driven ?? null;
+  const name = given.text('with') ?? before?.host ?? null;
+  if (name === null && given.passedOn.length > 0)
+    throw usage('What stands behind `--` is for the program that --with names, and none is named.');
+  if (name === null) return null;
+  // A plan that was moved here has nobody's conversation yet.
+  if (resumed !== null && resumed.spoken !== undefined && before?.host !== name) {
+    const whose = before === null ? 'the agent of untildone' : hostTitle(before.host);
+    throw usage(
+      `Session ${nameSession(resumed)} was begun with ${whose} and goes on with it: leave --with out.`,
+    );
+  }
+  const driver = await hostOf(name)?.driver?.();
+  if (driver === undefined)
+    throw usage(
+      `--with ${shown(name, 40)}: not a program that can be driven. Known are ${drivenHosts.join(', ')}.`,
+    );
+  refuseForeign(given, driver, settings, origins);
+  const program = findProgram(driver.program, io.env);
+  if (program === null)
+    throw usage(
+      `${driver.title} was not found on PATH (no program "${driver.program}"). To get it: ${driver.howToGet}`,
+    );
+  const incomplete = whyNotShipped(shippedFolder(), ['hook.js', 'host-commands.js', 'server.js']);
+  if (incomplete !== null) throw usage(incomplete);
+  const named = origins['model'] === 'flag' ? settings.model : given.text('model');
+  return {
+    ...{ driver, program },
+    mode: modeOf(given) ?? (before?.mode as DriveMode | undefined) ?? 'edit',
+    model: named ?? resumed?.agent.model ?? null,
+    flags: given.passedOn.length > 0 ? given.passedOn : (before?.flags ?? []),
+    conversation: before?.id ?? null,
+  };
+}
+
+function modeOf(given: Arguments): DriveMode | null {
+  if (given.has('read-only') && given.has('auto'))
+    throw usage('--read-only and --auto contradict each other.');
+  return given.has('auto') ? 'auto' : given.has('read-only') ? 'read-only' : null;
+}
+
+/** These act in every run; the others that act only in `run` are for our own agent. */
+const forEveryRun: readonly string[] = ['baselineSeconds', 'liveView', 'model'];
+
+function refuseForeign(
+  given: Arguments,
+  { title, reports }: HostDriver,
+  settings: Settings,
+  origins: Origins,
+) {
+  const asks = ['ask', 'allow-list'].find((mode) => given.has(mode));
+  if (asks !== undefined)
+    throw usage(
+      `--${asks} is for the agent of untildone: ${title} asks nobody here. --read-only and --auto work.`,
+    );
+  const isForeign = (path: string) => {
+    const name = path.split('.')[0] as keyof Settings;
+    const { actsIn } = settingTable[name] ?? { actsIn: [] };
+    return origins[path] === 'flag' && String(actsIn) === 'run' && !forEveryRun.includes(name);
+  };
+  const foreign = Object.keys(origins).find(isForeign);
+  if (foreign !== undefined)
+    throw usage(
+      `${foreign} is for the agent of untildone; ${title} has settings of its own, and takes flags behind \`--\`.`,
+    );
+  const budgets = [
+    ['maxTokens', 'tokens'],
+    ['maxCost', 'cost'],
+  ] as const;
+  for (const [name, of] of budgets)
+    if (settings[name] !== null && !reports[of])
+      throw usage(`${name} is set, but ${title} does not tell its ${of}: this limit would never be reached.`);
+}

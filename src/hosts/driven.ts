@@ -1,0 +1,70 @@
+// Hooks of ours in a host that `untildone run --with` drives: what they tell belongs to the session of the run, and what
+// only its driver knows (who speaks, how the program ends, what it used) is left to the driver.
+import { sessionVariable } from '../checks/process.ts';
+import type { Event } from '../core/events.ts';
+import type { Session } from '../core/state.ts';
+import type { Environment } from '../engine/policy.ts';
+import type { Store } from '../engine/store.ts';
+import type { AskedHost, HookAsks, HookCall, HookProcess } from './asked-call.ts';
+import { recordOf } from './untrusted.ts';
+
+/**
+ * The session that drives this host, by the variable that it set; null: none does. A host that the driven agent itself
+ * starts has the variable too, but another conversation.
+ */
+export async function drivenSession(
+  { sessions }: Pick<Store, 'sessions'>,
+  environment: Environment,
+  { host, id }: Readonly<{ host: string; id: string }>,
+): Promise<Session | null> {
+  const run = environment[sessionVariable];
+  const [session] = run ? await sessions({ id: run, limit: 1 }) : [];
+  const { driven } = session?.descriptor ?? {};
+  return session && driven?.host === host && (driven.id ?? id) === id ? session : null;
+}
+
+const leftToDriver: readonly Event['type'][] = [
+  ...(['session-opened', 'session-closed', 'human-aborted', 'error-occurred', 'usage-reported'] as const),
+];
+
+/** A stop that the driver sees better: it knows whether it ended the program, and tries failed ones again. */
+export function isLeftToDriver(event: Pick<Event, 'type'> & { readonly end?: unknown }): boolean {
+  return leftToDriver.includes(event.type) || event.end === 'error' || event.end === 'cancelled';
+}
+
+type Place = Readonly<{ store: Store; host: AskedHost; hook: HookProcess; name: string }>;
+
+/** The same call as one of the session that drives the host; null: nobody does. */
+export async function drivenCall({ store, host, hook, name }: Place, call: HookCall, payload: unknown) {
+  const id = call.descriptor.parentId ?? call.sessionId;
+  const session = await drivenSession(store, hook.environment, { host: name, id });
+  if (session === null) return null;
+  const renamed = Object.entries(recordOf(payload)).map(([field, value]) =>
+    value === id && /^session_?id$/iu.test(field) ? [field, session.id] : [field, value],
+  );
+  const again = host.translate(Object.fromEntries(renamed), hook);
+  if (!again.ok || again.call.descriptor.kind !== 'main') return again.ok ? again.call : null;
+  const { driven } = session.descriptor;
+  const descriptor = { ...session.descriptor, ...(driven && { driven: { ...driven, id } }) };
+  return { ...again.call, descriptor, agent: session.agent, asks: drivenAsks(again.call.asks) };
+}
+
+const nothing: HookAsks = { type: 'record', events: [] };
+
+function drivenAsks(asks: HookAsks): HookAsks {
+  switch (asks.type) {
+    case 'record':
+      return { ...asks, events: asks.events.filter((event) => !isLeftToDriver(event)), asksHuman: false };
+    // What is open stands in the text that it is started with.
+    case 'open':
+      return asks.begins ? nothing : asks;
+    // The driver heard the human, with the policy of that moment.
+    case 'prompt':
+      return asks.speaker.type === 'human' ? { ...asks, speaker: { type: 'command' } } : asks;
+    // Beyond the cap the driver goes on.
+    case 'stop':
+      return { ...asks, blockCap: null, transcript: null };
+    case 'complete':
+      return asks;
+  }
+}

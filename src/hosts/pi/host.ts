@@ -1,0 +1,260 @@
+// The extension that runs inside pi: hands what pi tells to the engine and offers the todo tools, which pi lacks. A step
+// without calls is a stop attempt. Headless pi leaves after it, but waits for our handler and goes on where a message is
+// queued by then; elsewhere the countdown runs as in every host that is told.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { oneLine } from '../../core/safe-text.ts';
+import { canWrite } from '../../core/work.ts';
+import { checkPatienceMs } from '../../engine/runtime.ts';
+import { createIdentifiers, systemClock } from '../../engine/system.ts';
+import { todoToolsFor } from '../../tools/todo-tools.ts';
+import { openPlanText } from '../shared.ts';
+import { type Memory, type Notice, type ToldAdapter, waitEnded, waitStarted } from '../told.ts';
+import { answerCommand, commandNames, commands } from '../told-commands.ts';
+import * as shared from '../told-plugin.ts';
+import { recordOf, withinTime } from '../untrusted.ts';
+import type { ContextLike, ExtensionLike, PiLike } from './translate.ts';
+import * as read from './translate.ts';
+
+function createMemory() {
+  return {
+    ...shared.createPluginMemory(),
+    turn: null as ReturnType<typeof read.readTurn> | null,
+    isStopTold: false,
+    /** Until the model begins to answer it. */
+    sent: null as { epoch: number; text: string; isShown: boolean } | null,
+    /** What the model is reminded of after a compaction. */
+    reminder: null as string | null,
+  };
+}
+type OwnMemory = ReturnType<typeof createMemory>;
+type Plugin = shared.ToldPlugin<OwnMemory>;
+type Hear = (event: unknown, context: ContextLike) => unknown;
+type Place = Readonly<{ pi: PiLike; context: ContextLike; id: string; parentId: string | null }>;
+
+/** It takes microseconds; a human who leaves, and a host that waits, wait no longer. */
+const patienceMs = 1000;
+/** Lingers longer than from the last look at the record to the call (P19). */
+const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
+/** For processes that the agent starts: `PID:SESSION`. A pi among them is its subagent. */
+const parentVariable = 'UNTILDONE_PI';
+
+/** What pi loads, anew for each session. */
+export function createPiExtension(options: shared.PluginOptions = {}): ExtensionLike {
+  const { environment = process.env, clock = systemClock, openStore } = options;
+  const { identifiers = createIdentifiers(clock) } = options;
+
+  function start(pi: PiLike, context: ContextLike) {
+    const { hasUI, cwd: directory, ui } = context;
+    const voice = shared.createVoice('pi', { clock, environment }, hasUI ? toast : null);
+    async function toast({ title, message, level, durationMs }: Notice) {
+      const line = `${oneLine(title, 80)}: ${oneLine(message, 500)}`;
+      if (durationMs === undefined) return ui.notify(line, level);
+      // As notices the seconds of a countdown would fill the conversation.
+      ui.setStatus('untildone', line);
+      clock.wake(clock.now() + durationMs, () => ui.setStatus('untildone', undefined));
+    }
+    return voice.quietly(() => {
+      // Loaded twice, as an extension and with a package: the first one acts.
+      if (pi.getCommands().some(({ name }) => name === commandNames[0])) return;
+      const id = context.sessionManager.getSessionId();
+      const [pid, parent = null] = environment[parentVariable]?.split(':') ?? [];
+      const place = { pi, context, id, parentId: pid === String(process.pid) ? null : parent };
+      const plugin = shared.createToldPlugin<OwnMemory>({
+        ...{ name: 'pi', own: createMemory, clock, identifiers, environment, directory, openStore },
+        // A new run does not take over what an earlier one left.
+        instance: hasUI ? `pi ${id}` : `pi run ${identifiers.next()}`,
+        ...{ voice, headless: !hasUI },
+        adapter: (own, memory) => createAdapter(own, memory, place),
+      });
+      if (plugin === null) return;
+      (environment as Record<string, string>)[parentVariable] = `${process.pid}:${id}`;
+      offer(plugin, place);
+      for (const [name, hear] of Object.entries(listen(plugin, place)))
+        pi.on(name as never, voice.quietly(hear));
+    })();
+  }
+
+  return (pi) => void pi.on('session_start' as never, (_event, context) => start(pi, context));
+}
+
+/** The todo tools for the model, and the commands for the human. */
+function offer(plugin: Plugin, { pi, id }: Place) {
+  for (const tool of shared.changesTheHost(plugin) ? todoToolsFor('agent') : [])
+    pi.registerTool({
+      ...{ name: tool.name, label: tool.name, description: tool.description },
+      parameters: tool.inputSchema as never,
+      // With the calls beside it in their order: work and then its todo (V4).
+      executionMode: 'sequential',
+      async execute(_callId, input) {
+        const { ok, text } = await shared.followPlugin(plugin, id).callTool(tool, input);
+        if (ok) return { content: [{ type: 'text', text }], details: undefined };
+        // So pi marks a result as failed.
+        throw new Error(text);
+      },
+    });
+  for (const name of commandNames)
+    pi.registerCommand(name, {
+      description: `${commands[name]} (no model is asked)`,
+      async handler(words, { hasUI, ui }) {
+        const message = await answerCommand(plugin.told, { id, name, words, now: plugin.clock.now() });
+        if (hasUI) ui.notify(message, 'info');
+        else await plugin.voice.show({ level: 'info', title: `/${name}`, message });
+      },
+    });
+}
+
+function listen(plugin: Plugin, { context: { ui }, id }: Place): Record<string, Hear> {
+  const { told, clock, headless } = plugin;
+  const followed = shared.followPlugin(plugin, id);
+  const { memory, record, after, later, tell, event } = followed;
+  let spoken: ReturnType<typeof followed.humanSpoke> | null = null;
+
+  const humanSpoke = (text: string | null) => followed.humanSpoke({ id: told.identifiers.next(), text });
+  const aborted = (how: string) => void later({ type: 'human-aborted', how }, undefined, stopped);
+
+  /** No event tells of the key while nothing runs: someone stops a countdown. */
+  async function stopWhileIdle() {
+    const session = await record();
+    if (session?.latch || (!session?.parked && !session?.timer)) memory.holds.clear();
+    else await tell({ type: 'human-aborted', how: 'stopped while idle' });
+  }
+  /** Headless pi dies of Ctrl-C: the record comes first. */
+  async function interrupted() {
+    aborted('interrupted');
+    await withinTime(clock, patienceMs, () => memory.queue);
+    process.kill(process.pid, 'SIGINT');
+  }
+  if (headless) process.once('SIGINT', interrupted);
+  else
+    ui.onTerminalInput((data) => {
+      if (read.isEscape(data) && !memory.busy) after(stopWhileIdle, stopped);
+      return undefined;
+    });
+
+  async function stop({ end, question }: NonNullable<OwnMemory['turn']>) {
+    Object.assign(memory, { busy: false, isStopTold: true });
+    const { toolError } = memory;
+    const prepared = after(async () => {
+      const fingerprint = await followed.prepareStop();
+      // The human was quicker.
+      if (memory.busy) return null;
+      await followed.closeCompaction();
+      const facts = { end, question, toolError, fingerprint, background: [] };
+      if (headless) return event({ type: 'stop-attempted', ...facts });
+      await tell({ type: 'stop-attempted', ...facts });
+      return null;
+    });
+    const attempt = headless ? await prepared : null;
+    if (attempt === null) return;
+    // Outside the queue: checks take their time.
+    const deadline = clock.now() + checkPatienceMs;
+    followed.stopAnswered(await told.opened().runtime.ask(attempt, deadline));
+  }
+
+  return {
+    input(given) {
+      const text = read.readInput(given);
+      if (text === null) return;
+      memory.toolError = null;
+      spoken = humanSpoke(text);
+    },
+    // A command of the human's own: it concerns no plan (E2).
+    user_bash: () => void humanSpoke(null),
+    async before_agent_start() {
+      const content = (await spoken?.handed()) ?? null;
+      return content === null ? undefined : { message: { customType: 'untildone', content, display: true } };
+    },
+    context(given) {
+      const { messages } = recordOf(given);
+      return memory.reminder === null ? undefined : read.withPlan(messages, memory.reminder, clock.now());
+    },
+    turn_start: () => void Object.assign(memory, { busy: true, isStopTold: false }),
+    message_start(given) {
+      const message = read.readMessage(recordOf(given)['message']);
+      const { sent } = memory;
+      if (message?.role === 'user' && message.text === sent?.text) sent.isShown = true;
+      if (message?.role !== 'assistant') return;
+      if (sent?.isShown) {
+        // Only now has the model got it for certain (V5).
+        after(() => followed.observed(sent.epoch));
+        memory.sent = null;
+      }
+      later({ type: 'activity-seen' });
+    },
+    tool_execution_start(given) {
+      const seen = read.readCall(given);
+      if (seen === null) return;
+      if (canWrite(seen.call)) memory.mayHaveWritten = true;
+      later({ type: 'tool-started', ...seen.call }, `call/${seen.callId}/start`);
+    },
+    tool_execution_end(given) {
+      const seen = read.readCall(given);
+      if (seen === null) return;
+      memory.toolError = seen.call.access === 'todo' ? null : seen.error;
+      later({ type: 'tool-ended', ...seen.call, error: seen.error }, `call/${seen.callId}/end`);
+    },
+    async turn_end(given, context) {
+      const turn = read.readTurn(given, clock.now());
+      memory.turn = turn;
+      later(turn.usage);
+      if (turn.end === 'cancelled') aborted('interrupted');
+      // It goes on with calls or with what the human wrote meanwhile; after an error it may try again.
+      else if (turn.goesOn || turn.error !== null || context.hasPendingMessages()) return;
+      await stop(turn);
+      // It passes through every extension that hears input, and must be there before pi looks.
+      const until = Date.now() + patienceMs;
+      while (headless && memory.sent !== null && !context.hasPendingMessages() && Date.now() < until)
+        await sleep(5);
+    },
+    // All that was not told as a stop: retries have ended, or a tool ended the turn.
+    async agent_settled() {
+      const { turn, isStopTold } = memory;
+      if (turn === null || isStopTold) return;
+      if (turn.error !== null) later(turn.error);
+      await stop(turn);
+    },
+    session_before_compact: () => void later(waitStarted({ kind: 'compaction' })),
+    async session_compact() {
+      await later(waitEnded({ kind: 'compaction', shrunk: true }));
+      memory.reminder = shared.changesTheHost(plugin) ? openPlanText(await record()) : null;
+    },
+    session_compact_failed: () => void after(() => followed.closeCompaction()),
+    // Messages were taken back: nothing is sent into that.
+    session_tree: () => aborted('undone'),
+    ui_prompt_start: () => void later(waitStarted({ kind: 'question', requestId: 'prompt' })),
+    ui_prompt_end: () => void later(waitEnded({ kind: 'question', requestId: 'prompt', rejected: false })),
+    session_shutdown() {
+      process.off('SIGINT', interrupted);
+      return told.end();
+    },
+  };
+}
+
+function createAdapter(plugin: Plugin, memory: Memory<OwnMemory>, place: Place): ToldAdapter {
+  const { directory, headless, voice } = plugin;
+  const { pi, context, parentId } = place;
+  return {
+    async describe() {
+      const { tools, canWrite } = read.describeTools(pi.getActiveTools());
+      const kind = parentId === null ? 'main' : 'subagent';
+      const model = context.model ? `${context.model.provider}/${context.model.id}` : null;
+      const agent = { name: null, canWrite, model, variant: null };
+      return [{ kind, parentId, directory, headless, immediate: headless, tools }, agent];
+    },
+    // The plan is ours alone.
+    todos: async () => null,
+    async inject({ epoch, text }) {
+      memory.sent = { epoch, text, isShown: false };
+      pi.sendUserMessage(text, { deliverAs: 'followUp' });
+      return null;
+    },
+    async find({ text, session }) {
+      const since = session.injection?.at ?? session.updatedAt;
+      if (read.isAnswered(context.sessionManager.getBranch(), text, since)) return 'present';
+      // Queued texts stand nowhere; where nothing runs, no model will get it.
+      return context.isIdle() && !context.hasPendingMessages() ? 'absent' : 'unknown';
+    },
+    isIdle: async () => context.isIdle(),
+    show: voice.show,
+  };
+}
