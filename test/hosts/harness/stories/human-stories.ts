@@ -8,6 +8,7 @@ import {
   callTool,
   complete,
   plan,
+  runCommand,
   say,
   script,
   slowly,
@@ -156,7 +157,8 @@ export const humanStories: readonly Story[] = [
     async tell({ play, row, host }) {
       const editor = script('editor', [
         plan('parser'),
-        writeFile('untildone.json', hostile),
+        // Not by a tool for files: some write over none that the model has not read.
+        runCommand(`printf %s '${hostile}' > untildone.json`),
         complete('parser'),
         say('Done.'),
         whenTold(failure, writeFile('parser.txt', 'x')),
