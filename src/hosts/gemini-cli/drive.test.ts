@@ -3,16 +3,17 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { DriveStart } from '../../engine/host-driver.ts';
 import { geminiDriver } from './drive.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'untildone-drive-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const id = 'd58781df-5b38-4654-9349-0c5e254fa3f3';
-const plain = {
+const plain: DriveStart = {
   ...{ text: '-Do it', id, isNew: true, mode: 'edit', model: null, flags: [], scratch },
   environment: { HOME: scratch },
-} as const;
+};
 beforeEach(() => geminiDriver.start(plain));
 
 const at = (second: string) => `2026-11-18T01:33:${second}Z`;
