@@ -85,6 +85,7 @@ export const hosts: readonly HostRow[] = [
     process: { commands: ['gemini'], packages: ['@google/gemini-cli'], variables: ['GEMINI_CLI'] },
     asked: async () => (await import('./gemini-cli/host.ts')).geminiCli,
     installer: async () => (await import('./gemini-cli/install.ts')).geminiInstaller,
+    driver: async () => (await import('./gemini-cli/drive.ts')).geminiDriver,
   },
   {
     name: 'qwen-code',
