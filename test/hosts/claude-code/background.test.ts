@@ -9,7 +9,6 @@ import {
   runCommand,
   say,
   script,
-  whenTold,
 } from '../../../src/scripted-model/index.ts';
 import { continuationsIn } from '../harness/continuations.ts';
 import { createGate } from '../harness/gate.ts';
@@ -56,27 +55,6 @@ describe('P18: background work', () => {
     expect(played.messages.join('\n')).toContain('claimed');
   });
 
-  it('P37: a server runs and nothing is open: the check of the goal runs all the same, and the outcome is told', async () => {
-    const story = script('story', [
-      plan('parser'),
-      runCommand(job.command, { run_in_background: true }),
-      complete('parser'),
-      always(say('The server runs, and all is done.')),
-    ]);
-    const played = await play({
-      scripts: [story],
-      config: { checks: { unit: { command: 'echo TWO-TESTS-FAIL; false' } }, goal: ['unit'], maxStagnant: 1 },
-      async drive({ claude, project }) {
-        claude.say('Please do it.');
-        await claude.waitForResults(1);
-        job.open(project);
-      },
-    });
-    expect(played.continuations[0]).toContain('TWO-TESTS-FAIL');
-    expect(played.session.outcome).toBe('stagnant');
-    expect(played.messages.join('\n')).toContain('stagnant');
-  });
-
   it('a subagent in the background is waited for without a continuation', async () => {
     const story = script('story', [
       plan('parser'),
@@ -114,34 +92,5 @@ describe('P18: background work', () => {
     expect(played.sessions.map(({ kind }) => kind)).toEqual(['main', 'subagent']);
     expect(played.sessions[1]?.decisions).toMatchObject([{ answer: 'let-go', reason: 'subagent' }]);
     expect(played.session.outcome).toBe('claimed');
-  });
-});
-
-describe('a plan of an earlier turn', () => {
-  it('P34: something else is asked while it is open: not forced; told to go on: continued again', async () => {
-    const story = script('story', [
-      plan('parser', 'docs'),
-      complete('parser'),
-      callTool('mcp__untildone__todo_pause', { reason: 'I need the key.' }),
-      say('I wait for the key.'),
-      whenTold('capital', say('Paris.')),
-      always(say('I am done.')),
-    ]);
-    const counts: number[] = [];
-    const played = await play({
-      scripts: [story],
-      async drive({ claude, model }) {
-        for (const [index, text] of ['Please do it.', 'What is the capital of France?', 'go on'].entries()) {
-          claude.say(text);
-          await claude.waitForResults(index + 1);
-          counts.push(continuationsIn(model.requests).length);
-        }
-      },
-    });
-    const [paused, other] = played.session.decisions;
-    expect(paused).toMatchObject({ answer: 'let-go', reason: 'paused-by-model', outcome: 'paused' });
-    expect(other).toMatchObject({ answer: 'let-go', reason: 'plan-not-resumed', outcome: 'paused' });
-    expect(counts.slice(0, 2)).toEqual([0, 0]);
-    expect(counts[2], 'the human told the agent to go on').toBe(3);
   });
 });

@@ -3,18 +3,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   always,
-  callTool,
   complete,
   inOrder,
   plan,
-  repeat,
   say,
   script,
-  whenTold,
   writeFile,
 } from '../../../src/scripted-model/index.ts';
 import { createGate } from '../harness/gate.ts';
-import { waitUntil } from '../harness/wait-until.ts';
 import { play } from './play.ts';
 import { shortenStop } from './settings.ts';
 
@@ -52,15 +48,6 @@ describe('P31: a claim whose check fails', () => {
     expect(JSON.stringify(played.requests.at(-1)?.messages)).toContain('Updated task #1 status');
   });
 
-  it('V1: a failing check of the goal holds the work open although every todo is claimed', async () => {
-    const goal = { checks: parserCheck, goal: ['parser'] };
-    const played = await play({ prompt: 'Do it.', scripts: [liar], config: goal });
-    expect(played.continuations).toHaveLength(1);
-    expect(played.continuations[0]).toContain(failure);
-    expect(played.session.decisions.at(-1)).toMatchObject({ answer: 'let-go', outcome: 'done' });
-    expect(played.files).toEqual(['parser.txt']);
-  });
-
   it('a check that never passes ends as stagnant or exhausted, never as done', async () => {
     const stubborn = script('stubborn', [
       plan('Write the parser'),
@@ -77,29 +64,6 @@ describe('M8: a check that takes longer than the hook may', () => {
   const slow = createGate('slow');
   const config = { checks: { slow: { command: slow.words } }, goal: ['slow'] };
   const work = inOrder(plan('parser'), writeFile('parser.txt', 'x'), complete('parser'), say('I am done.'));
-
-  it('the agent is sent to todo_verify, waits there, and ends as done', async () => {
-    const verify = whenTold('todo_verify', callTool('mcp__untildone__todo_verify', {}));
-    const patient = script('patient', [work, repeat(3, verify), always(say('I am done.'))]);
-    const played = await play({
-      scripts: [patient],
-      config,
-      prepare: (project) => shortenStop(project, 5, true),
-      async drive({ claude, model, project }) {
-        claude.say('Please do it.');
-        await waitUntil('the model calls todo_verify', () =>
-          model.requests.some(({ reply }) => reply.calls?.[0]?.name === 'mcp__untildone__todo_verify'),
-        );
-        slow.open(project);
-        await claude.waitForResults(1, 60);
-      },
-    });
-    expect(played.continuations).toHaveLength(1);
-    expect(played.continuations[0]).toContain('Call mcp__untildone__todo_verify');
-    const continued = played.session.decisions.filter(({ answer }) => answer === 'continue');
-    expect(continued).toMatchObject([{ textKind: 'checks-running' }]);
-    expect(played.session.outcome).toBe('done');
-  });
 
   it('the host cuts the hook off: the agent is unharmed, and the check runs to its end all the same', async () => {
     const hasty = script('hasty', [work, always(say('I am done.'))]);

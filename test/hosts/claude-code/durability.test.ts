@@ -13,7 +13,7 @@ import {
   untilAllDone,
   writeFile,
 } from '../../../src/scripted-model/index.ts';
-import { continuationsIn, toldTexts } from '../harness/continuations.ts';
+import { toldTexts } from '../harness/continuations.ts';
 import { createGate } from '../harness/gate.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { startClaude } from './claude.ts';
@@ -86,36 +86,6 @@ describe('the record', () => {
       expect(played.continuations.length).toBeGreaterThanOrEqual(1);
       expect(played.files).toEqual(titles.map((title) => `${title}.txt`));
       expect(played.session.outcome).toBe('claimed');
-    });
-  });
-});
-
-describe('P32: two sessions in one project at the same time', () => {
-  it('leak neither todos nor counters nor text', async () => {
-    const stubborn = script('stubborn', [plan('red one', 'red two'), always(say('I am done.'))]);
-    const perTodo = (title: string) => [
-      writeFile(`${title.replace(' ', '-')}.txt`, title),
-      complete(title),
-      say('I am done.'),
-    ];
-    const honest = script('honest', [plan('blue one', 'blue two', 'blue three'), untilAllDone(perTodo)]);
-    await inProject([stubborn, honest], async (project, model) => {
-      await prepareProject(project, {});
-      const both = ['stubborn', 'honest'].map((name) =>
-        startClaude(project, model, { prompt: `[script:${name}] Do it.` }),
-      );
-      await Promise.all(both.map(async (claude) => claude.ended.finally(() => claude.end())));
-      const requestsOf = (name: string) => model.requests.filter((request) => request.script === name);
-      expect(continuationsIn(requestsOf('stubborn'))).toHaveLength(3);
-      expect(continuationsIn(requestsOf('honest'))).toHaveLength(2);
-      expect(JSON.stringify(requestsOf('stubborn').map(({ messages }) => messages))).not.toContain('blue');
-      expect(JSON.stringify(requestsOf('honest').map(({ messages }) => messages))).not.toContain('red one');
-      const { sessions } = await look(project, model, both[0]!, 0);
-      const summary = sessions.map(({ outcome, todos }) => [outcome, todos.map(({ title }) => title)]);
-      expect(summary.sort()).toEqual([
-        ['claimed', ['blue one', 'blue two', 'blue three']],
-        ['stagnant', ['red one', 'red two']],
-      ]);
     });
   });
 });

@@ -1,12 +1,10 @@
 // Our trouble is never the agent's: whatever is wrong with the store or with what reaches the hook, Claude Code ends its
 // turn as it would without us, and the reason is on the record where there is a place for it.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { always, plan, say, script } from '../../../src/scripted-model/index.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { continuationsIn } from '../harness/continuations.ts';
 import { createProject, type Project } from '../harness/project.ts';
 import { readHookLog } from '../harness/record.ts';
@@ -29,14 +27,6 @@ const nothingToEnd = () => {};
 
 const troubles: readonly Trouble[] = [
   {
-    name: 'the store is damaged',
-    cause(project) {
-      writeFileSync(join(project.state, 'untildone.db'), 'this is no database '.repeat(1000));
-      return nothingToEnd;
-    },
-    codes: ['store-corrupt'],
-  },
-  {
     name: 'the store cannot be opened',
     cause(project) {
       mkdirSync(join(project.state, 'untildone.db'));
@@ -53,18 +43,6 @@ const troubles: readonly Trouble[] = [
       return nothingToEnd;
     },
     codes: [],
-  },
-  {
-    name: 'another process holds the store and does not let go',
-    async cause(project) {
-      const path = join(project.state, 'untildone.db');
-      const store = await openSqliteStore({ path, clock: Date });
-      await store.close();
-      const database = new DatabaseSync(path);
-      database.exec('BEGIN IMMEDIATE');
-      return () => database.close();
-    },
-    codes: ['store-busy'],
   },
 ];
 

@@ -12,10 +12,11 @@ import {
   writeFile,
 } from '../../../src/scripted-model/index.ts';
 import { createGate } from '../harness/gate.ts';
+import { quitter, titles } from '../harness/stories/story.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { openConversation } from './conversation.ts';
 import { type Stage, startStage } from './stage.ts';
-import { quitter, stubborn, titles } from './stories.ts';
+import { stubborn } from './stories.ts';
 
 const task = callTool('task', {
   ...{ description: 'sub work', prompt: '[script:helping] Please help.', subagent_type: 'general' },

@@ -6,22 +6,20 @@ import {
   after,
   always,
   ask,
-  bulkClaim,
   callTool,
   complete,
-  drop,
   duplicateWrite,
   plan,
-  runCommand,
   say,
   script,
   toggle,
   writeFile,
 } from '../../../src/scripted-model/index.ts';
+import { filesOf, quitter, titles } from '../harness/stories/story.ts';
 import type { Conversation } from './conversation.ts';
 import type { Kept } from './our-record.ts';
 import { hasty, type Stage, startStage } from './stage.ts';
-import { filesOf, finished, quitter, stubborn, titles, toggler } from './stories.ts';
+import { finished, stubborn, toggler } from './stories.ts';
 
 const hundred = Array.from({ length: 100 }, (_, index) => `part-${String(index + 1).padStart(3, '0')}`);
 
@@ -32,20 +30,6 @@ const scripts = [
   quitter('quitter', ...titles),
   quitter('hundred', ...hundred),
   script('repeater', [plan('parser', 'docs'), always(duplicateWrite(), say('I am done.'))]),
-  script('claimer', [plan('one', 'two', 'three', 'four'), bulkClaim(), always(say('All four are done.'))]),
-  script('worker', [
-    plan('one', 'two', 'three', 'four'),
-    runCommand('echo work > work.txt'),
-    bulkClaim(),
-    always(say('All four are done.')),
-  ]),
-  script('dropper', [
-    plan('easy', 'the hard one'),
-    writeFile('easy.txt', 'x'),
-    complete('easy'),
-    drop('the hard one'),
-    always(say('I am done.')),
-  ]),
   script('asker', [plan('parser', 'docs'), always(ask('Which parser shall I take?'))]),
   script('part', [
     plan('parser', 'docs'),
@@ -193,31 +177,6 @@ describe('an agent that does not move', () => {
     expect(stage.continuations(conversation.id)).toHaveLength(1);
     expect(stage.continuations(conversation.id)[0]).toContain('todo_pause');
     expect(kept.decisions.at(-1)).toMatchObject({ reason: 'repeated-question' });
-  });
-});
-
-describe('an agent that is not honest about its list', () => {
-  it('P2: claims everything at once without work: challenged once, then at best claimed', async () => {
-    const ended = await playToEnd('claimer');
-    expect(ended.continuations).toHaveLength(1);
-    expect(ended.continuations[0]).toContain('4 todos were marked completed without any other tool call');
-    expect(ended.session.settled?.outcome).toBe('claimed');
-  });
-
-  it('P2: an agent that worked and ticks everything at the end is not challenged', async () => {
-    const ended = await playToEnd('worker');
-    expect(ended.continuations).toHaveLength(0);
-    expect(ended.session.settled?.outcome).toBe('claimed');
-  });
-
-  it('P3: drops the hard todo: it is named once, stays on the record, and the work is not done', async () => {
-    const ended = await playToEnd('dropper', {
-      config: { checks: { easy: { file: 'easy.txt' } }, goal: ['easy'] },
-    });
-    expect(ended.continuations.filter((text) => text.includes('left out or cancelled'))).toHaveLength(1);
-    expect(ended.continuations[0]).toContain('the hard one');
-    expect(ended.todos, 'it stays on the record').toHaveLength(2);
-    expect(ended.session.settled?.outcome).not.toBe('done');
   });
 });
 

@@ -5,19 +5,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   always,
   callTool,
-  complete,
   plan,
   runCommand,
   say,
   script,
   slowly,
-  whenTold,
-  writeFile,
 } from '../../../src/scripted-model/index.ts';
+import { quitter, titles } from '../harness/stories/story.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Conversation } from './conversation.ts';
 import { hasty, type Stage, startStage } from './stage.ts';
-import { quitter, stubborn, titles } from './stories.ts';
+import { stubborn } from './stories.ts';
 
 const question = {
   questions: [
@@ -39,15 +37,6 @@ const scripts = [
   script('late-thinker', [plan('parser', 'docs'), say('I am done.'), slowAnswer, always(say('I am done.'))]),
   script('asking', [plan('parser', 'docs'), callTool('question', question), always(say('I am done.'))]),
   script('shell', [plan('parser', 'docs'), runCommand('echo hi'), always(say('I am done.'))]),
-  script('other', [
-    plan('parser', 'docs'),
-    writeFile('parser.txt', 'x'),
-    complete('parser'),
-    callTool('todo_pause', { reason: 'I need the key.' }),
-    say('I wait for the key.'),
-    whenTold('capital', say('Paris.')),
-    always(say('I am done.')),
-  ]),
 ];
 
 let stage: Stage;
@@ -227,23 +216,5 @@ describe('P9: a question or a permission', () => {
     await conversation.rejectQuestion(String(asked.properties['id']));
     await expectQuiet(conversation);
     expect((await stage.record.read(conversation.id))?.session.pause).toMatchObject({ by: 'rejection' });
-  });
-});
-
-describe('a plan of an earlier turn', () => {
-  it('P34: something else is asked while it is open: not forced; told to go on: continued again', async () => {
-    const conversation = await stage.open();
-    const counts: number[] = [];
-    for (const text of ['[script:other] Please do it.', 'What is the capital of France?', 'go on']) {
-      await conversation.say(text);
-      await conversation.waitForTurns(counts.length + 1);
-      await stage.record.settled(conversation.id);
-      counts.push(stage.continuations(conversation.id).length);
-    }
-    const { decisions } = (await stage.record.read(conversation.id))!;
-    expect(decisions[0]).toMatchObject({ answer: 'let-go', reason: 'paused-by-model', outcome: 'paused' });
-    expect(decisions[1]).toMatchObject({ answer: 'let-go', reason: 'plan-not-resumed', outcome: 'paused' });
-    expect(counts.slice(0, 2)).toEqual([0, 0]);
-    expect(counts[2], 'the human told the agent to go on').toBe(3);
   });
 });

@@ -2,11 +2,11 @@
 // in observe mode decisions are written down and nothing else changes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LoggedRequest } from '../../../src/scripted-model/index.ts';
+import { quitter, titles } from '../harness/stories/story.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { FolderSettings } from './opencode.ts';
 import { runOpencode } from './run.ts';
 import { hasty, type Stage, startStage } from './stage.ts';
-import { quitter, titles } from './stories.ts';
 
 let off: Stage;
 beforeAll(async () => {

@@ -11,6 +11,7 @@ import { continuationsIn } from '../harness/continuations.ts';
 import { changedFiles, type FileTexts, readFileTexts } from '../harness/file-texts.ts';
 import { processesOf } from '../harness/processes-of.ts';
 import { createProject, type Project } from '../harness/project.ts';
+import { quitter } from '../harness/stories/story.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { publishPackage } from '../registry/publish-package.ts';
 import { type Registry, startRegistry } from '../registry/start-registry.ts';
@@ -20,7 +21,6 @@ import { openOurRecord } from './our-record.ts';
 import { runOpencode } from './run.ts';
 import { startServe } from './serve.ts';
 import { hasty } from './stage.ts';
-import { quitter } from './stories.ts';
 
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const { version } = JSON.parse(readFileSync(fromHere('../../../package.json'), 'utf8')) as {

@@ -1,11 +1,10 @@
-// `opencode run`, which leaves at the first idle: the decision must fall before it. The same promises as under `serve`,
-// without a countdown, and checks that the host waits for.
+// `opencode run`, which leaves at the first idle: the decision must fall before it. The suite of all hosts runs under
+// it; here is what only this host has, and checks that it waits for.
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   always,
   ask,
-  bulkClaim,
   callTool,
   complete,
   empty,
@@ -14,16 +13,15 @@ import {
   runCommand,
   say,
   script,
-  slowly,
   whenTold,
   writeFile,
 } from '../../../src/scripted-model/index.ts';
-import { waitUntil } from '../harness/wait-until.ts';
+import { quitter, titles } from '../harness/stories/story.ts';
 import type { FolderSettings } from './opencode.ts';
 import type { Kept } from './our-record.ts';
 import { type Run, type RunOptions, runOpencode } from './run.ts';
 import { createSurroundings, type Surroundings } from './stage.ts';
-import { filesOf, finished, quitter, stubborn, titles, toggler } from './stories.ts';
+import { stubborn } from './stories.ts';
 
 const failure = 'EXPECTED-FILE-IS-MISSING';
 const program = `if(!require('fs').existsSync('parser.txt')){console.log('${failure}');process.exit(1)}`;
@@ -40,16 +38,7 @@ const liar = [
 
 const scripts = [
   stubborn,
-  toggler,
-  finished,
   quitter('quitter', ...titles),
-  script('claimer', [plan('one', 'two', 'three', 'four'), bulkClaim(), always(say('All four are done.'))]),
-  script('echoer', [
-    plan('one', 'two', 'three', 'four'),
-    runCommand('echo done'),
-    bulkClaim(),
-    always(say('All four are done.')),
-  ]),
   script('asker', [plan('parser', 'docs'), always(ask('Which parser shall I take?'))]),
   script('silent', [
     plan('parser', 'docs'),
@@ -88,7 +77,6 @@ const scripts = [
   ]),
   script('helping', [runCommand('echo help'), always(say('I have helped.'))]),
   script('broken', [plan('parser', 'docs'), always(fail(400))]),
-  script('thinker', [plan('parser'), slowly(100, say('I think. '.repeat(80))), always(say('I am done.'))]),
 ];
 
 let around: Surroundings;
@@ -127,16 +115,6 @@ async function play(
 }
 
 describe('opencode run', () => {
-  it('P1: goes on until the plan is finished, and then ends by itself', async () => {
-    const played = await play('quitter');
-    expect(played.continuations).toHaveLength(2);
-    expect(played.continuations[0]).toContain('beta');
-    expect(played.files).toEqual(filesOf(titles));
-    expect(played.kept?.todos.map(({ status }) => status)).toEqual(titles.map(() => 'completed'));
-    expect(played.kept?.session.settled?.outcome).toBe('claimed');
-    expect(played.exitCode).toBe(0);
-  });
-
   it('control: the host alone, and a plugin that injects at idle, leave after the first todo', async () => {
     const alone = await play('quitter', { plugins: [] });
     expect(alone.files).toEqual(['alpha.txt']);
@@ -144,44 +122,10 @@ describe('opencode run', () => {
     expect(bare.files).toEqual(['alpha.txt']);
   });
 
-  it('P29: is truly finished: not one continuation', async () => {
-    const config = { checks: { files: { file: 'beta.txt' } }, goal: ['files'] };
-    const played = await play('finished', { config });
-    expect(played.continuations).toHaveLength(0);
-    expect(played.kept?.session.settled?.outcome).toBe('done');
-  });
-
   it('G8: a budget of tokens has a say at the stop of the very step that spent it', async () => {
     const played = await play('stubborn', { config: { maxTokens: 1 } });
     expect(played.continuations).toHaveLength(0);
     expect(played.kept?.session.settled).toMatchObject({ outcome: 'exhausted', reason: 'token-budget' });
-  });
-
-  it('G7: is reminded three times and let go as stagnant', async () => {
-    const played = await play('stubborn');
-    expect(played.continuations).toHaveLength(3);
-    expect(played.kept?.session.settled).toMatchObject({ outcome: 'stagnant' });
-    expect(played.exitCode).toBe(0);
-  });
-
-  it('P5: toggles for ever: bounded', async () => {
-    const played = await play('toggler');
-    expect(played.continuations.length).toBeGreaterThan(0);
-    expect(played.continuations.length).toBeLessThanOrEqual(10);
-    expect(played.kept?.session.settled?.outcome).toBe('stagnant');
-  });
-
-  it('P2: claims everything at once without work: challenged once', async () => {
-    const played = await play('claimer');
-    expect(played.continuations).toHaveLength(1);
-    expect(played.kept?.session.settled?.outcome).toBe('claimed');
-  });
-
-  it('P38: one echo and four claims: challenged once', async () => {
-    const played = await play('echoer');
-    expect(played.continuations).toHaveLength(1);
-    expect(played.continuations[0]).toContain('after 1 other tool call, and no file changed');
-    expect(played.kept?.session.settled?.outcome).toBe('claimed');
   });
 
   it('P8: ends in a question twice: one continuation, then paused, since nobody is there to answer', async () => {
@@ -228,17 +172,6 @@ describe('opencode run', () => {
     expect(played.continuations).toHaveLength(0);
     expect(played.kept?.decisions.filter(({ answer }) => answer === 'continue')).toEqual([]);
   });
-
-  it('P19: Ctrl-C ends it, and nothing is sent any more', async () => {
-    const played = await play('thinker', {
-      async drive({ interrupt }) {
-        const isStreaming = () => around.model.requests.at(-1)?.reply.delays?.perEventMs === 100;
-        await waitUntil('the slow answer began', isStreaming);
-        interrupt();
-      },
-    });
-    expect(played.continuations).toHaveLength(0);
-  });
 });
 
 describe('P31: checks under run', () => {
@@ -255,14 +188,6 @@ describe('P31: checks under run', () => {
       results.some(({ text }) => text.includes(failure)),
       'in the result of the tool',
     ).toBe(true);
-    expect(played.files).toEqual(['parser.txt']);
-    expect(played.kept?.session.settled?.outcome).toBe('done');
-  });
-
-  it('V1: the check of the goal is run before the host goes idle, and its failure sends the agent on', async () => {
-    const played = await play('liar', { config: { checks: parserCheck, goal: ['parser'] } });
-    expect(played.continuations).toHaveLength(1);
-    expect(played.continuations[0]).toContain(failure);
     expect(played.files).toEqual(['parser.txt']);
     expect(played.kept?.session.settled?.outcome).toBe('done');
   });

@@ -16,12 +16,12 @@ import {
 } from '../../../src/scripted-model/index.ts';
 import { createGate } from '../harness/gate.ts';
 import { processesOf } from '../harness/processes-of.ts';
+import { quitter } from '../harness/stories/story.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { openConversation } from './conversation.ts';
 import { ourPlugin } from './opencode.ts';
 import { runOpencode } from './run.ts';
 import { hasty, type Stage, startStage } from './stage.ts';
-import { quitter } from './stories.ts';
 
 const hostile = JSON.stringify({ mode: 'off', checks: { x: { command: 'touch ran-by-us' } }, goal: ['x'] });
 const failure = 'EXPECTED-FILE-IS-MISSING';

@@ -177,23 +177,4 @@ export const humanStories: readonly Story[] = [
       expect(toldTo(played)).toContain('untildone trust');
     },
   },
-  {
-    id: 'P40 (hostile)',
-    name: 'a project brings an untildone.json that nobody accepted: it runs nothing, switches nothing off, and is told',
-    async tell({ play }) {
-      let wasRun = true;
-      const played = await play({
-        scripts: [quitter('quitter', 'alpha', 'beta')],
-        prepare: ({ project }) => project.write('untildone.json', hostile),
-        async drive({ say: tell, project }) {
-          await tell('Do it.');
-          wasRun = existsSync(join(project.directory, 'ran-by-us'));
-        },
-      });
-      expect(wasRun).toBe(false);
-      expect(played.continuations).toHaveLength(1);
-      expect(played.session.outcome).toBe('claimed');
-      expect(toldTo(played)).toContain('untildone trust');
-    },
-  },
 ];
