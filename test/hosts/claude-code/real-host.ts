@@ -1,9 +1,11 @@
 // Claude Code as the suite of all hosts starts it.
+import { join } from 'node:path';
 import { runCommand } from '../../../src/scripted-model/index.ts';
 import { jsonLines, type RealHost } from '../harness/real-host.ts';
+import { untildone } from '../harness/untildone.ts';
 import { type ClaudeLine, claudeEnvironment } from './claude.ts';
 import { messagesIn } from './play.ts';
-import { shortenStop } from './settings.ts';
+import { type ClaudeSettings, shortenStop } from './settings.ts';
 
 export const claudeCode: RealHost = {
   name: 'claude-code',
@@ -18,4 +20,12 @@ export const claudeCode: RealHost = {
   messages: (turn) => messagesIn(jsonLines<ClaudeLine>(turn)),
   background: (command) => runCommand(command, { run_in_background: true }),
   shortenStop: (project, seconds) => shortenStop(project, seconds, true),
+  async installTwice(project) {
+    await untildone(project, 'init', 'claude-code', '--user');
+    // Of two equal commands the host calls one.
+    project.editJson<ClaudeSettings>(join(project.home, '.claude', 'settings.json'), ({ hooks }) => {
+      for (const { hooks: commands } of Object.values(hooks).flat())
+        for (const hook of commands) hook.command += ' --again';
+    });
+  },
 };

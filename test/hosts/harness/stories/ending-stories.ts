@@ -11,7 +11,16 @@ import {
   untilAllDone,
   writeFile,
 } from '../../../../src/scripted-model/index.ts';
-import { filesCheck, filesOf, quitter, refusedCalls, type Story, titles, toldTo } from './story.ts';
+import {
+  expectTold,
+  filesCheck,
+  filesOf,
+  quitter,
+  refusedCalls,
+  type Story,
+  titles,
+  toldTo,
+} from './story.ts';
 
 const twelve = Array.from({ length: 12 }, (_, index) => `part-${String(index + 1).padStart(2, '0')}`);
 const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
@@ -33,7 +42,7 @@ export const endingStories: readonly Story[] = [
       const answers = played.session.decisions.map(({ answer }) => answer);
       expect(answers).toEqual(['continue', 'continue', 'let-go']);
       expect(played.session.outcome, 'nothing checked the work').toBe('claimed');
-      expect(toldTo(played)).toContain('claimed');
+      expectTold(played, 'claimed');
       expect(played.turns[0]?.exitCode).toBe(0);
     },
   },
@@ -87,7 +96,7 @@ export const endingStories: readonly Story[] = [
       expect(played.continuations).toHaveLength(3);
       expect(new Set(played.continuations).size, 'each says something new').toBe(3);
       expect(played.session).toMatchObject({ outcome: 'stagnant', reason: 'stagnant' });
-      expect(toldTo(played)).toContain('stagnant');
+      expectTold(played, 'stagnant');
       expect(toldTo(played)).toContain('parser');
       expect(toldTo(played)).toContain('docs');
       expect(played.turns[0]?.exitCode).toBe(0);
@@ -125,7 +134,7 @@ export const endingStories: readonly Story[] = [
       expect(played.continuations.length).toBeGreaterThan(0);
       expect(played.continuations.length).toBeLessThanOrEqual(Math.min(hardCap, 10));
       expect(played.session.outcome).toBe('stagnant');
-      expect(toldTo(played)).toContain('stagnant');
+      expectTold(played, 'stagnant');
     },
   },
 ];

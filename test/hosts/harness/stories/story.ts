@@ -1,4 +1,5 @@
 // A story that every real host is told, and what several of them share.
+import { expect } from 'vitest';
 import {
   complete,
   parallel,
@@ -52,6 +53,12 @@ export function filesCheck(names: readonly string[]): object {
 
 /** Where the human reads it: in the host, if that shows it headless, and else from our own command. */
 export const toldTo = ({ messages, status }: Played) => messages?.join('\n') ?? status;
+
+/** The last word of a turn, once. */
+export function expectTold(played: Played, outcome: string): void {
+  expect(played.messages ?? [outcome]).toEqual([expect.stringContaining(outcome)]);
+  expect(played.status).toContain(outcome);
+}
 
 /** Results of tools that the model was given as errors. */
 export const refusedCalls = ({ requests }: Played) =>
