@@ -4,7 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { type HostRow, hostOf } from '../../../src/hosts/hosts.ts';
-import { type LoggedRequest, type Script, startScriptedModel } from '../../../src/scripted-model/index.ts';
+import {
+  type LoggedRequest,
+  type Script,
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../src/scripted-model/index.ts';
 import { acceptProject } from '../../support/accept-project.ts';
 import { continuationsIn } from './continuations.ts';
 import { hostProgram } from './install-host.ts';
@@ -84,18 +89,19 @@ export function openBench(host: RealHost): Bench {
   return { host, row, play: (given) => play(host, given) };
 }
 
-/** A project in whose environment the host is found by its name, as on a person's machine. */
-export function createHostProject(host: RealHost): Project {
+/** A project in whose environment the host is found by its name and is quiet, also when our own commands start it. */
+export function createHostProject(host: RealHost, model: ScriptedModel): Project {
   const project = createProject();
   const bin = dirname(hostProgram(host.name, host.program));
+  const environment = { ...project.environment, ...host.environment({ project, model }) };
   const path = [bin, project.environment['PATH']].join(delimiter);
-  return { ...project, environment: { ...project.environment, PATH: path } };
+  return { ...project, environment: { ...environment, PATH: path } };
 }
 
 async function play(host: RealHost, given: Play): Promise<Played> {
-  const project = createHostProject(host);
   const scripts = given.scripts.map((one) => ({ ...one, family: one.family ?? host.family }));
   const model = await startScriptedModel({ scripts });
+  const project = createHostProject(host, model);
   const running: RunningTurn[] = [];
   const turns: Turn[] = [];
   const open = (): Conversation => {

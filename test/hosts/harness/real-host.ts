@@ -90,7 +90,7 @@ export function startTurn(
   const before = model.requests.length;
   const child = spawn(hostProgram(host.name, host.program), words, {
     cwd: project.directory,
-    env: { ...project.environment, ...host.environment(message), ...more },
+    env: { ...project.environment, ...more },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     // A group of its own, so that the test can end all of it.
     detached: true,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Decision } from '../../../src/core/decision.ts';
 import type { Event } from '../../../src/core/events.ts';
 import type { Todo } from '../../../src/core/todo.ts';
+import type { Store } from '../../../src/engine/store.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Project } from './project.ts';
 import { untildone } from './untildone.ts';
@@ -60,13 +61,23 @@ export async function readRecord(project: Project): Promise<readonly SessionReco
 }
 
 /** Whether a stop attempt was answered, or is being waited for. */
-export async function hasDecided(project: Project): Promise<boolean> {
+export function hasDecided(project: Project): Promise<boolean> {
+  return anySession(project, ({ lastStop }) => lastStop !== null);
+}
+
+/** Whether a turn has come to an end with an outcome. */
+export function hasSettled(project: Project): Promise<boolean> {
+  return anySession(project, ({ settled }) => settled !== null);
+}
+
+type StoredSession = Awaited<ReturnType<Store['sessions']>>[number];
+
+async function anySession(project: Project, holds: (session: StoredSession) => boolean): Promise<boolean> {
   const path = join(project.state, 'untildone.db');
   if (!existsSync(path)) return false;
   const store = await openSqliteStore({ path, clock: Date });
   try {
-    const sessions = await store.sessions({ limit: 10 });
-    return sessions.some(({ lastStop }) => lastStop !== null);
+    return (await store.sessions({ limit: 10 })).some(holds);
   } finally {
     await store.close();
   }

@@ -14,6 +14,7 @@ import {
   writeFile,
 } from '../../../../src/scripted-model/index.ts';
 import { createGate } from '../gate.ts';
+import { hasSettled } from '../record.ts';
 import { waitUntil } from '../wait-until.ts';
 import { failure, parserCheck, type Story } from './story.ts';
 
@@ -145,12 +146,12 @@ export const checkStories: readonly Story[] = [
       const played = await play({
         scripts: [story],
         config: goal,
-        async drive({ start, untildone, project }) {
+        async drive({ start, project }) {
           const { ended } = start('Do it.');
           // Some hosts stay until the job has ended; the turn has not waited for it.
-          await waitUntil('the turn has settled', async () =>
-            (await untildone('status', '--all')).includes('ended: done'),
-          ).finally(() => server.open(project));
+          await waitUntil('the turn has settled', () => hasSettled(project), 80).finally(() =>
+            server.open(project),
+          );
           await ended;
         },
       });

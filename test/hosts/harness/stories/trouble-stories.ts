@@ -110,8 +110,8 @@ interface DoctorReport {
 }
 
 async function installAndUndo({ host }: Bench): Promise<undefined> {
-  const project = createHostProject(host);
   const model = await startScriptedModel({ scripts: [stubborn] });
+  const project = createHostProject(host, model);
   try {
     host.settle?.({ project, model });
     const look = (): FileTexts =>
