@@ -87,8 +87,8 @@ and over two scripted hosts.
 
 ## What was seen in the real programs
 
-The same stories are told in each host's own program, headless, with a scripted model as its only neighbour (\`npm run
-test:hosts\`). The ids are those of the tests. What stands here instead of "kept" is what the host itself allows.
+\`npm run test:hosts\` tells the same stories in each host's own program, headless, with a scripted model as its only
+neighbour. The ids are those of the tests. What stands here instead of "kept" is what the host itself allows.
 
 ${table(resultRows())}
 

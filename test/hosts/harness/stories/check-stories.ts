@@ -149,7 +149,7 @@ export const checkStories: readonly Story[] = [
         async drive({ start, project }) {
           const { ended } = start('Do it.');
           // Some hosts stay until the job has ended; the turn has not waited for it.
-          await waitUntil('the turn has settled', () => hasSettled(project), 80).finally(() =>
+          await waitUntil('the turn has settled', () => hasSettled(project)).finally(() =>
             server.open(project),
           );
           await ended;
