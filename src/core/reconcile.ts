@@ -378,7 +378,8 @@ function followList(list: State['hostList'], event: Event): State['hostList'] {
         return { ...todo, title, status: status === 'cancelled' ? 'gone' : status };
       });
     case 'plan-written':
-      if (event.source?.kind !== 'list') return list;
+      // A tool that writes the whole list of a host without keys has written what the host keeps.
+      if (event.source?.kind !== 'list' && list?.some(({ key }) => key !== null)) return list;
       return event.items.map(({ id: key = null, content: title, status = 'pending', priority }) => {
         return { key, title, status, priority };
       });

@@ -371,7 +371,7 @@ export const stopRules = [
     if (context.undelivered?.why !== 'cap') return null;
     const { cap } = context.undelivered;
     const open = openCount(context.counts);
-    const sentence = `The host accepts at most ${cap} continuations in a row without a tool call; ${open} todos are open.`;
+    const sentence = `The host accepts at most ${cap} continuations in a row; ${open} todos are open.`;
     return letGo('exhausted', sentence, { cap, open });
   }),
   rule('delivery-failed', 'Did the host not accept the continuation after all tries?', ({ undelivered }) => {

@@ -6,7 +6,7 @@ import { askedSentence, type Moment, momentToTell } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Asking, Event, EventOf, SourceKind } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
-import { followHost, hostListChanges } from '../core/reconcile.ts';
+import { followHost, hostListChanges, isSameList, writtenItems } from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
 import { settingsForAgent } from '../core/settings.ts';
 import { createState, noTrail, type State, spokeAt } from '../core/state.ts';
@@ -86,8 +86,8 @@ const fingerprintTimeoutMs = 5000;
 /** A longer wait would hold the host for nothing. */
 const sleptWaitMs = 2000;
 
-const lastBlockMessage =
-  'the agent is told to go on once more. Unless it calls a tool, the host then ends the turn by itself; that it reports success says nothing about the todos.';
+const lastBlockMessage = (capsTurn: boolean) =>
+  `the agent is told to go on once more. ${capsTurn ? 'The' : 'Unless it calls a tool, the'} host then ends the turn by itself; that it reports success says nothing about the todos.`;
 
 const nothing: HookAnswer = {};
 const interrupted = { type: 'human-aborted', how: 'interrupted' } as const;
@@ -285,7 +285,8 @@ export function createAnswers(context: Context) {
     return failed.length === 0 ? nothing : { refusal: failed.slice(0, 5).map(describeFailure).join('\n') };
   }
 
-  async function stop({ end, lastText, isContinued, background, blockCap, transcript }: Asks<'stop'>) {
+  async function stop(asks: Asks<'stop'>) {
+    const { end, lastText, isContinued, background, transcript } = asks;
     const { state, pending, told, decisions, catchUp } = await lookUp();
     const differences = listEvents(told, decisions);
     const spoke = pending.findLast((event) => event.type === 'human-spoke');
@@ -318,7 +319,7 @@ export function createAnswers(context: Context) {
     });
     // Another hook was asked about the same stop and answers it.
     if (handled.decision === null) return nothing;
-    const said = await say(handled, asking, blockCap);
+    const said = await say(handled, asking, asks);
     // Told when it is found, since the human's next message forgives it.
     const loss = state.recordBroken === null ? handled.state.recordBroken : null;
     if (loss === null || said.message?.includes(loss)) return said;
@@ -339,6 +340,12 @@ export function createAnswers(context: Context) {
     // Sessions from before the list was recorded: what came from it carries the host's keys.
     const known = hostList ?? plan.flatMap((todo) => (todo.hostKey ? [{ ...todo, key: todo.hostKey }] : []));
     const listed = host.readList?.(call, hook.environment) ?? null;
+    if (listed?.some(({ key }) => key === null)) {
+      if (isSameList(hostList, listed)) return [];
+      const items = writtenItems(listed).map((item) => ({ ...item, freshId: identifiers.next() }));
+      const made = base('list', shortHash(JSON.stringify([listed, decisions])));
+      return [{ ...made, type: 'plan-written', actor: 'agent', items }];
+    }
     const changes = listed && hostListChanges(known, listed, (key) => todoIdOf(sessionId, key));
     return (changes ?? []).map((change) => {
       const made = base('list', shortHash(JSON.stringify([change, decisions])));
@@ -354,16 +361,20 @@ export function createAnswers(context: Context) {
     return runtime.ask({ ...attempt, id: `${attempt.id}:again`, at: clock.now() }, deadlineAt);
   }
 
-  async function say(handled: Handled, asking: () => Asking, cap: number | null): Promise<HookAnswer> {
+  async function say(
+    handled: Handled,
+    asking: () => Asking,
+    { blockCap: cap, capsTurn = false }: Asks<'stop'>,
+  ): Promise<HookAnswer> {
     const { answer, decision, state } = handled;
     if (answer === null) return nothing;
     if (answer.answer !== 'continue' || answer.text === null)
       // The host wakes the agent itself when background work ends.
       return letGo(decision?.reason === 'subagent-at-work' ? null : messageOf(handled));
-    // With this one, since the agent last called a tool.
-    const { stops } = state.trail ?? noTrail;
-    const message = stops === cap ? lastBlockMessage : null;
-    if (cap === null || stops <= cap)
+    // With this one, since the human spoke or the agent last called a tool.
+    const used = capsTurn ? state.counters.total : (state.trail ?? noTrail).stops;
+    const message = used === cap ? lastBlockMessage(capsTurn) : null;
+    if (cap === null || used <= cap)
       return (await isFirstToAnswer(answer.epoch, asking())) ? { text: answer.text, message } : nothing;
     // The host would ignore the answer and report success: the record says what became of the turn.
     const id = `${sessionId}:host-cap:${state.epoch}`;

@@ -92,8 +92,9 @@ export type StopAsked = Readonly<{
   /** The host says that a stop hook continued the agent in this turn. */
   isContinued: boolean;
   background: readonly Job[] | null;
-  /** Blocks in a row without a tool call that the host takes; null: any number. */
+  /** Continuations in a row that the host takes; null: any number. A tool call begins a new row, unless `capsTurn`. */
   blockCap: number | null;
+  capsTurn?: boolean;
   /** Path of the session's transcript, where it shows what the model used. */
   transcript: string | null;
 }>;

@@ -1,7 +1,7 @@
 // What the hooks of hosts that ask have in common: one JSON object with the name of the hook, the session and what happened
 // → what it asks for. A host says how its own words differ. Pure: in other versions of a host any field may be missing.
 import { isAbsolute } from 'node:path';
-import type { Event, EventOf, SourceKind, ToolAccess } from '../core/events.ts';
+import type { Event, EventOf, Job, SourceKind, ToolAccess } from '../core/events.ts';
 import { unknownAgent, unknownHost } from '../core/state.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookMoment, HookTimeout } from './asked-call.ts';
 import { eventBase, findReceipt, shortHash, type Translation } from './asked-call.ts';
@@ -111,6 +111,45 @@ export function recorded(kind: SourceKind, plain: Plain): HookReader {
   };
 }
 export const compactionStarted = recorded('side', { type: 'wait-started', wait: { kind: 'compaction' } });
+
+/** Others of these kinds tell of an idle session, or of what is over. */
+const humanIsAsked = /^(?:(?:worker_)?permission_prompt|elicitation_dialog|agent_needs_input)$/u;
+
+export function notified(payload: Payload): HookAsks {
+  const event = { ...momentBase(payload, 'side', 'activity-seen'), type: 'activity-seen' } as const;
+  const kind = textOf(payload.fields['notification_type']) ?? '';
+  return { type: 'record', events: [event], ...(humanIsAsked.test(kind) && { asksHuman: true }) };
+}
+
+/** The provider failed, and the turn is over. */
+export function stopFailed(payload: Payload): HookAsks {
+  const { fields } = payload;
+  const error = textOf(fields['error']) ?? 'unknown';
+  const said = textOf(fields['error_details']) ?? textOf(fields['last_assistant_message']) ?? error;
+  const isOverload = error === 'overloaded' || error === 'server_error';
+  const kind = error === 'rate_limit' ? 'rate-limit' : isOverload ? 'overload' : 'other';
+  const words = { signature: error.slice(0, 200), message: said.slice(0, 2000) };
+  const seen = { question: false, fingerprint: null, background: null, toolError: null };
+  const events: Event[] = [
+    { ...momentBase(payload, 'failure', 'error'), type: 'error-occurred', kind, ...words, retryAt: null },
+    { ...momentBase(payload, 'failure', 'stop'), type: 'stop-attempted', end: 'error', ...seen },
+  ];
+  return { type: 'record', events, decided: true };
+}
+
+/** Null: the host does not say. */
+export const jobsIn = (tasks: unknown) => (Array.isArray(tasks) ? tasks.flatMap(jobOf) : null);
+
+function jobOf(value: unknown): Job[] {
+  const task = recordOf(value);
+  const id = textOf(task['id']);
+  if (id === null || !['running', 'pending'].includes(textOf(task['status']) ?? 'running')) return [];
+  // Agents end by themselves and are waited for; anything else may be a server that never does.
+  const isAgent = /agent|teammate|workflow/u.test(textOf(task['type']) ?? '') || 'agent_type' in task;
+  const kind = isAgent ? 'subagent' : 'shell';
+  const description = textOf(task['command']) ?? textOf(task['description']) ?? id;
+  return [{ id: id.slice(0, 200), kind, description: description.slice(0, 500) }];
+}
 
 /** After a compaction or a resume the agent is given its plan again. @param source field of the payload that says which */
 export const sessionStarted: HookReader = (payload) => {

@@ -7,6 +7,7 @@ import type { ListedTodo } from '../../core/reconcile.ts';
 import { readBytes } from '../../engine/system.ts';
 import type { AskedHost, HookAnswer, HookMoment, UsedTokens } from '../asked-call.ts';
 import { createFindStop, plainName, textOf } from '../asked-translate.ts';
+import { readSettings, variablesOf } from '../project-files.ts';
 import { amountOf, recordOf } from '../untrusted.ts';
 import { claudeCodeLanguage, todoKeyOf, translate } from './translate.ts';
 
@@ -18,10 +19,11 @@ export const claudeCode: AskedHost = {
   projectVariables({ descriptor: { directory } }, { CLAUDE_PROJECT_DIR: project }) {
     const folders = new Set([directory, project].filter((folder) => folder && isAbsolute(folder)));
     const files = ['settings.json', 'settings.local.json'];
-    const said = [...folders].flatMap((folder) =>
-      files.map((file) => variablesIn(join(folder ?? '', '.claude', file))),
+    return variablesOf(
+      [...folders].flatMap((folder) =>
+        files.map((file) => readSettings(join(folder ?? '', '.claude', file), false)),
+      ),
     );
-    return said.some((names) => names === null) ? null : said.flatMap((names) => names ?? []);
   },
   findStop: createFindStop(claudeCodeLanguage),
   render,
@@ -31,20 +33,6 @@ export const claudeCode: AskedHost = {
     return isAgents ? { sessionId: variable('CLAUDE_CODE_SESSION_ID') ?? null } : null;
   },
 };
-
-/** Of settings that the host reads as JSON; null: the host may read what we cannot. */
-function variablesIn(path: string): string[] | null {
-  const file = readBytes(path, mostBytes);
-  if (!file.ok) return file.isMissing ? [] : null;
-  try {
-    // Without the byte order mark, as the host reads it.
-    const text = new TextDecoder().decode(file.bytes);
-    return Object.keys(recordOf(recordOf(JSON.parse(text))['env']));
-  } catch {
-    // Safe: whoever asked takes it that any variable may be set.
-    return null;
-  }
-}
 
 /** With `decision: "block"` the model would get two copies of a continuation, one headed "blocking error". */
 function render({ text, message, refusal }: HookAnswer, hook: string): object {

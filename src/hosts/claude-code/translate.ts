@@ -1,15 +1,17 @@
 // Claude Code's hook payloads → what they ask for. Pure. Shapes of version 2.1.325; in others any field may be missing.
-import type { Event, Job } from '../../core/events.ts';
+import type { Event } from '../../core/events.ts';
 import { statusFromWord } from '../../core/todo.ts';
-import type { HookAsks, Speaker, StopAsked } from '../asked-call.ts';
+import type { Speaker, StopAsked } from '../asked-call.ts';
 import { shortHash, todoIdOf } from '../asked-call.ts';
 import type { HookLanguage, Payload, PlanChange, ToolLanguage } from '../asked-translate.ts';
 import {
   compactionStarted,
   createTranslate,
-  momentBase,
+  jobsIn,
+  notified,
   recorded,
   sessionStarted,
+  stopFailed,
   textOf,
   toolEnded,
   wholeList,
@@ -90,15 +92,6 @@ export const claudeCodeLanguage: HookLanguage = {
 
 export const translate = createTranslate(claudeCodeLanguage);
 
-/** Others of its kinds tell of an idle session, or of what is over. */
-const humanIsAsked = /^(?:(?:worker_)?permission_prompt|elicitation_dialog|agent_needs_input)$/u;
-
-function notified(payload: Payload): HookAsks {
-  const event = { ...momentBase(payload, 'side', 'activity-seen'), type: 'activity-seen' } as const;
-  const kind = textOf(payload.fields['notification_type']) ?? '';
-  return { type: 'record', events: [event], ...(humanIsAsked.test(kind) && { asksHuman: true }) };
-}
-
 const notice = /<task-notification>([\s\S]*?)<\/task-notification>/gu;
 const noticeId = /<task-id>([\w.:-]{1,80})<\/task-id>/u;
 
@@ -113,7 +106,6 @@ function speakerOf(text: string): Speaker {
 
 function stopped({ fields, environment }: Payload): StopAsked {
   const lastText = textOf(fields['last_assistant_message']) ?? '';
-  const tasks = fields['background_tasks'];
   // 0: none; what is no number leaves the host at its eight.
   const cap = environment['CLAUDE_CODE_STOP_HOOK_BLOCK_CAP']?.trim() ?? '';
   return {
@@ -121,35 +113,10 @@ function stopped({ fields, environment }: Payload): StopAsked {
     end: lastText.trim() === '' ? 'empty' : 'normal',
     lastText,
     isContinued: fields['stop_hook_active'] === true,
-    background: Array.isArray(tasks) ? tasks.flatMap(jobOf) : null,
+    background: jobsIn(fields['background_tasks']),
     blockCap: /^\d{1,9}$/u.test(cap) ? Number(cap) || null : 8,
     transcript: textOf(fields['transcript_path']),
   };
-}
-
-function jobOf(value: unknown): Job[] {
-  const task = recordOf(value);
-  const id = textOf(task['id']);
-  if (id === null || !['running', 'pending'].includes(textOf(task['status']) ?? 'running')) return [];
-  // Agents end by themselves and are waited for; anything else may be a server that never does.
-  const kind = /agent|teammate|workflow/u.test(textOf(task['type']) ?? '') ? 'subagent' : 'shell';
-  const description = textOf(task['command']) ?? textOf(task['description']) ?? id;
-  return [{ id: id.slice(0, 200), kind, description: description.slice(0, 500) }];
-}
-
-function stopFailed(payload: Payload): HookAsks {
-  const { fields } = payload;
-  const error = textOf(fields['error']) ?? 'unknown';
-  const said = textOf(fields['error_details']) ?? textOf(fields['last_assistant_message']) ?? error;
-  const isOverload = error === 'overloaded' || error === 'server_error';
-  const kind = error === 'rate_limit' ? 'rate-limit' : isOverload ? 'overload' : 'other';
-  const words = { signature: error.slice(0, 200), message: said.slice(0, 2000) };
-  const seen = { question: false, fingerprint: null, background: null, toolError: null };
-  const events: Event[] = [
-    { ...momentBase(payload, 'failure', 'error'), type: 'error-occurred', kind, ...words, retryAt: null },
-    { ...momentBase(payload, 'failure', 'stop'), type: 'stop-attempted', end: 'error', ...seen },
-  ];
-  return { type: 'record', events, decided: true };
 }
 
 function taskCreated(...[base, input, response]: Parameters<PlanChange>): Event | null {
