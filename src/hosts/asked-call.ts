@@ -50,6 +50,8 @@ export interface HookProcess extends HookMoment {
   readonly strangers?: readonly string[] | null;
   /** In seconds; null: what `init` writes. */
   readonly timeout: number | null;
+  /** The state directory, where the call names it; else it comes from the environment. */
+  readonly home?: string | null;
   bindReceipt(store: Store, engine: Runtime, seen: SeenReceipt): Promise<void>;
 }
 type SeenReceipt = Readonly<{ receipt: string; sessionId: string; at: number }>;

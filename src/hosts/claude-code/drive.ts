@@ -25,7 +25,7 @@ export const claudeCodeDriver: HostDriver = {
     auto: 'Claude Code may do anything that you may: --auto switches its permissions off.',
   },
   start({ text, id, isNew, mode, model, flags, environment }) {
-    const command = shippedHook(hostName, `--tools=${toolPrefix}`);
+    const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
     const hooks = hooksOf(claudeCodeLanguage).map(({ hook, timeout }) => [
       hook,
       [hookElement(command, timeout)],

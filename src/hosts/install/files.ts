@@ -1,6 +1,7 @@
 // Settings files of hosts, and our programs: copied into the state directory (npx caches are pruned), named in hooks.
 import * as fs from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Environment } from '../../engine/policy.ts';
 import { errorCode, makeFolder } from '../../engine/system.ts';
 import { readTextFile, replaceFile } from '../../engine/text-file.ts';
 import type { FileChange } from './changes.ts';
@@ -181,8 +182,13 @@ const inQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** For one run, from where untildone is installed: nothing of it is kept. */
 export const shippedCall = (name: ProgramName) => [process.execPath, join(shippedFolder(), name)] as const;
-export const shippedHook = (host: string, ...words: readonly string[]) =>
-  [...shippedCall('hook.js').map(inQuotes), host, ...words].join(' ');
+
+/** A hook of one run; what the project's settings say of the state directory must not lead it astray. */
+export function shippedHook(host: string, environment: Environment, ...words: readonly string[]): string {
+  const { UNTILDONE_HOME: home } = environment;
+  const place = home ? [inQuotes(`--home=${resolve(home)}`)] : [];
+  return [...shippedCall('hook.js').map(inQuotes), host, ...words, ...place].join(' ');
+}
 
 const quoted = String.raw`'((?:[^']|'\\'')*)'`;
 const copiedPattern = new RegExp(`^${quoted} ${quoted} (\\S+)(?: [\\w=-]+)*$`, 's');

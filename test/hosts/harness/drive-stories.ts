@@ -66,6 +66,18 @@ const waiter = script('waiter', [
 const isThere = (name: string) => `test -f ${name}.txt`;
 const goal = 'Write the three files.';
 
+/** As a human in another terminal. */
+async function atTerminal({ project }: Driven, words: readonly string[], use: () => Promise<void>) {
+  const { directory, environment } = project;
+  const terminal = openTerminal({ directory, environment: { ...environment, LC_ALL: 'C.UTF-8' } });
+  try {
+    terminal.run(process.execPath, untildoneProgram, ...words);
+    await use();
+  } finally {
+    terminal.close();
+  }
+}
+
 export function driveStories(stage: DriveStage): void {
   const { host } = stage;
   const on = <Result>(scripts: readonly Script[], use: (driven: Driven) => Promise<Result>) =>
@@ -200,7 +212,9 @@ export function driveStories(stage: DriveStage): void {
       on([waiter], async (driven) => {
         const run = start(driven, '--auto', '--check', isThere('gamma'));
         await reached(run, 'the agent waits in a call', isHeld(driven));
-        await untildone(driven.project, 'say', 'PLEASE-ALSO write extra.txt');
+        await atTerminal(driven, ['say', 'PLEASE-ALSO write extra.txt'], async () => {
+          await reached(run, 'the words are queued', () => countOf(run, 'human-message') > 0);
+        });
         hold.open(driven.project);
         expect(await run.ended, run.printed()).toBe(0);
         expect(toldTexts(driven.model.requests).some((text) => text.includes('PLEASE-ALSO'))).toBe(true);
@@ -215,14 +229,9 @@ export function driveStories(stage: DriveStage): void {
         await reached(run, 'the run says that it is paused', () => countOf(run, 'waiting') > 0);
         const before = driven.model.requests.length;
         hold.open(driven.project);
-        const { directory, environment } = driven.project;
-        const terminal = openTerminal({ directory, environment: { ...environment, LC_ALL: 'C.UTF-8' } });
-        try {
-          terminal.run(process.execPath, untildoneProgram, 'resume');
+        await atTerminal(driven, ['resume'], async () => {
           expect(await run.ended, run.printed()).toBe(0);
-        } finally {
-          terminal.close();
-        }
+        });
         expect(driven.model.requests.length).toBeGreaterThan(before);
         expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
       }));
@@ -280,7 +289,7 @@ export function driveStories(stage: DriveStage): void {
         [
           script('once', [
             plan(...three),
-            fail(400),
+            fail(400, { times: 2 }),
             untilAllDone((title) => [work(title)]),
             always(say('Done.')),
           ]),
