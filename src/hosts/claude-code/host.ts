@@ -1,14 +1,15 @@
 // How our answers look to Claude Code; its own list of tasks, read whole or not at all: half a list would look like
 // deleted todos; and what its transcript says of tokens.
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { ListedTodo } from '../../core/reconcile.ts';
 import { readBytes } from '../../engine/system.ts';
-import type { AskedHost, HookAnswer, HookMoment, UsedTokens } from '../asked-call.ts';
+import type { AskedHost, HookAnswer, HookMoment } from '../asked-call.ts';
 import { createFindStop, plainName, textOf } from '../asked-translate.ts';
 import { readSettings, variablesOf } from '../project-files.ts';
-import { amountOf, recordOf } from '../untrusted.ts';
+import { usedSince } from '../transcript.ts';
+import { recordOf } from '../untrusted.ts';
 import { claudeCodeLanguage, todoKeyOf, translate } from './translate.ts';
 
 export const claudeCode: AskedHost = {
@@ -74,52 +75,13 @@ function readTask(path: string): ListedTodo {
   return { key, title, status, context: description === title ? null : (description ?? null) };
 }
 
-/** Of a transcript: a stop reads what was added since the one before, and some of it again. */
-const mostTail = 8_388_608;
-
-/** One line for each part of an answer, each with what the whole answer used. The last lines may still be unwritten. */
-export function readUsage(transcript: string, since: number): readonly UsedTokens[] {
-  const used = new Map<string, UsedTokens>();
-  for (const line of isAbsolute(transcript) ? readTail(transcript).split('\n') : []) {
-    if (!line.includes('"usage"')) continue;
-    const { type, timestamp, message } = parsed(line);
+/** One line for each part of an answer, each with what the whole answer used. */
+export function readUsage(transcript: string, since: number) {
+  return usedSince(transcript, since, '"usage"', ({ type, message }) => {
     const { id, usage } = recordOf(message);
-    const key = textOf(id);
-    if (type !== 'assistant' || key === null || !(Date.parse(String(timestamp)) >= since)) continue;
-    const tokens = (name: string) => Math.min(Math.ceil(amountOf(recordOf(usage)[name])), mostTokens);
-    const input = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'].map(tokens);
-    const inputTokens = input.reduce((sum, one) => sum + one, 0);
-    used.set(key, { key, inputTokens, outputTokens: tokens('output_tokens') });
-  }
-  return [...used.values()];
-}
-
-/** More than any model takes. */
-const mostTokens = 100_000_000;
-
-function parsed(line: string) {
-  try {
-    return recordOf(JSON.parse(line));
-  } catch {
-    // Safe: the first line is cut, the last may be half written; both are counted at another stop or not at all.
-    return {};
-  }
-}
-
-function readTail(path: string): string {
-  let descriptor: number | null = null;
-  try {
-    // A named pipe must not hold us until someone writes to it.
-    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return '';
-    const bytes = Buffer.alloc(Math.min(stats.size, mostTail));
-    const length = readSync(descriptor, bytes, 0, bytes.length, stats.size - bytes.length);
-    return bytes.toString('utf8', 0, length);
-  } catch {
-    // Safe: nothing is known of what was used.
-    return '';
-  } finally {
-    if (descriptor !== null) closeSync(descriptor);
-  }
+    const used = recordOf(usage);
+    const input = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
+    if (type !== 'assistant') return null;
+    return { key: id, input: input.map((name) => used[name]), output: [used['output_tokens']] };
+  });
 }
