@@ -4,6 +4,10 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
 import { expectOnlyRemark, remarksOn } from '../../../test/support/install-story.ts';
+import { hosts } from '../../hosts/hosts.ts';
+
+const notFound = (found: string) =>
+  `note    Not found on PATH: ${hosts.flatMap(({ title }) => (title === found ? [] : [title])).join(', ')}.\n`;
 
 let bench: InstallBench;
 
@@ -26,7 +30,7 @@ describe('doctor on OpenCode', () => {
     const { code, out } = await bench.doctor();
     expect(code).toBe(0);
     expect(out).toContain('ok      OpenCode 1.18.33 at');
-    expect(out).toContain('note    Not found on PATH: Claude Code.');
+    expect(out).toContain(notFound('OpenCode'));
     expect(out).not.toContain('\nClaude Code\n');
   });
 

@@ -9,9 +9,13 @@ import { createInstallBench, type InstallBench } from '../../../test/support/ins
 import { expectOnlyRemark, remarksOn } from '../../../test/support/install-story.ts';
 import { defaultSettings } from '../../core/settings.ts';
 import { sha256 } from '../../engine/system.ts';
+import { hosts } from '../../hosts/hosts.ts';
 import { createScriptedHost } from '../../simulated/scripted-host.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
 import { openSqliteStore, openUserStore } from '../../store/sqlite/sqlite-store.ts';
+
+const notFound = (found: string) =>
+  `note    Not found on PATH: ${hosts.flatMap(({ title }) => (title === found ? [] : [title])).join(', ')}.\n`;
 
 let bench: InstallBench;
 
@@ -46,7 +50,7 @@ describe('doctor', () => {
     const { code, out } = await bench.doctor();
     expect(code).toBe(0);
     expect(out).toContain('`untildone run` needs none.\n          → untildone init claude-code\n');
-    expect(out).toContain('note    Not found on PATH: OpenCode.\n');
+    expect(out).toContain(notFound('Claude Code'));
     expect(out).toContain('Nothing is broken. Not set up: an agent program (untildone init), ');
     expect(existsSync(bench.state)).toBe(false);
   });

@@ -5,6 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
 import { readPolicy } from '../../engine/policy.ts';
 import { readTrust } from '../../engine/trust.ts';
+import { hosts } from '../../hosts/hosts.ts';
+
+const known = hosts.map(({ name }) => name).join(', ');
 
 let bench: InstallBench;
 
@@ -103,7 +106,7 @@ describe('init', () => {
   });
 
   it('without a host it names those on PATH; the beginning of a name is recognised', async () => {
-    expect((await bench.init()).err).toContain('Known hosts: claude-code, opencode; on PATH: claude-code.');
+    expect((await bench.init()).err).toContain(`Known hosts: ${known}; on PATH: claude-code.`);
     expect((await bench.init('claude')).err).toContain('Did you mean claude-code?');
   });
 

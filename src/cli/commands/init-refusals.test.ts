@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
 import { hooksOf, hostState, installed, settings, uninstalled } from '../../../test/support/install-story.ts';
+import { hosts } from '../../hosts/hosts.ts';
+
+const known = hosts.map(({ name }) => name).join(', ');
 
 let bench: InstallBench;
 
@@ -88,15 +91,15 @@ describe('init that cannot', () => {
   it.each([
     [
       ['codex-cli'],
-      "'codex-cli' is not known here. Allowed choices are claude-code, opencode. See untildone COMMAND --help.",
+      `'codex-cli' is not known here. Allowed choices are ${known}. See untildone COMMAND --help.`,
     ],
     [
       ['claude-cod'],
-      "'claude-cod' is not known here. Allowed choices are claude-code, opencode. Did you mean claude-code?",
+      `'claude-cod' is not known here. Allowed choices are ${known}. Did you mean claude-code?`,
     ],
-    [[], 'Name a host, or say --all. Known hosts: claude-code, opencode; on PATH: none.'],
+    [[], `Name a host, or say --all. Known hosts: ${known}; on PATH: none.`],
     [['claude-code', '--all'], 'Name a host or say --all, not both.'],
-    [['--all'], 'Name a host, or say --all. Known hosts: claude-code, opencode; on PATH: none.'],
+    [['--all'], `Name a host, or say --all. Known hosts: ${known}; on PATH: none.`],
     ...['--project', '--shared'].map((flag): [string[], string] => [
       ['claude-code', '--user', flag],
       `Option '--user' cannot be used with option '${flag}'. See untildone COMMAND --help.`,

@@ -11,7 +11,10 @@ import type { CurrentPolicy } from '../../engine/policy.ts';
 import { ownSession } from '../../engine/session-owner.ts';
 import { verifyPlan } from '../../engine/session-record.ts';
 import { createIdentifiers } from '../../engine/system.ts';
+import { hosts } from '../../hosts/hosts.ts';
 import type { ScriptedHost } from '../../simulated/scripted-host.ts';
+
+const known = hosts.map(({ name }) => name).join(', ');
 
 let bench: CommandBench;
 
@@ -257,7 +260,7 @@ describe('plan move', () => {
   it.each([
     [['beta', 'opencode'], 1, 'No session has an id that starts or ends with "beta".'],
     [['alpha-0001', 'opncode'], 2, 'A plan cannot be moved to "opncode". Did you mean opencode?'],
-    [['alpha-0001', 'emacs'], 2, 'Known are claude-code, opencode, run.'],
+    [['alpha-0001', 'emacs'], 2, `Known are ${known}, run.`],
     [['alpha-0001', 'claude-code'], 1, 'is one of Claude Code already; go on with it there.'],
     [['alpha-0001'], 2, 'See untildone plan move --help.'],
   ])('V7: wrong words get one sentence: %j', async (words, code, sentence) => {
