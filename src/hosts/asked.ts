@@ -21,7 +21,7 @@ import { drivenCall } from './driven.ts';
 import { hostOf, hosts } from './hosts.ts';
 
 /** Who holds the store for longer is broken. */
-const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000 } as const;
+const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000, ending: 1500 } as const;
 
 /** Ends the process: a check that still runs must not hold the host. */
 export async function runHook(
@@ -144,7 +144,7 @@ async function openStore(
   return openUserStore(hook.environment, {
     busyTimeoutMs: lockPatienceMs[timeout],
     // A stop has to be answered; all else may wait for it.
-    ...(timeout === 'other' && { onSpooled }),
+    ...((timeout === 'other' || timeout === 'ending') && { onSpooled }),
   });
 }
 

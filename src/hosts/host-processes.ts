@@ -6,14 +6,6 @@ import { hosts } from './hosts.ts';
 /** Hosts without an adapter yet: their agents must not approve themselves either. */
 const strangers = [
   {
-    title: 'Codex',
-    process: {
-      commands: ['codex'],
-      packages: ['@openai/codex'],
-      variables: ['CODEX_SANDBOX', 'CODEX_THREAD_ID'],
-    },
-  },
-  {
     title: 'Gemini CLI',
     process: { commands: ['gemini'], packages: ['@google/gemini-cli'], variables: ['GEMINI_CLI'] },
   },
@@ -59,10 +51,14 @@ export function hostOfVariables(isSet: (variable: string) => boolean): string | 
   return knownHosts.find(({ process: { variables } }) => variables.some(isSet))?.title ?? null;
 }
 
-/** The program, and for a runtime the first two words after its flags: a flag's value may stand before the script. */
+/**
+ * The program, and for a runtime the paths among the first two words after its flags: a flag's value may stand before the
+ * script. A bare word there is no program: `node build.js codex`.
+ */
 function programsOf([program = '', ...rest]: readonly string[]): string[] {
   if (!runtimes.includes(baseName(program))) return [program];
-  return [program, ...rest.filter((argument) => !argument.startsWith('-')).slice(0, 2)];
+  const words = rest.filter((argument) => !argument.startsWith('-')).slice(0, 2);
+  return [program, ...words.filter((word) => word.includes('/'))];
 }
 
 function isOurProgram(argument: string): boolean {
