@@ -87,6 +87,7 @@ export const hosts: readonly HostRow[] = [
     },
     asked: async () => (await import('./codex/host.ts')).codex,
     installer: async () => (await import('./codex/install.ts')).codexInstaller,
+    driver: async () => (await import('./codex/drive.ts')).codexDriver,
   },
   {
     name: 'opencode',
