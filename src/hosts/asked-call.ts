@@ -11,6 +11,8 @@ export interface AskedHost {
   translate(payload: unknown, moment: HookMoment): Translation;
   /** Absent: the host keeps no list. null: it cannot be read. Must not throw. */
   readList?(call: HookCall, environment: Environment): readonly ListedTodo[] | null;
+  /** Driven, its lines tell of tokens only when a turn ends, as the sum of the conversation: hooks read them before. */
+  readonly tellsUsageLate?: true;
   /** What calls of the model used since then, as far as its transcript shows: bounded, and empty if unreadable. */
   readUsage?(transcript: string, since: number): readonly UsedTokens[];
   /**
@@ -50,6 +52,8 @@ export interface HookProcess extends HookMoment {
   readonly strangers?: readonly string[] | null;
   /** In seconds; null: what `init` writes. */
   readonly timeout: number | null;
+  /** The state directory, where the call names it; else it comes from the environment. */
+  readonly home?: string | null;
   bindReceipt(store: Store, engine: Runtime, seen: SeenReceipt): Promise<void>;
 }
 type SeenReceipt = Readonly<{ receipt: string; sessionId: string; at: number }>;
@@ -112,8 +116,8 @@ export type HookAnswer = Readonly<{
   refusal?: string;
 }>;
 
-/** In seconds, as `init` writes them. What a completion has no time for is gated at the stop. */
-export const hookTimeouts = { stop: 900, completion: 120, other: 10 } as const;
+/** In seconds, as `init` writes them. What a completion has no time for is gated at the stop. `ending`: the host is about to go. */
+export const hookTimeouts = { stop: 900, completion: 120, other: 10, ending: 3 } as const;
 export type HookTimeout = keyof typeof hookTimeouts;
 
 /** The id comes from the payload alone: a call that is delivered twice is one event. */

@@ -21,7 +21,7 @@ import { drivenCall } from './driven.ts';
 import { hostOf, hosts } from './hosts.ts';
 
 /** Who holds the store for longer is broken. */
-const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000 } as const;
+const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000, ending: 1500 } as const;
 
 /** Ends the process: a check that still runs must not hold the host. */
 export async function runHook(
@@ -32,12 +32,14 @@ export async function runHook(
   const option = (shape: RegExp) => options.map((one) => shape.exec(one)?.[1]).find(Boolean) ?? null;
   // Nothing else keeps the process alive while it waits.
   setInterval(() => {}, 60_000);
+  const home = option(/^--home=(\/.{1,4000})$/su);
   const { line, isEnd, environment } = await answerLine(name, {
     // Not `performance.timeOrigin`: its module takes longer to load than this file.
     at: Math.round(Date.now() - process.uptime() * 1000),
     since: steady() - process.uptime() * 1000,
     steady,
-    environment: process.env,
+    environment: home === null ? process.env : { ...process.env, UNTILDONE_HOME: home },
+    home,
     toolPrefix: option(/^--tools=(\w{1,120})$/u),
     timeout: Number(option(/^--timeout=(\d{1,6})$/u)) || null,
     ignored: [],
@@ -113,8 +115,8 @@ async function answerLine(name: string, started: HookProcess) {
 
 function withoutStrangers(hook: HookProcess, strangers: readonly string[] | null): HookProcess {
   const { UNTILDONE_HOME: home = null, HOME: user } = hook.environment;
-  // As `init` wrote it: this very program was copied there.
-  const isOurs = home !== null && holdsProgram(home);
+  // As `init` wrote it: this very program was copied there. Or named by whoever started the host for one run.
+  const isOurs = home !== null && (home === hook.home || holdsProgram(home));
   const said = (strangers ?? Object.keys(hook.environment)).filter((name) => ownVariable.test(name));
   const isRight = (name: string) =>
     (name === 'UNTILDONE_HOME' && isOurs) || (name === 'HOME' && user === userInfo().homedir);
@@ -142,7 +144,7 @@ async function openStore(
   return openUserStore(hook.environment, {
     busyTimeoutMs: lockPatienceMs[timeout],
     // A stop has to be answered; all else may wait for it.
-    ...(timeout === 'other' && { onSpooled }),
+    ...((timeout === 'other' || timeout === 'ending') && { onSpooled }),
   });
 }
 

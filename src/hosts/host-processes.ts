@@ -6,14 +6,6 @@ import { hosts } from './hosts.ts';
 /** Hosts without an adapter yet: their agents must not approve themselves either. */
 const strangers = [
   {
-    title: 'Codex',
-    process: {
-      commands: ['codex'],
-      packages: ['@openai/codex'],
-      variables: ['CODEX_SANDBOX', 'CODEX_THREAD_ID'],
-    },
-  },
-  {
     title: 'Copilot',
     process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
   },

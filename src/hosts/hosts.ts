@@ -65,6 +65,31 @@ export const hosts: readonly HostRow[] = [
     driver: async () => (await import('./claude-code/drive.ts')).claudeCodeDriver,
   },
   {
+    name: 'codex',
+    title: 'Codex',
+    mode: 'asked',
+    // Agents that it started are not named at a stop, and none of them wakes it.
+    seesBackground: [],
+    seesAborts: 'at once',
+    // It asks about a stop only when nothing waits for the human.
+    seesQuestions: false,
+    repeatsStops: false,
+    blockCap: null,
+    canVetoCompletion: true,
+    hasTodoTools: true,
+    canHideText: false,
+    recognisesOurMessages: 'by what was sent',
+    delivery: 'at most once',
+    process: {
+      commands: ['codex'],
+      packages: ['@openai/codex'],
+      variables: ['CODEX_SANDBOX', 'CODEX_THREAD_ID'],
+    },
+    asked: async () => (await import('./codex/host.ts')).codex,
+    installer: async () => (await import('./codex/install.ts')).codexInstaller,
+    driver: async () => (await import('./codex/drive.ts')).codexDriver,
+  },
+  {
     name: 'gemini-cli',
     title: 'Gemini CLI',
     mode: 'asked',
