@@ -352,7 +352,7 @@ function inFolder({ messages }: ModelRequest, properties: object, input: unknown
 
 /** Writes a file with the tool that is offered for it. */
 export function writeFile(path: string, content: string): Step {
-  return callFirst(['write_file', 'Write', 'write', 'create_file'], (named) => ({
+  return callFirst(['write_file', 'Write', 'write', 'create_file', 'create'], (named) => ({
     [named(/path|file/i, 'path')]: path,
     [named(/content|text/i, 'content')]: content,
   }));
