@@ -13,10 +13,6 @@ const strangers = [
       variables: ['CODEX_SANDBOX', 'CODEX_THREAD_ID'],
     },
   },
-  {
-    title: 'Copilot',
-    process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
-  },
 ];
 const knownHosts = [...hosts, ...strangers];
 
