@@ -129,6 +129,7 @@ export const hosts: readonly HostRow[] = [
     process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
     asked: async () => (await import('./copilot-cli/host.ts')).copilotCli,
     installer: async () => (await import('./copilot-cli/install.ts')).copilotInstaller,
+    driver: async () => (await import('./copilot-cli/drive.ts')).copilotDriver,
   },
   {
     name: 'opencode',

@@ -41,6 +41,16 @@ const grant = {
 };
 const localSettings = '.github/copilot/settings.local.json';
 
+/** With the grant, which is a hook too. */
+export function hookEntries(command: string, env: Readonly<Record<string, string>> = {}) {
+  const more = Object.keys(env).length === 0 ? {} : { env };
+  const ours = hooks.map(({ hook, timeout }) => {
+    const entry = { type: 'command', bash: command, timeoutSec: hookTimeouts[timeout], ...more };
+    return [hook, [entry]] as const;
+  });
+  return [...ours, ['PermissionRequest', [grant]] as const];
+}
+
 function survey(basis: installer.InstallBasis): installer.HostSurvey {
   const { env, home } = basis;
   const own = env['COPILOT_HOME'] || join(home, '.copilot');
@@ -59,19 +69,14 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
   function layout(scope: installer.Scope) {
     const request = { ...basis, scope };
     const moved = movedVariables(request);
-    const command = {
-      type: 'command',
-      bash: writeHookCommand(request, hostName, [`--tools=${serverName}-`]),
-      ...(Object.keys(moved).length > 0 && { env: moved }),
-    };
+    const command = writeHookCommand(request, hostName, [`--tools=${serverName}-`]);
     const isWhole = scope !== 'project';
     const edits: Edit[] = [
       ...(isWhole ? [{ kind: 'member', path: ['version'], value: 1 } as const] : []),
-      ...hooks.map(({ hook, timeout }) => {
-        const value = { ...command, timeoutSec: hookTimeouts[timeout] };
-        return { kind: 'hook', path: ['hooks', hook], value } as const;
+      ...hookEntries(command, moved).map(([hook, [value]]) => {
+        const kind = value === grant ? 'entry' : 'hook';
+        return { kind, path: ['hooks', hook], value } as const;
       }),
-      { kind: 'entry', path: ['hooks', 'PermissionRequest'], value: grant },
     ];
     const server = { type: 'local', ...serverCall(request, offeredTools), env: moved, tools: ['*'] };
     const path = serverFiles[scope === 'shared' ? 'shared' : 'user'];

@@ -32,9 +32,10 @@ export const copilotCli: RealHost = {
   },
   // Of what a hook says of its progress, wrapped as for a terminal.
   messages: ({ stdout }) =>
-    Array.from(stdout.matchAll(/^● (untildone: [\s\S]*?)(?:\n\n|$)/gmu), ([, text = '']) =>
-      text.replaceAll(/\s+/gu, ' '),
-    ),
+    stdout.split('\n\n').flatMap((block) => {
+      const told = block.indexOf('● untildone: ');
+      return told === -1 ? [] : block.slice(told + 2).replaceAll(/\s+/gu, ' ');
+    }),
   hardCap: 8,
   family: 'sql',
   background: (command) => runCommand(command, { mode: 'async' }),

@@ -8,9 +8,11 @@ import {
   callTool,
   complete,
   plan,
+  runCommand,
   say,
   script,
   slowly,
+  when,
   whenTold,
   writeFile,
 } from '../../../../src/scripted-model/index.ts';
@@ -157,6 +159,11 @@ export const humanStories: readonly Story[] = [
       const editor = script('editor', [
         plan('parser'),
         writeFile('untildone.json', hostile),
+        // Some hosts have a tool that only makes new files.
+        when(
+          ({ results }) => results.some(({ text }) => /already exists/iu.test(text)),
+          runCommand(`echo '${hostile}' > untildone.json`),
+        ),
         complete('parser'),
         say('Done.'),
         whenTold(failure, writeFile('parser.txt', 'x')),
