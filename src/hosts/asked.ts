@@ -111,7 +111,11 @@ async function answerLine(name: string, started: HookProcess) {
   }
 }
 
-const linesOf = (answer: object) => [answer].flat().map((one) => JSON.stringify(one)).join('\n');
+const linesOf = (answer: object) =>
+  [answer]
+    .flat()
+    .map((one) => JSON.stringify(one))
+    .join('\n');
 
 function withoutStrangers(hook: HookProcess, strangers: readonly string[] | null): HookProcess {
   const { UNTILDONE_HOME: home = null, HOME: user } = hook.environment;
