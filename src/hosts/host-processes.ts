@@ -3,22 +3,13 @@
 import { sessionVariable } from '../checks/process.ts';
 import { hosts } from './hosts.ts';
 
-/** Hosts without an adapter yet: their agents must not approve themselves either. */
-const strangers = [
-  {
-    title: 'Copilot',
-    process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
-  },
-];
-const knownHosts = [...hosts, ...strangers];
-
 const runtimes = ['node', 'nodejs', 'bun', 'deno'];
 
 /** Whose process is this, by its arguments? Null: none that we know. */
 export function hostOfCommand(argv: readonly string[]): string | null {
   const words = argv.map((argument) => argument.replaceAll('\\', '/'));
   const programs = programsOf(words);
-  for (const { title, process: shown } of knownHosts) {
+  for (const { title, process: shown } of hosts) {
     const isCommand = programs.some((program) => shown.commands.includes(baseName(program)));
     const isPackage = programs.some((program) =>
       shown.packages.some((part) => program.includes(`/node_modules/${part}/`)),
@@ -32,7 +23,7 @@ export function hostOfCommand(argv: readonly string[]): string | null {
 /** Which host set one of these variables? An empty value counts as not set. */
 export function hostOfVariables(isSet: (variable: string) => boolean): string | null {
   if (isSet(sessionVariable)) return 'a session of untildone';
-  return knownHosts.find(({ process: { variables } }) => variables.some(isSet))?.title ?? null;
+  return hosts.find(({ process: { variables } }) => variables.some(isSet))?.title ?? null;
 }
 
 /** The program, and for a runtime the first two words after its flags: a flag's value may stand before the script. */

@@ -16,6 +16,8 @@ export type HostCapabilities = Readonly<{
   repeatsStops: boolean;
   /** Continuations in a row after which it ends the turn; null: never. */
   blockCap: number | null;
+  /** It counts the whole turn, whatever the agent does, and no setting raises it. */
+  capIsFixed?: true;
   /** Before the host's own list shows it (V1). */
   canVetoCompletion: boolean;
   hasTodoTools: boolean;
@@ -131,6 +133,29 @@ export const hosts: readonly HostRow[] = [
     process: { commands: ['qwen'], packages: ['@qwen-code/qwen-code'], variables: ['QWEN_CODE'] },
     asked: async () => (await import('./qwen-code/host.ts')).qwenCode,
     installer: async () => (await import('./qwen-code/install.ts')).qwenCodeInstaller,
+  },
+  {
+    name: 'copilot-cli',
+    title: 'Copilot CLI',
+    mode: 'asked',
+    seesBackground: ['subagents', 'shell jobs'],
+    // No hook fires: it is inferred from a prompt that nobody wrote.
+    seesAborts: 'with what the host does next',
+    // It asks about a stop only when nothing waits for the human.
+    seesQuestions: false,
+    repeatsStops: false,
+    blockCap: 8,
+    capIsFixed: true,
+    // A call can be refused, but what SQL would do is not guessed: the stop verifies.
+    canVetoCompletion: false,
+    hasTodoTools: true,
+    canHideText: false,
+    recognisesOurMessages: 'by what was sent',
+    delivery: 'at most once',
+    process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
+    asked: async () => (await import('./copilot-cli/host.ts')).copilotCli,
+    installer: async () => (await import('./copilot-cli/install.ts')).copilotInstaller,
+    driver: async () => (await import('./copilot-cli/drive.ts')).copilotDriver,
   },
   {
     name: 'opencode',

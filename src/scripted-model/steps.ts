@@ -352,7 +352,7 @@ function inFolder({ messages }: ModelRequest, properties: object, input: unknown
 }
 
 const shells = ['run_command', 'shell', 'Bash', 'bash', 'run_shell_command', 'exec_command', 'local_shell'];
-const fileTools = ['write_file', 'Write', 'write', 'create_file'];
+const fileTools = ['write_file', 'Write', 'write', 'create_file', 'create'];
 
 /** Writes a file with the tool that is offered for it; without one, by a command. */
 export function writeFile(path: string, content: string): Step {

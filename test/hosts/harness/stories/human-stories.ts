@@ -12,6 +12,7 @@ import {
   say,
   script,
   slowly,
+  when,
   whenTold,
   writeFile,
 } from '../../../../src/scripted-model/index.ts';
