@@ -211,7 +211,7 @@ async function tellUnheard({ run, driver, id }: Drive, { calls, heard, todos }: 
     await run.record({ type: 'tool-started', tool, access: 'unknown' });
     await run.record({ type: 'tool-ended', tool, access: 'unknown', error });
   }
-  const listed = todos ?? (id === null ? null : (driver.readTodos?.(id, run.environment) ?? null));
+  const listed = todos ?? (id === null ? null : ((await driver.readTodos?.(id, run.environment)) ?? null));
   const { hostList } = await run.state();
   if (listed === null || isSameList(hostList, listed)) return;
   const items = writtenItems(listed).map((item) => ({ ...item, freshId: run.identifiers.next() }));

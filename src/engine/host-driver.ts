@@ -30,7 +30,10 @@ export interface HostDriver {
   /** What one line means; [] for what says nothing. As hostile as any text: read field by field. */
   read(line: string, from: 'output' | 'errors'): readonly DriveFact[];
   /** The host's own list, where it keeps one that can be read between two starts; null: it cannot be. */
-  readTodos?(id: string, environment: Environment): readonly ListedTodo[] | null;
+  readTodos?(
+    id: string,
+    environment: Environment,
+  ): readonly ListedTodo[] | null | Promise<readonly ListedTodo[] | null>;
 }
 
 export type DriveStart = Readonly<{

@@ -21,7 +21,7 @@ import { drivenCall } from './driven.ts';
 import { hostOf, hosts } from './hosts.ts';
 
 /** Who holds the store for longer is broken. */
-const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000 } as const;
+const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000, ending: 1500 } as const;
 
 /** Ends the process: a check that still runs must not hold the host. */
 export async function runHook(
@@ -40,7 +40,7 @@ export async function runHook(
     steady,
     environment: home === null ? process.env : { ...process.env, UNTILDONE_HOME: home },
     home,
-    toolPrefix: option(/^--tools=(\w{1,120})$/u),
+    toolPrefix: option(/^--tools=([\w-]{1,120})$/u),
     timeout: Number(option(/^--timeout=(\d{1,6})$/u)) || null,
     ignored: [],
     bindReceipt,
@@ -99,7 +99,7 @@ async function answerLine(name: string, started: HookProcess) {
     if (driven !== null) call = driven;
     const given = await answer({ host, hook, call, store });
     if (spooled !== null) await log(spooled);
-    const line = JSON.stringify(host.render(given, call.hook));
+    const line = linesOf(host.render(given, call.hook));
     const { environment } = hook;
     return { line, isEnd: call.asks.type === 'stop' && !given.text, environment };
   } catch (error) {
@@ -109,9 +109,15 @@ async function answerLine(name: string, started: HookProcess) {
     const environment = call === null ? null : hook.environment;
     if (host === undefined || !stop) return { line: '{}', isEnd: false, environment };
     const told = { message: `could not decide, so the agent may stop. ${messageOf(error)}` };
-    return { line: JSON.stringify(host.render(told, stop)), isEnd: true, environment };
+    return { line: linesOf(host.render(told, stop)), isEnd: true, environment };
   }
 }
+
+const linesOf = (answer: object) =>
+  [answer]
+    .flat()
+    .map((one) => JSON.stringify(one))
+    .join('\n');
 
 function withoutStrangers(hook: HookProcess, strangers: readonly string[] | null): HookProcess {
   const { UNTILDONE_HOME: home = null, HOME: user } = hook.environment;
@@ -144,12 +150,13 @@ async function openStore(
   return openUserStore(hook.environment, {
     busyTimeoutMs: lockPatienceMs[timeout],
     // A stop has to be answered; all else may wait for it.
-    ...(timeout === 'other' && { onSpooled }),
+    ...((timeout === 'other' || timeout === 'ending') && { onSpooled }),
   });
 }
 
 type RecordAsks = Extract<HookAsks, { type: 'record' }>;
-const onlyRecords = (asks: HookAsks): asks is RecordAsks => asks.type === 'record' && !asks.decided;
+const onlyRecords = (asks: HookAsks): asks is RecordAsks =>
+  asks.type === 'record' && !asks.decided && !asks.listed;
 
 type Question = Readonly<{ host: AskedHost; hook: HookProcess; call: HookCall; store: Store }>;
 

@@ -69,12 +69,12 @@ export async function drivenCall({ store, host, hook, name }: Place, call: HookC
   if (!again.ok || again.call.descriptor.kind !== 'main') return again.ok ? again.call : null;
   const { driven } = session.descriptor;
   const descriptor = { ...session.descriptor, ...(driven && { driven: { ...driven, id } }) };
-  return { ...again.call, descriptor, agent: session.agent, asks: drivenAsks(again.call.asks) };
+  return { ...again.call, descriptor, agent: session.agent, asks: drivenAsks(again.call.asks, host) };
 }
 
 const nothing: HookAsks = { type: 'record', events: [] };
 
-function drivenAsks(asks: HookAsks): HookAsks {
+function drivenAsks(asks: HookAsks, { tellsUsageLate }: AskedHost): HookAsks {
   switch (asks.type) {
     case 'record':
       return { ...asks, events: asks.events.filter((event) => !isLeftToDriver(event)), asksHuman: false };
@@ -86,7 +86,7 @@ function drivenAsks(asks: HookAsks): HookAsks {
       return asks.speaker.type === 'human' ? { ...asks, speaker: { type: 'command' } } : asks;
     // Beyond the cap the driver goes on.
     case 'stop':
-      return { ...asks, blockCap: null, transcript: null };
+      return { ...asks, blockCap: null, transcript: tellsUsageLate ? asks.transcript : null };
     case 'complete':
       return asks;
   }

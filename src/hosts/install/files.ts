@@ -171,10 +171,17 @@ export function programCall({ scope, node, stateDirectory, version }: CallReques
   return ['npx', '-y', '--fetch-retries=0', `untildone@${version}`];
 }
 
-/** A line for `sh`. @param words plain ones, after the host's name */
-export function writeHookCommand(request: CallRequest, host: string, words: readonly string[] = []): string {
+/** A line for `sh`. @param words plain ones, after the host's name @param moved for hosts that set no variables for hooks */
+export function writeHookCommand(
+  request: CallRequest,
+  host: string,
+  words: readonly string[] = [],
+  moved: Readonly<Record<string, string>> = {},
+): string {
   const call = programCall(request, 'hook.js');
-  return [...(request.scope === 'shared' ? [...call, 'hook'] : call.map(inQuotes)), host, ...words].join(' ');
+  const variables = Object.entries(moved).map(([name, value]) => `${name}=${inQuotes(value)}`);
+  const called = request.scope === 'shared' ? [...call, 'hook'] : [...variables, ...call.map(inQuotes)];
+  return [...called, host, ...words].join(' ');
 }
 
 /** Within single quotes only the quote itself means something to sh. */
@@ -191,7 +198,10 @@ export function shippedHook(host: string, environment: Environment, ...words: re
 }
 
 const quoted = String.raw`'((?:[^']|'\\'')*)'`;
-const copiedPattern = new RegExp(`^${quoted} ${quoted} (\\S+)(?: [\\w=-]+)*$`, 's');
+const copiedPattern = new RegExp(
+  `^(?:\\w+='(?:[^']|'\\\\'')*' )?${quoted} ${quoted} (\\S+)(?: [\\w=-]+)*$`,
+  's',
+);
 const portablePattern = /^npx -y (?:--fetch-retries=0 )?untildone@(\S+) hook (\S+)(?: [\w=-]+)*$/;
 
 /** Null: not a command of ours for this host, in any version. */

@@ -39,6 +39,7 @@ const tools: ToolLanguage = {
     const isRefused = fields['tool_name'] === 'todo_write' && recordOf(shown)['type'] !== 'todo_list';
     return isRefused ? (textOf(shown) ?? 'The list was not written.') : null;
   },
+  ownResult: (response) => response['llmContent'],
   isForeign: (_tool, { agentId }) => agentId !== null,
 };
 const ended = toolEnded(tools);
