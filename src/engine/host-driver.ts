@@ -17,6 +17,8 @@ export interface HostDriver {
   readonly howToGet: string;
   /** True: a new conversation gets our session's id. False: the id comes with the first fact `conversation`. */
   readonly takesId: boolean;
+  /** No line says that it ended: its exit with code 0 does. */
+  readonly endsByExit?: true;
   /** What its lines or our hooks in it tell of; a budget on anything else would never be reached and is refused. */
   readonly reports: Readonly<{ tokens: boolean; cost: boolean }>;
   /** The names that the model knows our todo tools by, where this driver brings them. */

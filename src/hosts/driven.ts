@@ -1,7 +1,7 @@
 // Hooks of ours in a host that `untildone run --with` drives: what they tell belongs to the session of the run, and what
 // only its driver knows (who speaks, how the program ends, what it used) is left to the driver.
 import { sessionVariable } from '../checks/process.ts';
-import type { Event } from '../core/events.ts';
+import type { Event, SessionDescriptor } from '../core/events.ts';
 import type { Session } from '../core/state.ts';
 import type { Environment } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
@@ -21,6 +21,29 @@ export async function drivenSession(
   const [session] = run ? await sessions({ id: run, limit: 1 }) : [];
   const { driven } = session?.descriptor ?? {};
   return session && driven?.host === host && (driven.id ?? id) === id ? session : null;
+}
+
+/** For a host that is told: the run whose conversation it has, or will have; null: nobody drives this process. */
+export type DrivenRun = Readonly<{
+  sessionId: string;
+  descriptor: SessionDescriptor;
+  conversation: string | null;
+}>;
+export async function findDrivenRun(
+  openStore: () => Promise<Store>,
+  environment: Environment,
+  host: string,
+): Promise<DrivenRun | null> {
+  if (!environment[sessionVariable]) return null;
+  const store = await openStore();
+  try {
+    const [session] = await store.sessions({ id: environment[sessionVariable], limit: 1 });
+    const { driven } = session?.descriptor ?? {};
+    if (session === undefined || driven?.host !== host) return null;
+    return { sessionId: session.id, descriptor: session.descriptor, conversation: driven.id };
+  } finally {
+    await store.close();
+  }
 }
 
 const leftToDriver: readonly Event['type'][] = [

@@ -26,10 +26,11 @@ export function hostOfVariables(isSet: (variable: string) => boolean): string | 
   return hosts.find(({ process: { variables } }) => variables.some(isSet))?.title ?? null;
 }
 
-/** The program, and for a runtime the first two words after its flags: a flag's value may stand before the script. */
+/** The program, and for a runtime the script: a flag's value may stand before it. A bare word behind it is an argument. */
 function programsOf([program = '', ...rest]: readonly string[]): string[] {
   if (!runtimes.includes(baseName(program))) return [program];
-  return [program, ...rest.filter((argument) => !argument.startsWith('-')).slice(0, 2)];
+  const [first = '', second = ''] = rest.filter((argument) => !argument.startsWith('-'));
+  return [program, first, ...(second.includes('/') ? [second] : [])];
 }
 
 function isOurProgram(argument: string): boolean {

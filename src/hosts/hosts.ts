@@ -176,6 +176,7 @@ export const hosts: readonly HostRow[] = [
     delivery: 'exactly once',
     process: { commands: ['opencode'], packages: ['opencode-ai'], variables: ['OPENCODE'] },
     installer: async () => (await import('./opencode/install.ts')).opencodeInstaller,
+    driver: async () => (await import('./opencode/drive.ts')).opencodeDriver,
   },
   {
     name: 'pi',
@@ -199,6 +200,7 @@ export const hosts: readonly HostRow[] = [
       variables: ['PI_CODING_AGENT'],
     },
     installer: async () => (await import('./pi/install.ts')).piInstaller,
+    driver: async () => (await import('./pi/drive.ts')).piDriver,
   },
 ];
 

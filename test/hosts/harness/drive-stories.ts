@@ -42,10 +42,13 @@ const quitter = script('quitter', [
   plan(...three),
   untilAllDone((title) => [work(title), say('Everything is done.')]),
 ]);
-/** Says so twice in a row: more than a host with a low cap takes. */
+/** Twice it says so twice in a row: more than a host with a low cap takes. */
 const talker = script('talker', [
   plan(...twelve),
-  untilAllDone((title) => [work(title), say('Everything is done.'), say('Really, it is.')]),
+  untilAllDone((title) => [
+    ...[work(title), say('Everything is done.')],
+    ...(/-(?:04|08)$/u.test(title) ? [say('Really, it is.')] : []),
+  ]),
 ]);
 const diligent = script('diligent', [
   plan(...three),
@@ -53,13 +56,15 @@ const diligent = script('diligent', [
   say('All three are there.'),
 ]);
 const hold = createGate('hold');
+const alsoExtra = whenTold('PLEASE-ALSO', writeFile('extra.txt', 'x'));
 /** In the middle of its work it waits for the test. */
 const waiter = script('waiter', [
   plan(...three),
   work('alpha'),
   runCommand(hold.command),
-  whenTold('PLEASE-ALSO', writeFile('extra.txt', 'x')),
-  untilAllDone((title) => [work(title), say('Everything is done.')]),
+  alsoExtra,
+  // The words may come a step later: a fast host has gone on by then.
+  untilAllDone((title) => [work(title), alsoExtra, say('Everything is done.'), alsoExtra]),
   always(say('That is all.')),
 ]);
 
@@ -96,7 +101,8 @@ export function driveStories(stage: DriveStage): void {
   const isHeld = (driven: Driven) => () =>
     driven.model.requests.some(({ reply }) => JSON.stringify(reply.calls ?? []).includes('hold'));
 
-  describe(`run --with ${host}`, () => {
+  // Several starts of a host each, on a machine that may be busy.
+  describe(`run --with ${host}`, { timeout: 240_000 }, () => {
     it('P1: an agent that quits early is drained, and the outcome is what the checks saw', () =>
       on([quitter], async (driven) => {
         const run = start(driven, '--check', isThere('gamma'));
@@ -167,7 +173,7 @@ export function driveStories(stage: DriveStage): void {
         const driven = run(['--with', host, goal, '--check', isThere('part-12')], stage.lowCap ?? {});
         expect(await driven.ended, driven.printed()).toBe(0);
         expect(project.files()).toEqual(expect.arrayContaining(filesOf(twelve)));
-        if (stage.lowCap !== undefined) expect(starts().length).toBeGreaterThan(6);
+        if (stage.lowCap !== undefined) expect(starts().length).toBeGreaterThan(2);
       }));
 
     it.runIf(stage.silence)('where our hooks are off, the driver alone holds the agent', () =>
