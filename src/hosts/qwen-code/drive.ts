@@ -46,7 +46,7 @@ export const qwenCodeDriver: HostDriver = {
 
 /** Beside what an administrator's defaults say. */
 function withOurs(given: Readonly<Record<string, unknown>>): object {
-  const command = shippedHook(hostName, `--tools=${toolPrefix}`);
+  const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
   const [server, ...args] = shippedCall('host-commands.js');
   const call = { command: server, args: [...args, 'mcp', '--tools', offeredTools.join(',')] };
   const theirs = recordOf(given['hooks']);
