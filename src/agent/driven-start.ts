@@ -115,6 +115,7 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
     if (seen.running.size === 0 && state.work.started <= state.work.writes) interrupt();
   };
   const watch = createQueue();
+  // Safe: what cannot be read now is read at the next look.
   const stopLooking = run.control.onLook((state) => void watch(() => look(state)).catch(() => {}));
   const { signal } = run.control;
   signal.addEventListener('abort', interrupt);

@@ -12,7 +12,7 @@ import { recordOf } from './untrusted.ts';
  * The session that drives this host, by the variable that it set; null: none does. A host that the driven agent itself
  * starts has the variable too, but another conversation.
  */
-export async function drivenSession(
+async function drivenSession(
   { sessions }: Pick<Store, 'sessions'>,
   environment: Environment,
   { host, id }: Readonly<{ host: string; id: string }>,

@@ -133,6 +133,7 @@ export const hosts: readonly HostRow[] = [
     process: { commands: ['qwen'], packages: ['@qwen-code/qwen-code'], variables: ['QWEN_CODE'] },
     asked: async () => (await import('./qwen-code/host.ts')).qwenCode,
     installer: async () => (await import('./qwen-code/install.ts')).qwenCodeInstaller,
+    driver: async () => (await import('./qwen-code/drive.ts')).qwenCodeDriver,
   },
   {
     name: 'copilot-cli',

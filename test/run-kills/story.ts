@@ -2,13 +2,13 @@
 // stop after each. The model behaves as one that reads its history: what was interrupted, or what the history does not
 // show because the agent died before the call began, it does again.
 import {
-  callTool,
   complete,
   listTodos,
   parallel,
   plan,
   react,
   repeat,
+  runCommand,
   type Script,
   type Situation,
   type Step,
@@ -35,7 +35,7 @@ export function killedStory(todos: number): Script {
   // No two calls write the same line, so that the log tells which of them were made, and how often. The line is there
   // a while before the call ends: a kill in between is the case that matters most.
   const append = (number: string): Step =>
-    react(() => callTool('shell', { command: `echo ${number}-${calls++} >> ${logName}; sleep 0.04` }));
+    react(() => runCommand(`echo ${number}-${calls++} >> ${logName}; sleep 0.04`));
   const write = (number: string): Step => writeFile(`notes/${number}.md`, `note ${number}\n`.repeat(20));
   const planAll = plan(...titles(todos));
   return script('kills', [

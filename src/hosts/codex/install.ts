@@ -109,10 +109,14 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
       (problem) => ({ path, value: {}, problem }),
     );
   const isTrusted = () => tableAt(read(userConfig).value, 'projects', project)['trust_level'] === 'trusted';
-  const serverIn = (path: string) => tableAt(read(path).value, 'mcp_servers', serverName);
-
-  const isOwnCopy = ({ command, args }: Fields) =>
-    command === basis.node && String(listOf(args)[0]).startsWith(join(basis.stateDirectory, 'bin', '/'));
+  /** The project's own wins, as in the host. */
+  function registered() {
+    const [ofProject = {}, ofUser = {}] = [configOf('project'), userConfig].map((path) =>
+      tableAt(read(path).value, 'mcp_servers', serverName),
+    );
+    const isServerOfProject = ofProject['command'] !== undefined;
+    return { server: isServerOfProject ? ofProject : ofUser, isServerOfProject };
+  }
 
   function layout(scope: installer.Scope) {
     const request = { ...basis, scope };
@@ -174,7 +178,7 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
       ([key, state]) =>
         ours.some((path) => key.startsWith(`${path}:`)) && recordOf(state)['enabled'] === false,
     )?.[0];
-    const server = [configOf('project'), userConfig].map(serverIn).find(({ command }) => command) ?? {};
+    const { server } = registered();
     const program = listOf(server['args'])[0];
     const isGone = server['command'] !== 'npx' && typeof program === 'string' && !existsSync(program);
     const untrusted = `${userConfig} does not trust ${project}, so Codex skips its hooks without a word.`;
@@ -214,8 +218,7 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
     proofs: (scopes) =>
       hookProofs(basis, {
         ...{ host: hostName, title: 'Codex', harmlessStop, scopes, hooksIn },
-        // A project's file may be a stranger's: of what it names only our own copy is called (V10).
-        server: [serverIn(configOf('project'))].find(isOwnCopy) ?? serverIn(userConfig),
+        ...registered(),
       }),
   };
 }

@@ -17,7 +17,7 @@ import { recordOf } from '../untrusted.ts';
 
 export const hostName = 'copilot-cli';
 /** No setting raises it, and progress does not either. */
-export const blockCap = 8;
+const blockCap = 8;
 
 const tools: ToolLanguage = {
   ownTool: /^untildone-/u,

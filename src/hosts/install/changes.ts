@@ -153,7 +153,7 @@ export function planChange(
   };
   const apply = (text: string, edit: Edit) => applyEdit(text, edit, owner.host);
   const remove = (text: string, edit: Edit) => {
-    const { valueAt } = edit.kind === 'table' ? toml : json;
+    const valueAt = edit.kind === 'table' ? toml.valueAt : json.valueAt;
     const mayEmpty = (place: readonly string[]) => valueAt(record?.original ?? '', place) === undefined;
     return removeEdit(text, edit, owner.host, mayEmpty);
   };
@@ -208,7 +208,7 @@ function notesOn({ path, refusesComments, edits }: FileTarget, text: string): st
   const notes = edits.flatMap((edit) => {
     if (edit.kind !== 'member' && edit.kind !== 'table') return [];
     const values = edit.kind === 'member' ? [[edit.path, edit.value] as const] : tomlMembers(edit);
-    const { valueAt } = edit.kind === 'table' ? toml : json;
+    const valueAt = edit.kind === 'table' ? toml.valueAt : json.valueAt;
     const kept = values.filter(([place, value]) => !isDeepStrictEqual(valueAt(text, place), value));
     return kept.map(
       ([place, value]) =>

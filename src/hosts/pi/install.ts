@@ -17,9 +17,9 @@ export const piInstaller: installer.HostInstaller = {
   program: 'pi',
   programs: ['pi-extension.js'],
   pieces: 'plugin',
-  // Earlier ones were not looked at.
-  oldestVersion: '0.73.1',
-  knownVersions: ['0.87.1', '0.73.1'],
+  // Earlier ones do not wait for extensions at the end of a step: `pi -p` is gone before we can answer.
+  oldestVersion: '0.75.5',
+  knownVersions: ['0.87.1'],
   howToGet: 'npm install --global @earendil-works/pi-coding-agent@latest',
   afterInstall: 'pi loads extensions when it starts: /reload in one that is running.',
   howToRemovePlugin: `take "${packageName}" out of "packages" in that file`,

@@ -18,7 +18,7 @@ const settingsOf = (folder: string | null) =>
 export const qwenCode: AskedHost = {
   translate: (payload, moment) => withCap(translate(payload, moment), moment.environment),
   readList: ({ descriptor, sessionId }, environment) =>
-    descriptor.kind === 'main' ? readTodoList(sessionId, environment) : null,
+    descriptor.kind === 'main' ? readTodoList(descriptor.driven?.id ?? sessionId, environment) : null,
   readUsage: (transcript, since) =>
     usedSince(transcript, since, '"usageMetadata"', ({ type, uuid, usageMetadata }) => {
       const used = recordOf(usageMetadata);

@@ -2,7 +2,7 @@
 // adds what it lacks; its cap on continuations is raised as far as it goes.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { hookTimeouts } from '../asked-call.ts';
+import { type HookTimeout, hookTimeouts } from '../asked-call.ts';
 import { hooksOf } from '../asked-translate.ts';
 import type { Edit } from '../install/changes.ts';
 import { offeredTools } from '../install/hook-host.ts';
@@ -28,7 +28,7 @@ export const qwenCodeInstaller: installer.HostInstaller = {
 };
 
 /** The highest that it takes; at its own eight it ends a turn as a success. */
-const mostBlocks = 100;
+export const mostBlocks = 100;
 /** Of its settings. A file that does not say it is rewritten at the next start, and counts as edited. */
 const format = 4;
 /** The end of a turn in which nothing was done. */
@@ -37,6 +37,8 @@ const harmlessStop = {
   ...{ transcript_path: '/dev/null', permission_mode: 'default', stop_hook_active: false },
   ...{ last_assistant_message: '', background_tasks: [], crons: [] },
 };
+/** Without asking, and in the prompt from the start: nobody searches for an escape hatch. */
+export const serverGrants = { trust: true, alwaysLoadTools: true };
 const untrusted =
   'Folder trust is on, and nobody trusted this folder yet: until then Qwen Code leaves its settings aside.';
 
@@ -92,20 +94,18 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
       ...{ name: hostName, title: 'Qwen Code', folder: '.qwen', userFolder },
       managed: ['/etc/qwen-code/settings.json'],
       ...{ toolPrefix, tools: offeredTools, harmlessStop, examine, more },
-      // Without asking, and in the prompt from the start: nobody searches for an escape hatch.
-      server: { trust: true, alwaysLoadTools: true },
+      server: serverGrants,
       hooks: hooksOf(qwenCodeLanguage),
-      element: (command, { timeout }, moved) => ({
-        hooks: [
-          {
-            ...{ type: 'command', command, timeout: hookTimeouts[timeout] },
-            ...(Object.keys(moved).length > 0 && { env: moved }),
-          },
-        ],
-      }),
+      element: (command, { timeout }, moved) => hookElement(command, timeout, moved),
     },
     basis,
   );
 }
 
 const member = (path: string[], value: Json): Edit => ({ kind: 'member', path, value });
+
+/** @param moved variables that the hook must find */
+export function hookElement(command: string, timeout: HookTimeout, moved: Record<string, string> = {}): Json {
+  const env = Object.keys(moved).length === 0 ? {} : { env: moved };
+  return { hooks: [{ type: 'command', command, timeout: hookTimeouts[timeout], ...env }] };
+}

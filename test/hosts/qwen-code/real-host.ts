@@ -13,6 +13,7 @@ const settings = {
   privacy: { usageStatisticsEnabled: false },
   telemetry: { enabled: false },
   general: { enableAutoUpdate: false },
+  security: { auth: { selectedType: 'openai' } },
   $version: 4,
 };
 
@@ -20,10 +21,7 @@ export const qwenCode: RealHost = {
   name: 'qwen-code',
   program: 'qwen',
   turn: ({ text, conversation, isFirst }) => ({
-    words: [
-      ...['--auth-type', 'openai', '--approval-mode', 'yolo'],
-      ...[isFirst ? '--session-id' : '--resume', conversation, text],
-    ],
+    words: [...['--approval-mode', 'yolo'], ...[isFirst ? '--session-id' : '--resume', conversation, text]],
   }),
   environment: ({ model: { url } }) => ({
     ...{ OPENAI_API_KEY: 'dummy', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'scripted' },

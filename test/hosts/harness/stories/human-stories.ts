@@ -12,7 +12,6 @@ import {
   say,
   script,
   slowly,
-  when,
   whenTold,
   writeFile,
 } from '../../../../src/scripted-model/index.ts';

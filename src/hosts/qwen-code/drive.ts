@@ -1,0 +1,66 @@
+// Qwen Code as `run --with qwen-code` drives it: headless with a stream of JSON lines; our hooks and tools come as defaults of the
+// system, for this run alone, so that whatever the human set is stronger.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HostDriver } from '../../engine/host-driver.ts';
+import type { Environment } from '../../engine/policy.ts';
+import { hooksOf } from '../asked-translate.ts';
+import { shippedCall, shippedHook } from '../install/files.ts';
+import { offeredTools, serverName } from '../install/hook-host.ts';
+import { readSettings } from '../project-files.ts';
+import { streamReader } from '../stream-json.ts';
+import { listOf, recordOf } from '../untrusted.ts';
+import { readTodoList } from './host.ts';
+import { hookElement, mostBlocks, qwenCodeInstaller, serverGrants } from './install.ts';
+import { hostName, qwenCodeLanguage, toolPrefix } from './translate.ts';
+
+const { title, program, howToGet } = qwenCodeInstaller;
+const modes = { 'read-only': 'plan', edit: 'auto-edit', auto: 'yolo' } as const;
+const defaultsVariable = 'QWEN_CODE_SYSTEM_DEFAULTS_PATH';
+
+export const qwenCodeDriver: HostDriver = {
+  ...{ name: hostName, title, program, howToGet, takesId: false, reports: { tokens: true, cost: false } },
+  tools: { pause: `${toolPrefix}todo_pause`, verify: `${toolPrefix}todo_verify` },
+  permissions: {
+    'read-only': 'Qwen Code may only look (its mode "plan").',
+    edit: 'Qwen Code may edit files in this folder; it is offered no shell (its mode "auto-edit"). --auto allows everything.',
+    auto: 'Qwen Code may do anything that you may: --auto is its mode "yolo".',
+  },
+  start({ text, id, mode, model, flags, scratch, environment }) {
+    const file = join(scratch, 'qwen-defaults.json');
+    const given = environment[defaultsVariable] || '/etc/qwen-code/system-defaults.json';
+    writeFileSync(file, JSON.stringify(withOurs(recordOf(readSettings(given, true)), environment)), {
+      mode: 0o600,
+    });
+    return {
+      words: [
+        // Of ids that others choose it takes only those of older kinds of UUID.
+        ...['-o', 'stream-json', '--approval-mode', modes[mode], ...(id === null ? [] : ['--resume', id])],
+        ...[...(model === null ? [] : ['--model', model]), ...flags],
+      ],
+      variables: { [defaultsVariable]: file },
+      input: text,
+    };
+  },
+  // It tells the tokens of all starts together, those from the cache among them.
+  read: streamReader({ title, cacheIsApart: false, resultIs: 'conversation' }),
+  readTodos: readTodoList,
+};
+
+/** Beside what an administrator's defaults say. */
+function withOurs(given: Readonly<Record<string, unknown>>, environment: Environment): object {
+  const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
+  const [server, ...args] = shippedCall('host-commands.js');
+  const call = { command: server, args: [...args, 'mcp', '--tools', offeredTools.join(',')] };
+  const theirs = recordOf(given['hooks']);
+  const hooks = hooksOf(qwenCodeLanguage).map(({ hook, timeout }) => [
+    hook,
+    [...listOf(theirs[hook]), hookElement(command, timeout)],
+  ]);
+  return {
+    ...{ stopHookBlockingCap: mostBlocks, ...given },
+    tools: { ...recordOf(given['tools']), todoWrite: { enabled: true } },
+    mcpServers: { ...recordOf(given['mcpServers']), [serverName]: { ...call, ...serverGrants } },
+    hooks: { ...theirs, ...Object.fromEntries(hooks) },
+  };
+}

@@ -1,0 +1,107 @@
+// Lines of JSON as Claude Code prints them (`stream-json`), and Qwen Code after it: what one means to whoever drives the program.
+import type { DriveFact, HostDriver } from '../engine/host-driver.ts';
+import { amountOf, type Fields, listOf, readHostError, recordOf, textOf } from './untrusted.ts';
+
+type Stream = Readonly<{
+  title: string;
+  /** Tokens that came from the cache are told beside the input, not in it. */
+  cacheIsApart: boolean;
+  /** What the tokens of the result are the sum of. */
+  resultIs: 'start' | 'conversation';
+}>;
+type Readers = Readonly<Record<string, (line: Fields) => readonly DriveFact[]>>;
+
+export function streamReader(stream: Stream): HostDriver['read'] {
+  const readers = readersOf(stream);
+  return (line, from) => {
+    // On the other output it says that there is nothing to take up.
+    if (from === 'errors')
+      return /^No saved session found/u.test(line) ? [{ type: 'unknown-conversation' }] : [];
+    try {
+      const fields = recordOf(JSON.parse(line));
+      return readers[textOf(fields['type']) ?? '']?.(fields) ?? [];
+    } catch {
+      // Safe: a line that is no JSON is for people.
+      return [];
+    }
+  };
+}
+
+const readersOf = ({ title, cacheIsApart, resultIs }: Stream): Readers => ({
+  system({ subtype, session_id, attempt, max_retries, retry_delay_ms, error_status }) {
+    const id = textOf(session_id);
+    if (subtype === 'init') return id === null ? [] : [{ type: 'conversation', id }];
+    if (subtype !== 'api_retry') return [];
+    const sentence = `The model did not answer (${error_status ?? 'no connection'}); ${title} tries again, ${attempt} of ${max_retries}.`;
+    return [{ type: 'retrying', sentence, inMs: amountOf(retry_delay_ms) }];
+  },
+  assistant({ message, parent_tool_use_id }) {
+    const { id, content, usage, model } = recordOf(message);
+    const step = textOf(id);
+    // What it says in the model's place, such as an error.
+    if (step === null || model === '<synthetic>') return [];
+    const tokens = tokensOf(usage, cacheIsApart);
+    return [
+      { type: 'step', id: step },
+      // What a subagent says is for its parent.
+      ...listOf(content)
+        .map(recordOf)
+        .flatMap((part) => factsOf(part, parent_tool_use_id === null)),
+      { type: 'usage', of: 'step', id: step, tokens, cost: null },
+    ];
+  },
+  user({ message }) {
+    const parts = listOf(recordOf(message)['content']).map(recordOf);
+    return parts.flatMap(({ type, tool_use_id, is_error, content }): DriveFact[] => {
+      const callId = textOf(tool_use_id);
+      const output =
+        textOf(content) ??
+        listOf(content)
+          .map((part) => textOf(recordOf(part)['text']))
+          .join('\n');
+      return type !== 'tool_result' || callId === null
+        ? []
+        : [{ type: 'tool-ended', callId, ok: is_error !== true, output }];
+    });
+  },
+  result(line) {
+    const { subtype, is_error, terminal_reason, result, usage, total_cost_usd, errors } = line;
+    const told = listOf(errors).map(textOf).join(' ') || textOf(recordOf(line['error'])['message']);
+    const said = told || textOf(result) || '';
+    if (/^No conversation found/u.test(said)) return [{ type: 'unknown-conversation' }];
+    const cost = typeof total_cost_usd === 'number' ? amountOf(total_cost_usd) : null;
+    const used: DriveFact[] = [
+      { type: 'usage', of: resultIs, tokens: tokensOf(usage, cacheIsApart), cost: null },
+      ...(cost === null ? [] : [{ type: 'usage', of: 'conversation', tokens: null, cost } as const]),
+    ];
+    if (/^aborted/u.test(textOf(terminal_reason) ?? ''))
+      return [...used, { type: 'ended', end: 'cancelled' }];
+    // On errors of the model its subtype is "success".
+    if (is_error !== true && subtype === 'success')
+      return [...used, { type: 'ended', end: said === '' ? 'empty' : 'normal', text: said }];
+    const status = line['api_error_status'] ?? Number(/API Error: (\d{3})\b/u.exec(said)?.[1]);
+    const read = readHostError({ message: said || String(subtype), status }, 0);
+    const kind = read.type === 'error-occurred' ? read.kind : 'other';
+    return [
+      ...used,
+      { type: 'error', kind, message: said || String(subtype) },
+      { type: 'ended', end: 'error' },
+    ];
+  },
+});
+
+function factsOf({ type, text, id, name, input }: Fields, isMain: boolean): DriveFact[] {
+  const [said, callId, tool] = [textOf(text), textOf(id), textOf(name)];
+  if (type === 'text' && isMain && said) return [{ type: 'text', text: said }];
+  return type === 'tool_use' && callId !== null && tool !== null
+    ? [{ type: 'tool-started', callId, tool, input }]
+    : [];
+}
+
+function tokensOf(usage: unknown, cacheIsApart: boolean) {
+  const of = (name: string) => Math.round(amountOf(recordOf(usage)[name]));
+  const cachedTokens = of('cache_read_input_tokens');
+  const apart = cacheIsApart ? of('cache_creation_input_tokens') + cachedTokens : 0;
+  const inputTokens = of('input_tokens') + apart;
+  return { inputTokens, cachedTokens, outputTokens: of('output_tokens') };
+}
