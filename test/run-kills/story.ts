@@ -16,6 +16,7 @@ import {
   script,
   untilAllDone,
   when,
+  whenTold,
   whenToolFailed,
   writeFile,
 } from '../../src/scripted-model/index.ts';
@@ -38,11 +39,14 @@ export function killedStory(todos: number): Script {
     react(() => runCommand(`echo ${number}-${calls++} >> ${logName}; sleep 0.04`));
   const write = (number: string): Step => writeFile(`notes/${number}.md`, `note ${number}\n`.repeat(20));
   const planAll = plan(...titles(todos));
+  // A host that was killed puts words of its own behind the calls whose results it lost.
+  const lookAgain = whenTold('You were interrupted', listTodos());
   return script('kills', [
     planAll,
     repeat(
       Number.POSITIVE_INFINITY,
       whenToolFailed(listTodos()),
+      lookAgain,
       when(({ todos: known }) => known.length === 0, planAll),
     ),
     untilAllDone((title) => [
@@ -55,6 +59,7 @@ export function killedStory(todos: number): Script {
       complete(title, `notes/${numberOf(title)}.md is written`),
       // Whether an interrupted completion took effect only the list can tell; an open todo is then worked on again.
       whenToolFailed(listTodos()),
+      lookAgain,
       say('This one is done.'),
     ]),
     say('All notes are written.'),

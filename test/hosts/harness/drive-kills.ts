@@ -34,6 +34,9 @@ export async function driveKills(stage: DriveStage, most: number, seed: number):
         await life.ended;
         life = driven.run((await hasSession(driven)) ? ['--resume'] : begin);
       }
+      // The same error three times in a row ends a run until the human speaks (G9).
+      if ((await life.ended) !== 0 && endOf(life)?.reason === 'circuit-open')
+        life = driven.run(['--resume', 'Go on with all of it.']);
       const code = await life.ended;
       const ended = endOf(life);
       if (code !== 0 || ended?.outcome !== 'done')

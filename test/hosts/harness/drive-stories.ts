@@ -55,16 +55,19 @@ const diligent = script('diligent', [
   untilAllDone((title) => [work(title)]),
   say('All three are there.'),
 ]);
+const recovering = script('recovering', [
+  plan(...three),
+  fail(400, { times: 2 }),
+  untilAllDone((title) => [work(title)]),
+  always(say('Done.')),
+]);
 const hold = createGate('hold');
-const alsoExtra = whenTold('PLEASE-ALSO', writeFile('extra.txt', 'x'));
 /** In the middle of its work it waits for the test. */
 const waiter = script('waiter', [
   plan(...three),
   work('alpha'),
   runCommand(hold.command),
-  alsoExtra,
-  // The words may come a step later: a fast host has gone on by then.
-  untilAllDone((title) => [work(title), alsoExtra, say('Everything is done.'), alsoExtra]),
+  untilAllDone((title) => [work(title), say('Everything is done.')]),
   always(say('That is all.')),
 ]);
 
@@ -103,7 +106,13 @@ export function driveStories(stage: DriveStage): void {
 
   // Several starts of a host each, on a machine that may be busy.
   describe(`run --with ${host}`, { timeout: 240_000 }, () => {
-    it('P1: an agent that quits early is drained, and the outcome is what the checks saw', () =>
+    // In CI only these: each starts its host several times.
+    const isSample = process.env['UNTILDONE_HOST_SAMPLE'] === '1';
+    const story = (name: string, tell: () => Promise<unknown>): void => {
+      if (!isSample || /^(?:P1|V1|V5: we are killed):? ?/u.test(name)) it(name, tell);
+    };
+
+    story('P1: an agent that quits early is drained, and the outcome is what the checks saw', () =>
       on([quitter], async (driven) => {
         const run = start(driven, '--check', isThere('gamma'));
         expect(await run.ended, run.printed()).toBe(0);
@@ -116,9 +125,10 @@ export function driveStories(stage: DriveStage): void {
         expect(endOf(run)?.usage.inputTokens).toBeGreaterThan(0);
         const status = JSON.parse(await untildone(driven.project, 'status', '--all', '--json'));
         expect(status.sessions.filter(({ kind }: { kind: string }) => kind === 'main')).toHaveLength(1);
-      }));
+      }),
+    );
 
-    it('V1: a failing check overrules "done"', () =>
+    story('V1: a failing check overrules "done"', () =>
       on(
         [
           script('liar', [
@@ -139,18 +149,20 @@ export function driveStories(stage: DriveStage): void {
           expect(continuationsIn(driven.model.requests)[0]).toContain('parser.txt is missing');
           expect(endOf(run)).toMatchObject({ outcome: 'done' });
         },
-      ));
+      ),
+    );
 
-    it('P3: no plan and only talk: claimed, without a push', () =>
+    story('P3: no plan and only talk: claimed, without a push', () =>
       on([script('talk', [always(say('The answer is 42.'))])], async (driven) => {
         const run = start(driven);
         expect(await run.ended, run.printed()).toBe(3);
         expect(endOf(run)).toMatchObject({ outcome: 'claimed', reason: 'no-plan' });
         expect(continuationsIn(driven.model.requests)).toHaveLength(0);
         expect(driven.starts()).toHaveLength(1);
-      }));
+      }),
+    );
 
-    it('P2: an agent that needs no push gets none, and the bytes beside the host alone are told', () =>
+    story('P2: an agent that needs no push gets none, and the bytes beside the host alone are told', () =>
       on([diligent], async (driven) => {
         const run = start(driven, '--check', isThere('gamma'));
         expect(await run.ended, run.printed()).toBe(0);
@@ -166,15 +178,17 @@ export function driveStories(stage: DriveStage): void {
         console.log(
           `bytes ${host}: no push ${calm} in ${length} requests, drained ${pushed.bytes} in ${pushed.requests}`,
         );
-      }));
+      }),
+    );
 
-    it('12 todos are done past the cap of the host', () =>
+    story('12 todos are done past the cap of the host', () =>
       on([talker], async ({ run, project, starts }) => {
         const driven = run(['--with', host, goal, '--check', isThere('part-12')], stage.lowCap ?? {});
         expect(await driven.ended, driven.printed()).toBe(0);
         expect(project.files()).toEqual(expect.arrayContaining(filesOf(twelve)));
         if (stage.lowCap !== undefined) expect(starts().length).toBeGreaterThan(2);
-      }));
+      }),
+    );
 
     it.runIf(stage.silence)('where our hooks are off, the driver alone holds the agent', () =>
       on([quitter], async (driven) => {
@@ -186,20 +200,23 @@ export function driveStories(stage: DriveStage): void {
       }),
     );
 
-    it('V5: the host is killed in the middle of a call: the conversation is taken up, and nothing is lost', () =>
-      on([waiter], async (driven) => {
-        const run = start(driven, '--auto', '--check', isThere('gamma'));
-        await reached(run, 'the agent waits in a call', isHeld(driven));
-        await new Promise((resolve) => setTimeout(resolve, 300));
-        hold.open(driven.project);
-        endGroup(driven.starts()[0] ?? {});
-        expect(await run.ended, run.printed()).toBe(0);
-        expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
-        expect(driven.starts().length).toBeGreaterThan(1);
-        expect(endOf(run)).toMatchObject({ outcome: 'done' });
-      }));
+    story(
+      'V5: the host is killed in the middle of a call: the conversation is taken up, and nothing is lost',
+      () =>
+        on([waiter], async (driven) => {
+          const run = start(driven, '--auto', '--check', isThere('gamma'));
+          await reached(run, 'the agent waits in a call', isHeld(driven));
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          hold.open(driven.project);
+          endGroup(driven.starts()[0] ?? {});
+          expect(await run.ended, run.printed()).toBe(0);
+          expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
+          expect(driven.starts().length).toBeGreaterThan(1);
+          expect(endOf(run)).toMatchObject({ outcome: 'done' });
+        }),
+    );
 
-    it('V5: we are killed: the host ends too, and --resume takes the same conversation up', () =>
+    story('V5: we are killed: the host ends too, and --resume takes the same conversation up', () =>
       on([waiter], async (driven) => {
         const run = start(driven, '--auto', '--check', isThere('gamma'));
         await reached(run, 'the agent waits in a call', isHeld(driven));
@@ -212,9 +229,10 @@ export function driveStories(stage: DriveStage): void {
         expect(endOf(again)).toMatchObject({ outcome: 'done' });
         const goals = driven.model.requests.at(-1)?.messages.filter(({ text }) => text.includes(goal)) ?? [];
         expect(goals).toHaveLength(1);
-      }));
+      }),
+    );
 
-    it('T3: words of the human reach the agent while it works', () =>
+    story('T3: words of the human reach the agent while it works', () =>
       on([waiter], async (driven) => {
         const run = start(driven, '--auto', '--check', isThere('gamma'));
         await reached(run, 'the agent waits in a call', isHeld(driven));
@@ -224,10 +242,15 @@ export function driveStories(stage: DriveStage): void {
         hold.open(driven.project);
         expect(await run.ended, run.printed()).toBe(0);
         expect(toldTexts(driven.model.requests).some((text) => text.includes('PLEASE-ALSO'))).toBe(true);
-        expect(driven.project.files()).toEqual(expect.arrayContaining([...filesOf(three), 'extra.txt']));
-      }));
+        const heard = driven.model.requests
+          .at(-1)
+          ?.messages.filter(({ text }) => text.includes('PLEASE-ALSO'));
+        expect(heard).toHaveLength(1);
+        expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
+      }),
+    );
 
-    it('G4: pause ends the host politely, and resume goes on', () =>
+    story('G4: pause ends the host politely, and resume goes on', () =>
       on([waiter], async (driven) => {
         const run = start(driven, '--auto', '--check', isThere('gamma'));
         await reached(run, 'the agent waits in a call', isHeld(driven));
@@ -240,9 +263,10 @@ export function driveStories(stage: DriveStage): void {
         });
         expect(driven.model.requests.length).toBeGreaterThan(before);
         expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
-      }));
+      }),
+    );
 
-    it('P19: Ctrl-C ends it as aborted, without a push behind it; --resume goes on', () =>
+    story('P19: Ctrl-C ends it as aborted, without a push behind it; --resume goes on', () =>
       on([waiter], async (driven) => {
         const run = start(driven, '--auto', '--check', isThere('gamma'));
         await reached(run, 'the agent waits in a call', isHeld(driven));
@@ -255,9 +279,10 @@ export function driveStories(stage: DriveStage): void {
         const again = driven.run(['--resume']);
         expect(await again.ended, again.printed()).toBe(0);
         expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
-      }));
+      }),
+    );
 
-    it('P19: a second Ctrl-C ends it at once, with the call that runs', () =>
+    story('P19: a second Ctrl-C ends it at once, with the call that runs', () =>
       on([waiter], async (driven) => {
         const run = start(driven, '--auto');
         await reached(run, 'the agent waits in a call', isHeld(driven));
@@ -265,56 +290,53 @@ export function driveStories(stage: DriveStage): void {
         await new Promise((resolve) => setTimeout(resolve, 300));
         run.child.kill('SIGINT');
         expect(await run.ended, run.printed()).toBe(130);
-      }));
+      }),
+    );
 
-    it('installed by init too, it counts each stop once', () =>
+    story('installed by init too, it counts each stop once', () =>
       on([quitter], async (driven) => {
         await untildone(driven.project, 'init', host);
         const run = start(driven, '--auto', '--check', isThere('gamma'));
         expect(await run.ended, run.printed()).toBe(0);
         expect(continuationsIn(driven.model.requests)).toHaveLength(2);
-      }));
+      }),
+    );
 
-    it('flags behind -- reach the host at every start', () =>
+    story('flags behind -- reach the host at every start', () =>
       on([diligent], async (driven) => {
         const run = start(driven, '--', ...stage.flags);
         expect(await run.ended, run.printed()).toBe(3);
         for (const { words } of driven.starts()) expect(words).toContain(stage.flags.join(' '));
-      }));
+      }),
+    );
 
-    it('G9: the same error again and again ends the run as failed, and says why', () =>
+    story('G9: the same error again and again ends the run as failed, and says why', () =>
       on([script('broken', [plan(...three), fail(400, { times: 100 })])], async (driven) => {
         const run = start(driven);
         expect(await run.ended, run.printed()).toBe(1);
         expect(endOf(run)).toMatchObject({ outcome: 'failed' });
+        expect(driven.starts().length).toBeGreaterThan(1);
         expect(driven.starts().length).toBeLessThanOrEqual(4);
-      }));
+      }),
+    );
 
-    it('one failed call is tried again in the same conversation', () =>
-      on(
-        [
-          script('once', [
-            plan(...three),
-            fail(400, { times: 2 }),
-            untilAllDone((title) => [work(title)]),
-            always(say('Done.')),
-          ]),
-        ],
-        async (driven) => {
-          const run = start(driven, '--check', isThere('gamma'));
-          expect(await run.ended, run.printed()).toBe(0);
-          expect(driven.starts().length).toBeGreaterThan(1);
-        },
-      ));
+    story('a call that fails for a while is tried again in the same conversation, by the host or by us', () =>
+      on([recovering], async (driven) => {
+        const run = start(driven, '--check', isThere('gamma'));
+        expect(await run.ended, run.printed()).toBe(0);
+        expect(endOf(run)).toMatchObject({ outcome: 'done' });
+      }),
+    );
 
-    it('G8: a budget of tokens ends it as exhausted', () =>
+    story('G8: a budget of tokens ends it as exhausted', () =>
       on([quitter], async (driven) => {
         const run = start(driven, '--max-tokens=1000');
         expect(await run.ended, run.printed()).toBe(6);
         expect(endOf(run)).toMatchObject({ outcome: 'exhausted', reason: 'token-budget' });
-      }));
+      }),
+    );
 
-    it('P41: a session begun so goes on only with its own program', () =>
+    story('P41: a session begun so goes on only with its own program', () =>
       on([diligent], async (driven) => {
         writeFileSync(join(driven.project.directory, 'note.txt'), 'x');
         await start(driven).ended;
@@ -326,6 +348,7 @@ export function driveStories(stage: DriveStage): void {
         ]);
         expect(await other.ended).toBe(2);
         expect(other.printed()).toContain('leave --with out');
-      }));
+      }),
+    );
   });
 }
