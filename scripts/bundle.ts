@@ -6,7 +6,7 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { commandTable } from '../src/cli/command-table.ts';
 import { bundledPackages } from './bundled-packages.ts';
 import { type Entry, entries, ownFiles } from './entries.ts';
-import { lateFiles } from './late-files.ts';
+import { lateFiles, ofCommandLine } from './late-files.ts';
 import { lazyBuiltins, lazyBuiltinsOf } from './lazy-builtins.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -51,6 +51,14 @@ const onlyCommands = (sources: readonly string[]): Plugin => ({
       return isTable && !isOwn ? { path: './main.js', external: true } : null;
     }),
 });
+/** Installers and drivers of hosts are in the table that others read for its titles. */
+const withoutInstallers: Plugin = {
+  name: 'without-installers',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: ofCommandLine }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './main.js', external: true } : null,
+    ),
+};
 /** For help and completion alone: who runs such a command starts its file, and the code of models is installed once. */
 const commandsOf = (file: string, sources: readonly string[]): Plugin => ({
   name: `commands-of-${file}`,
@@ -121,7 +129,13 @@ const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
   cli: { plugins: [commandsOf('run', ownFiles.run.sources), ...packages.plugins, lazyBuiltinsOf(ownCode)] },
   'quick-cli': {
     ...wholeOptions,
-    plugins: [onlyCommands(ownFiles.quick.sources), ...packages.plugins, lazyBuiltins, asScript],
+    plugins: [
+      onlyCommands(ownFiles.quick.sources),
+      withoutInstallers,
+      ...packages.plugins,
+      lazyBuiltins,
+      asScript,
+    ],
   },
   'run-cli': {
     ...wholeOptions,
@@ -134,7 +148,7 @@ const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
       asScript,
     ],
   },
-  program: programOptions,
+  program: { ...programOptions, plugins: [withoutInstallers, ...programOptions.plugins] },
   'quick-program': quickOptions,
   late: {
     ...quickOptions,

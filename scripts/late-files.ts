@@ -6,6 +6,9 @@ import { basename, dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { entries } from './entries.ts';
 
+/** What the table of hosts names for the command line alone. */
+export const ofCommandLine = /\/(?:install|drive)\.ts$/;
+
 export function lateFiles(root: string): Plugin {
   const late = entries.filter(({ group }) => group === 'late');
   return {

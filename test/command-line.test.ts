@@ -22,6 +22,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundle } from '../scripts/bundle.ts';
 import { ownFiles } from '../scripts/entries.ts';
 import { commandTable } from '../src/cli/command-table.ts';
+import { hosts } from '../src/hosts/hosts.ts';
 import { type ScriptedModel, say, script, startScriptedModel } from '../src/scripted-model/index.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -88,6 +89,8 @@ async function onTerminal(columns: number, command: string): Promise<string[]> {
 
 const plain = stripVTControlCharacters;
 
+const hostNames = hosts.map(({ name }) => name);
+
 describe('first-use 18: help fits the terminal', () => {
   const names = commandTable.rows.filter(({ hidden }) => !hidden).map(({ name }) => name);
 
@@ -139,8 +142,8 @@ describe('first-use 19: completion', () => {
     expect(await answers('plan ""')).toEqual(['show', 'log', 'import', 'export', 'move']);
     expect(await answers('status --')).toEqual(['--all', '--limit', '--json', '--help']);
     expect(await answers('run --max-c')).toEqual(['--max-continuations', '--max-cost']);
-    expect(await answers('plan move 8e34db ""')).toEqual(['claude-code', 'opencode', 'run']);
-    expect(await answers('init ""')).toEqual(['claude-code', 'opencode']);
+    expect(await answers('plan move 8e34db ""')).toEqual([...hostNames, 'run']);
+    expect(await answers('init ""')).toEqual(hostNames);
     expect(await answers('run --mode ""')).toEqual(['off', 'observe', 'enforce']);
     expect(await answers('check')).toEqual([]);
   });
