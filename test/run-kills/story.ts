@@ -39,6 +39,9 @@ export function killedStory(todos: number): Script {
     react(() => runCommand(`echo ${number}-${calls++} >> ${logName}; sleep 0.04`));
   const write = (number: string): Step => writeFile(`notes/${number}.md`, `note ${number}\n`.repeat(20));
   const planAll = plan(...titles(todos));
+  const planMissing = react(({ todos: known }) =>
+    plan(...titles(todos).filter((title) => !known.some((todo) => todo.title === title))),
+  );
   // A host that was killed puts words of its own behind the calls whose results it lost.
   const lookAgain = whenTold('You were interrupted', listTodos());
   return script('kills', [
@@ -47,7 +50,7 @@ export function killedStory(todos: number): Script {
       Number.POSITIVE_INFINITY,
       whenToolFailed(listTodos()),
       lookAgain,
-      when(({ todos: known }) => known.length === 0, planAll),
+      when(({ todos: known }) => known.length < todos, planMissing),
     ),
     untilAllDone((title) => [
       parallel(write(numberOf(title)), append(numberOf(title))),
