@@ -31,7 +31,12 @@ const rows: readonly (readonly [string, (host: HostCapabilities) => string])[] =
   ['a stop may be told twice', ({ repeatsStops }) => (repeatsStops ? 'yes; it counts once' : 'no')],
   [
     'cap of its own',
-    ({ blockCap }) => (blockCap === null ? 'none' : `${blockCap} in a row, which \`init\` raises`),
+    ({ blockCap, capIsFixed }) => {
+      if (blockCap === null) return 'none';
+      return capIsFixed
+        ? `${blockCap} in a turn; then you are told`
+        : `${blockCap} in a row, which \`init\` raises`;
+    },
   ],
   [
     'can refuse a completion',

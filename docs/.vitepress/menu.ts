@@ -57,6 +57,7 @@ export const menu: readonly Group[] = [
     ...hostPages,
     '/mcp': 'Any MCP client',
     '/agents': 'Our own agent and its workers',
+    '/run-with': 'Drive the agent that you have',
     '/library': 'Use it as a library',
     '/frameworks/ai-sdk': 'AI SDK',
     '/frameworks/langchain': 'LangChain',

@@ -143,6 +143,8 @@ async function afterExit(drive: Drive, prompt: Prompt, seen: Sight): Promise<Pro
     return { kind: 'note', text: await wholeStory(drive) };
   }
   if (await run.isNow(isBudgetSpent)) return answered(drive, await ask(drive, 'iteration-budget'));
+  // Also of a start that was killed or failed: its list may never be written again.
+  await tellUnheard(drive, seen);
   const { ended } = seen;
   if (
     ended === null ||
@@ -161,7 +163,6 @@ async function afterExit(drive: Drive, prompt: Prompt, seen: Sight): Promise<Pro
   // At the host's cap the last continuation was dropped.
   const dropped = decided?.answer === 'continue' ? await lastContinuation(run, null) : null;
   if (dropped !== null) return dropped;
-  await tellUnheard(drive, seen);
   return answered(drive, await ask(drive, ended, seen));
 }
 
@@ -205,13 +206,15 @@ async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
 }
 
 /** Hooks that are off or not trusted tell nothing: then the lines of the host are all that is known. */
-async function tellUnheard({ run, driver, id }: Drive, { calls, heard, todos }: Sight) {
+async function tellUnheard({ run, driver, id, reader }: Drive, { calls, heard, todos }: Sight) {
   if (heard > 0) return;
   for (const { tool, error } of calls) {
     await run.record({ type: 'tool-started', tool, access: 'unknown' });
     await run.record({ type: 'tool-ended', tool, access: 'unknown', error });
   }
-  const listed = todos ?? (id === null ? null : (driver.readTodos?.(id, run.environment) ?? null));
+  // What we tell ourselves is no sign of a hook at the next start.
+  await reader.look(run.store, await run.state());
+  const listed = todos ?? (id === null ? null : ((await driver.readTodos?.(id, run.environment)) ?? null));
   const { hostList } = await run.state();
   if (listed === null || isSameList(hostList, listed)) return;
   const items = writtenItems(listed).map((item) => ({ ...item, freshId: run.identifiers.next() }));

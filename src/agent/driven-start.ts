@@ -115,6 +115,7 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
     if (seen.running.size === 0 && state.work.started <= state.work.writes) interrupt();
   };
   const watch = createQueue();
+  // Safe: what cannot be read now is read at the next look.
   const stopLooking = run.control.onLook((state) => void watch(() => look(state)).catch(() => {}));
   const { signal } = run.control;
   signal.addEventListener('abort', interrupt);
@@ -128,6 +129,7 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
   if (exit.startError !== null)
     throw new UntildoneError('usage', `${driver.title} could not be started: ${exit.startError}`);
   seen.exit = exit;
+  if (driver.endsByExit && exit.exitCode === 0 && seen.error === null) seen.ended ??= 'normal';
   await run.planFile.follow();
   await show(drive, seen, await run.state());
   return seen;
@@ -159,13 +161,10 @@ function splitLines(take: (line: string) => void) {
 function note(seen: Sight, fact: DriveFact, at: number) {
   switch (fact.type) {
     case 'step':
-    case 'text':
-      seen.workedAt = at;
       // It goes on: that was no end.
-      seen.ended = null;
+      Object.assign(seen, { workedAt: at, ended: null });
       break;
     case 'tool-started':
-      Object.assign(seen, { workedAt: at, ended: null });
       seen.running.set(fact.callId, { tool: fact.tool, at });
       break;
     case 'unknown-conversation':

@@ -37,6 +37,7 @@ describe('which command is an agent host', () => {
     [['bash', '-c', 'echo claude']],
     [['grep', 'opencode', 'notes']],
     [['node', '/srv/api.js']],
+    [['node', 'build.js', 'codex']],
     [['python3', 'pi.py']],
     [['node', '/usr/bin/untildone', 'status']],
     [['less', 'untildone', 'run']],

@@ -329,7 +329,11 @@ const eventTable = {
     retryAt: nullable(moment),
   },
   /** The host takes no further continuation of this turn (V8). */
-  'host-cap-reached': { cap: count },
+  'host-cap-reached': {
+    cap: count,
+    /** What a human can type to go on all the same. */
+    goOn: optional(text),
+  },
   'loop-alarmed': { pattern: text },
   'usage-reported': {
     inputTokens: count,

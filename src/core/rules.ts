@@ -32,7 +32,7 @@ export type StopContext = Readonly<{
 }>;
 
 export type Undelivered =
-  | Readonly<{ why: 'cap'; cap: number }>
+  | Readonly<{ why: 'cap'; cap: number; goOn?: string | undefined }>
   | Readonly<{ why: 'failed'; attempts: number; error: string }>;
 
 export type RuleAnswer = Pick<Decision, 'sentence' | 'inputs' | 'outcome' | 'dueAt'> &
@@ -369,10 +369,10 @@ export const stopRules = [
   // For a continuation that cannot be carried out: the rules above were asked when it was decided.
   rule('host-cap', 'Does the host accept no further continuation, whatever we answer?', (context) => {
     if (context.undelivered?.why !== 'cap') return null;
-    const { cap } = context.undelivered;
+    const { cap, goOn } = context.undelivered;
     const open = openCount(context.counts);
     const sentence = `The host accepts at most ${cap} continuations in a row; ${open} todos are open.`;
-    return letGo('exhausted', sentence, { cap, open });
+    return letGo('exhausted', goOn === undefined ? sentence : `${sentence} ${goOn}`, { cap, open });
   }),
   rule('delivery-failed', 'Did the host not accept the continuation after all tries?', ({ undelivered }) => {
     if (undelivered?.why !== 'failed') return null;

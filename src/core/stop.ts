@@ -59,8 +59,8 @@ export const stopReducers = byEvent({
     }
   },
   /** The host reports success whatever we answered: so the record says what became of the turn (V8). */
-  'host-cap-reached': (state, { cap, at }, policy) =>
-    answerUndelivered(state, { why: 'cap', cap }, policy, at),
+  'host-cap-reached': (state, { cap, goOn, at }, policy) =>
+    answerUndelivered(state, { why: 'cap', cap, goOn }, policy, at),
 });
 
 function lookAtStop(state: State, event: EventOf<'stop-attempted'>, waiting: ParkedStop | null): State {

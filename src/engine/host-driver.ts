@@ -17,6 +17,8 @@ export interface HostDriver {
   readonly howToGet: string;
   /** True: a new conversation gets our session's id. False: the id comes with the first fact `conversation`. */
   readonly takesId: boolean;
+  /** No line says that it ended: its exit with code 0 does. */
+  readonly endsByExit?: true;
   /** What its lines or our hooks in it tell of; a budget on anything else would never be reached and is refused. */
   readonly reports: Readonly<{ tokens: boolean; cost: boolean }>;
   /** The names that the model knows our todo tools by, where this driver brings them. */
@@ -28,7 +30,10 @@ export interface HostDriver {
   /** What one line means; [] for what says nothing. As hostile as any text: read field by field. */
   read(line: string, from: 'output' | 'errors'): readonly DriveFact[];
   /** The host's own list, where it keeps one that can be read between two starts; null: it cannot be. */
-  readTodos?(id: string, environment: Environment): readonly ListedTodo[] | null;
+  readTodos?(
+    id: string,
+    environment: Environment,
+  ): readonly ListedTodo[] | null | Promise<readonly ListedTodo[] | null>;
 }
 
 export type DriveStart = Readonly<{

@@ -9,9 +9,9 @@ import type { Policy } from '../core/policy.ts';
 import { followHost, hostListChanges, isSameList, writtenItems } from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { createState, noTrail, type State, spokeAt } from '../core/state.ts';
+import { createState, type HostTodo, noTrail, type State, spokeAt } from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
-import { normaliseTitle } from '../core/todo.ts';
+import { isOpen, normaliseTitle, statusFromWord } from '../core/todo.ts';
 import { canWrite, mayHaveMoved } from '../core/work.ts';
 import { type Handled, lossSentence } from '../engine/engine.ts';
 import { takeWaitingPlans } from '../engine/hand-over.ts';
@@ -118,10 +118,12 @@ export function createAnswers(context: Context) {
     return nothing;
   }
 
-  async function record({ events, receipt }: Asks<'record'>): Promise<HookAnswer> {
-    // What waits in the inbox must be in the plan before a receipt is bound.
+  async function record({ events, receipt, decided, listed }: Asks<'record'>): Promise<HookAnswer> {
     try {
-      for (const event of events) await runtime.handle(event);
+      const differences = listed ? await changesSince(events[0]?.id ?? '') : [];
+      if (!decided) await store.append([...events, ...differences]);
+      // What waits in the inbox must be in the plan before a receipt is bound.
+      else for (const event of [...events, ...differences]) await runtime.handle(event);
     } catch (error) {
       // Safe: while another process holds the store they wait in its spool.
       if (!(error instanceof UntildoneError && error.code === 'store-busy')) throw error;
@@ -288,7 +290,7 @@ export function createAnswers(context: Context) {
   async function stop(asks: Asks<'stop'>) {
     const { end, lastText, isContinued, background, transcript } = asks;
     const { state, pending, told, decisions, catchUp } = await lookUp();
-    const differences = listEvents(told, decisions);
+    const differences = await listEvents(told, decisions);
     const spoke = pending.findLast((event) => event.type === 'human-spoke');
     const policy = await frozenPolicy(store, spoke ?? state);
     const since = spoke?.at ?? spokeAt(state);
@@ -335,11 +337,24 @@ export function createAnswers(context: Context) {
     }));
   }
 
+  /** By which call the list became what it is tells work from a bulk claim (V4). */
+  async function changesSince(callId: string): Promise<Event[]> {
+    const { told, decisions } = await lookUp();
+    return listEvents(told, `${callId}:${decisions}`);
+  }
+
   /** What the host's own list says otherwise than before (G5). */
-  function listEvents({ plan, hostList }: State, decisions: number): Event[] {
+  async function listEvents({ plan, hostList }: State, decisions: number | string): Promise<Event[]> {
     // Sessions from before the list was recorded: what came from it carries the host's keys.
-    const known = hostList ?? plan.flatMap((todo) => (todo.hostKey ? [{ ...todo, key: todo.hostKey }] : []));
-    const listed = host.readList?.(call, hook.environment) ?? null;
+    const last = hostList ?? plan.flatMap((todo) => (todo.hostKey ? [{ ...todo, key: todo.hostKey }] : []));
+    // A list that keeps what a failed check opened again claims it anew at each stop (V1).
+    const opened = plan.filter((todo) => isOpen(todo) && todo.verification === 'failed');
+    const isClaimed = ({ key, status }: HostTodo) =>
+      call.asks.type === 'stop' &&
+      statusFromWord(status) === 'completed' &&
+      opened.some(({ hostKey }) => hostKey === key);
+    const known = last.map((todo) => (isClaimed(todo) ? { ...todo, status: 'in_progress' } : todo));
+    const listed = (await host.readList?.(call, hook.environment)) ?? null;
     if (listed?.some(({ key }) => key === null)) {
       if (isSameList(hostList, listed)) return [];
       const items = writtenItems(listed).map((item) => ({ ...item, freshId: identifiers.next() }));
@@ -378,7 +393,8 @@ export function createAnswers(context: Context) {
       return (await isFirstToAnswer(answer.epoch, asking())) ? { text: answer.text, message } : nothing;
     // The host would ignore the answer and report success: the record says what became of the turn.
     const id = `${sessionId}:host-cap:${state.epoch}`;
-    const reached = { type: 'host-cap-reached', id, sessionId, at: clock.now(), cap } as const;
+    const goOn = host.goOn?.(sessionId);
+    const reached = { type: 'host-cap-reached', id, sessionId, at: clock.now(), cap, goOn } as const;
     return letGo(messageOf(await runtime.handle(reached)));
   }
 

@@ -10,7 +10,9 @@ import { recordOf } from './untrusted.ts';
 export interface AskedHost {
   translate(payload: unknown, moment: HookMoment): Translation;
   /** Absent: the host keeps no list. null: it cannot be read. Must not throw. */
-  readList?(call: HookCall, environment: Environment): readonly ListedTodo[] | null;
+  readList?(call: HookCall, environment: Environment): Listed | Promise<Listed>;
+  /** Driven, its lines tell of tokens only when a turn ends, as the sum of the conversation: hooks read them before. */
+  readonly tellsUsageLate?: true;
   /** What calls of the model used since then, as far as its transcript shows: bounded, and empty if unreadable. */
   readUsage?(transcript: string, since: number): readonly UsedTokens[];
   /**
@@ -20,11 +22,15 @@ export interface AskedHost {
   projectVariables?(call: HookCall, environment: Environment): readonly string[] | null;
   /** The hook, if bytes that cannot be read as a payload are about a stop; null: about anything else. */
   findStop(bytes: Buffer): string | null;
-  render(answer: HookAnswer, hook: string): object;
+  /** Of several, each is a line. */
+  render(answer: HookAnswer, hook: string): object | readonly object[];
+  /** A sentence for when it takes no more continuations: what the human types so that it goes on. */
+  goOn?(sessionId: string): string;
   /** By its variables a process is a command of an agent in this host: no human speaks from there. null: not one. */
   agentCommandOf(variable: (name: string) => string | undefined): AgentCommand | null;
 }
 
+type Listed = readonly ListedTodo[] | null;
 /** `key`: of the call, so that it is counted once. */
 export type UsedTokens = Readonly<{ key: string; inputTokens: number; outputTokens: number }>;
 type AgentCommand = Readonly<{ sessionId: string | null }>;
@@ -50,6 +56,8 @@ export interface HookProcess extends HookMoment {
   readonly strangers?: readonly string[] | null;
   /** In seconds; null: what `init` writes. */
   readonly timeout: number | null;
+  /** The state directory, where the call names it; else it comes from the environment. */
+  readonly home?: string | null;
   bindReceipt(store: Store, engine: Runtime, seen: SeenReceipt): Promise<void>;
 }
 type SeenReceipt = Readonly<{ receipt: string; sessionId: string; at: number }>;
@@ -66,11 +74,12 @@ export type HookCall = Readonly<{
 }>;
 
 export type HookAsks = Readonly<
-  /** `decided`: now, not with a later call. `asksHuman`: the host waits for an answer of theirs. */
+  /** `decided`: now, not with a later call. `listed`: the host's list may have changed. `asksHuman`: it waits for an answer. */
   | {
       type: 'record';
       events: readonly Event[];
       decided?: boolean;
+      listed?: boolean;
       receipt?: string | null;
       asksHuman?: boolean;
     }
@@ -112,8 +121,8 @@ export type HookAnswer = Readonly<{
   refusal?: string;
 }>;
 
-/** In seconds, as `init` writes them. What a completion has no time for is gated at the stop. */
-export const hookTimeouts = { stop: 900, completion: 120, other: 10 } as const;
+/** In seconds, as `init` writes them. What a completion has no time for is gated at the stop. `ending`: the host is about to go. */
+export const hookTimeouts = { stop: 900, completion: 120, other: 10, ending: 3 } as const;
 export type HookTimeout = keyof typeof hookTimeouts;
 
 /** The id comes from the payload alone: a call that is delivered twice is one event. */

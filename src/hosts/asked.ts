@@ -21,7 +21,7 @@ import { drivenCall } from './driven.ts';
 import { hostOf, hosts } from './hosts.ts';
 
 /** Who holds the store for longer is broken. */
-const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000 } as const;
+const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000, ending: 1500 } as const;
 
 /** Ends the process: a check that still runs must not hold the host. */
 export async function runHook(
@@ -32,13 +32,15 @@ export async function runHook(
   const option = (shape: RegExp) => options.map((one) => shape.exec(one)?.[1]).find(Boolean) ?? null;
   // Nothing else keeps the process alive while it waits.
   setInterval(() => {}, 60_000);
+  const home = option(/^--home=(\/.{1,4000})$/su);
   const { line, isEnd, environment } = await answerLine(name, {
     // Not `performance.timeOrigin`: its module takes longer to load than this file.
     at: Math.round(Date.now() - process.uptime() * 1000),
     since: steady() - process.uptime() * 1000,
     steady,
-    environment: process.env,
-    toolPrefix: option(/^--tools=(\w{1,120})$/u),
+    environment: home === null ? process.env : { ...process.env, UNTILDONE_HOME: home },
+    home,
+    toolPrefix: option(/^--tools=([\w-]{1,120})$/u),
     timeout: Number(option(/^--timeout=(\d{1,6})$/u)) || null,
     ignored: [],
     bindReceipt,
@@ -97,7 +99,7 @@ async function answerLine(name: string, started: HookProcess) {
     if (driven !== null) call = driven;
     const given = await answer({ host, hook, call, store });
     if (spooled !== null) await log(spooled);
-    const line = JSON.stringify(host.render(given, call.hook));
+    const line = linesOf(host.render(given, call.hook));
     const { environment } = hook;
     return { line, isEnd: call.asks.type === 'stop' && !given.text, environment };
   } catch (error) {
@@ -107,14 +109,20 @@ async function answerLine(name: string, started: HookProcess) {
     const environment = call === null ? null : hook.environment;
     if (host === undefined || !stop) return { line: '{}', isEnd: false, environment };
     const told = { message: `could not decide, so the agent may stop. ${messageOf(error)}` };
-    return { line: JSON.stringify(host.render(told, stop)), isEnd: true, environment };
+    return { line: linesOf(host.render(told, stop)), isEnd: true, environment };
   }
 }
 
+const linesOf = (answer: object) =>
+  [answer]
+    .flat()
+    .map((one) => JSON.stringify(one))
+    .join('\n');
+
 function withoutStrangers(hook: HookProcess, strangers: readonly string[] | null): HookProcess {
   const { UNTILDONE_HOME: home = null, HOME: user } = hook.environment;
-  // As `init` wrote it: this very program was copied there.
-  const isOurs = home !== null && holdsProgram(home);
+  // As `init` wrote it: this very program was copied there. Or named by whoever started the host for one run.
+  const isOurs = home !== null && (home === hook.home || holdsProgram(home));
   const said = (strangers ?? Object.keys(hook.environment)).filter((name) => ownVariable.test(name));
   const isRight = (name: string) =>
     (name === 'UNTILDONE_HOME' && isOurs) || (name === 'HOME' && user === userInfo().homedir);
@@ -142,12 +150,13 @@ async function openStore(
   return openUserStore(hook.environment, {
     busyTimeoutMs: lockPatienceMs[timeout],
     // A stop has to be answered; all else may wait for it.
-    ...(timeout === 'other' && { onSpooled }),
+    ...((timeout === 'other' || timeout === 'ending') && { onSpooled }),
   });
 }
 
 type RecordAsks = Extract<HookAsks, { type: 'record' }>;
-const onlyRecords = (asks: HookAsks): asks is RecordAsks => asks.type === 'record' && !asks.decided;
+const onlyRecords = (asks: HookAsks): asks is RecordAsks =>
+  asks.type === 'record' && !asks.decided && !asks.listed;
 
 type Question = Readonly<{ host: AskedHost; hook: HookProcess; call: HookCall; store: Store }>;
 

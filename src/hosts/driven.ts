@@ -1,7 +1,7 @@
 // Hooks of ours in a host that `untildone run --with` drives: what they tell belongs to the session of the run, and what
 // only its driver knows (who speaks, how the program ends, what it used) is left to the driver.
 import { sessionVariable } from '../checks/process.ts';
-import type { Event } from '../core/events.ts';
+import type { Event, SessionDescriptor } from '../core/events.ts';
 import type { Session } from '../core/state.ts';
 import type { Environment } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
@@ -12,7 +12,7 @@ import { recordOf } from './untrusted.ts';
  * The session that drives this host, by the variable that it set; null: none does. A host that the driven agent itself
  * starts has the variable too, but another conversation.
  */
-export async function drivenSession(
+async function drivenSession(
   { sessions }: Pick<Store, 'sessions'>,
   environment: Environment,
   { host, id }: Readonly<{ host: string; id: string }>,
@@ -21,6 +21,29 @@ export async function drivenSession(
   const [session] = run ? await sessions({ id: run, limit: 1 }) : [];
   const { driven } = session?.descriptor ?? {};
   return session && driven?.host === host && (driven.id ?? id) === id ? session : null;
+}
+
+/** For a host that is told: the run whose conversation it has, or will have; null: nobody drives this process. */
+export type DrivenRun = Readonly<{
+  sessionId: string;
+  descriptor: SessionDescriptor;
+  conversation: string | null;
+}>;
+export async function findDrivenRun(
+  openStore: () => Promise<Store>,
+  environment: Environment,
+  host: string,
+): Promise<DrivenRun | null> {
+  if (!environment[sessionVariable]) return null;
+  const store = await openStore();
+  try {
+    const [session] = await store.sessions({ id: environment[sessionVariable], limit: 1 });
+    const { driven } = session?.descriptor ?? {};
+    if (session === undefined || driven?.host !== host) return null;
+    return { sessionId: session.id, descriptor: session.descriptor, conversation: driven.id };
+  } finally {
+    await store.close();
+  }
 }
 
 const leftToDriver: readonly Event['type'][] = [
@@ -46,12 +69,12 @@ export async function drivenCall({ store, host, hook, name }: Place, call: HookC
   if (!again.ok || again.call.descriptor.kind !== 'main') return again.ok ? again.call : null;
   const { driven } = session.descriptor;
   const descriptor = { ...session.descriptor, ...(driven && { driven: { ...driven, id } }) };
-  return { ...again.call, descriptor, agent: session.agent, asks: drivenAsks(again.call.asks) };
+  return { ...again.call, descriptor, agent: session.agent, asks: drivenAsks(again.call.asks, host) };
 }
 
 const nothing: HookAsks = { type: 'record', events: [] };
 
-function drivenAsks(asks: HookAsks): HookAsks {
+function drivenAsks(asks: HookAsks, { tellsUsageLate }: AskedHost): HookAsks {
   switch (asks.type) {
     case 'record':
       return { ...asks, events: asks.events.filter((event) => !isLeftToDriver(event)), asksHuman: false };
@@ -63,7 +86,7 @@ function drivenAsks(asks: HookAsks): HookAsks {
       return asks.speaker.type === 'human' ? { ...asks, speaker: { type: 'command' } } : asks;
     // Beyond the cap the driver goes on.
     case 'stop':
-      return { ...asks, blockCap: null, transcript: null };
+      return { ...asks, blockCap: null, transcript: tellsUsageLate ? asks.transcript : null };
     case 'complete':
       return asks;
   }

@@ -3,30 +3,13 @@
 import { sessionVariable } from '../checks/process.ts';
 import { hosts } from './hosts.ts';
 
-/** Hosts without an adapter yet: their agents must not approve themselves either. */
-const strangers = [
-  {
-    title: 'Codex',
-    process: {
-      commands: ['codex'],
-      packages: ['@openai/codex'],
-      variables: ['CODEX_SANDBOX', 'CODEX_THREAD_ID'],
-    },
-  },
-  {
-    title: 'Copilot',
-    process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
-  },
-];
-const knownHosts = [...hosts, ...strangers];
-
 const runtimes = ['node', 'nodejs', 'bun', 'deno'];
 
 /** Whose process is this, by its arguments? Null: none that we know. */
 export function hostOfCommand(argv: readonly string[]): string | null {
   const words = argv.map((argument) => argument.replaceAll('\\', '/'));
   const programs = programsOf(words);
-  for (const { title, process: shown } of knownHosts) {
+  for (const { title, process: shown } of hosts) {
     const isCommand = programs.some((program) => shown.commands.includes(baseName(program)));
     const isPackage = programs.some((program) =>
       shown.packages.some((part) => program.includes(`/node_modules/${part}/`)),
@@ -40,13 +23,14 @@ export function hostOfCommand(argv: readonly string[]): string | null {
 /** Which host set one of these variables? An empty value counts as not set. */
 export function hostOfVariables(isSet: (variable: string) => boolean): string | null {
   if (isSet(sessionVariable)) return 'a session of untildone';
-  return knownHosts.find(({ process: { variables } }) => variables.some(isSet))?.title ?? null;
+  return hosts.find(({ process: { variables } }) => variables.some(isSet))?.title ?? null;
 }
 
-/** The program, and for a runtime the first two words after its flags: a flag's value may stand before the script. */
+/** The program, and for a runtime the script: a flag's value may stand before it. A bare word behind it is an argument. */
 function programsOf([program = '', ...rest]: readonly string[]): string[] {
   if (!runtimes.includes(baseName(program))) return [program];
-  return [program, ...rest.filter((argument) => !argument.startsWith('-')).slice(0, 2)];
+  const [first = '', second = ''] = rest.filter((argument) => !argument.startsWith('-'));
+  return [program, first, ...(second.includes('/') ? [second] : [])];
 }
 
 function isOurProgram(argument: string): boolean {

@@ -16,6 +16,8 @@ export type HostCapabilities = Readonly<{
   repeatsStops: boolean;
   /** Continuations in a row after which it ends the turn; null: never. */
   blockCap: number | null;
+  /** It counts the whole turn, whatever the agent does, and no setting raises it. */
+  capIsFixed?: true;
   /** Before the host's own list shows it (V1). */
   canVetoCompletion: boolean;
   hasTodoTools: boolean;
@@ -65,6 +67,31 @@ export const hosts: readonly HostRow[] = [
     driver: async () => (await import('./claude-code/drive.ts')).claudeCodeDriver,
   },
   {
+    name: 'codex',
+    title: 'Codex',
+    mode: 'asked',
+    // Agents that it started are not named at a stop, and none of them wakes it.
+    seesBackground: [],
+    seesAborts: 'at once',
+    // It asks about a stop only when nothing waits for the human.
+    seesQuestions: false,
+    repeatsStops: false,
+    blockCap: null,
+    canVetoCompletion: true,
+    hasTodoTools: true,
+    canHideText: false,
+    recognisesOurMessages: 'by what was sent',
+    delivery: 'at most once',
+    process: {
+      commands: ['codex'],
+      packages: ['@openai/codex'],
+      variables: ['CODEX_SANDBOX', 'CODEX_THREAD_ID'],
+    },
+    asked: async () => (await import('./codex/host.ts')).codex,
+    installer: async () => (await import('./codex/install.ts')).codexInstaller,
+    driver: async () => (await import('./codex/drive.ts')).codexDriver,
+  },
+  {
     name: 'gemini-cli',
     title: 'Gemini CLI',
     mode: 'asked',
@@ -85,6 +112,7 @@ export const hosts: readonly HostRow[] = [
     process: { commands: ['gemini'], packages: ['@google/gemini-cli'], variables: ['GEMINI_CLI'] },
     asked: async () => (await import('./gemini-cli/host.ts')).geminiCli,
     installer: async () => (await import('./gemini-cli/install.ts')).geminiInstaller,
+    driver: async () => (await import('./gemini-cli/drive.ts')).geminiDriver,
   },
   {
     name: 'qwen-code',
@@ -108,6 +136,29 @@ export const hosts: readonly HostRow[] = [
     driver: async () => (await import('./qwen-code/drive.ts')).qwenCodeDriver,
   },
   {
+    name: 'copilot-cli',
+    title: 'Copilot CLI',
+    mode: 'asked',
+    seesBackground: ['subagents', 'shell jobs'],
+    // No hook fires: it is inferred from a prompt that nobody wrote.
+    seesAborts: 'with what the host does next',
+    // It asks about a stop only when nothing waits for the human.
+    seesQuestions: false,
+    repeatsStops: false,
+    blockCap: 8,
+    capIsFixed: true,
+    // A call can be refused, but what SQL would do is not guessed: the stop verifies.
+    canVetoCompletion: false,
+    hasTodoTools: true,
+    canHideText: false,
+    recognisesOurMessages: 'by what was sent',
+    delivery: 'at most once',
+    process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
+    asked: async () => (await import('./copilot-cli/host.ts')).copilotCli,
+    installer: async () => (await import('./copilot-cli/install.ts')).copilotInstaller,
+    driver: async () => (await import('./copilot-cli/drive.ts')).copilotDriver,
+  },
+  {
     name: 'opencode',
     title: 'OpenCode',
     mode: 'told',
@@ -126,6 +177,7 @@ export const hosts: readonly HostRow[] = [
     delivery: 'exactly once',
     process: { commands: ['opencode'], packages: ['opencode-ai'], variables: ['OPENCODE'] },
     installer: async () => (await import('./opencode/install.ts')).opencodeInstaller,
+    driver: async () => (await import('./opencode/drive.ts')).opencodeDriver,
   },
   {
     name: 'pi',
@@ -149,6 +201,7 @@ export const hosts: readonly HostRow[] = [
       variables: ['PI_CODING_AGENT'],
     },
     installer: async () => (await import('./pi/install.ts')).piInstaller,
+    driver: async () => (await import('./pi/drive.ts')).piDriver,
   },
 ];
 

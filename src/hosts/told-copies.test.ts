@@ -3,7 +3,7 @@ import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { defaultSettings } from '../core/settings.ts';
 import { sha256 } from '../engine/system.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { openToldRuntime, type ToldRuntimeOptions } from './told.ts';
+import { openToldRuntime, type ToldRuntimeOptions } from './told-runtime.ts';
 
 function setUp() {
   const clock = createSimulatedClock();

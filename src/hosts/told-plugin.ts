@@ -10,11 +10,22 @@ import { mayHaveMoved } from '../core/work.ts';
 import { takeWaitingPlans, waitingPlans } from '../engine/hand-over.ts';
 import type { Clock, Identifiers } from '../engine/host.ts';
 import { type Environment, frozenPolicy } from '../engine/policy.ts';
+import { checkPatienceMs } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
 import { type Configuration, createConfiguration } from '../open.ts';
+import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import type { TodoTool } from '../tools/todo-tools.ts';
+import { findDrivenRun, isLeftToDriver } from './driven.ts';
 import { appendFailure, compactionFailed, isOff, takenPlanMessage, takenPlanText } from './shared.ts';
-import { createTold, happened, type Memory, type Notice, type Told, type ToldAdapter } from './told.ts';
+import {
+  createTold,
+  type Happening,
+  happened,
+  type Memory,
+  type Notice,
+  type Told,
+  type ToldAdapter,
+} from './told.ts';
 
 /** Replaces what a plugin takes from its process; mostly for tests. */
 export type PluginOptions = Readonly<{
@@ -55,10 +66,17 @@ type Needed<Own extends PluginMemory> = Omit<ToldPlugin<Own>, 'told' | 'configur
     adapter: (plugin: ToldPlugin<Own>, memory: Memory<Own>) => ToldAdapter;
   }>;
 
+/** Someone waits for the host to leave, through several writes. Who holds the store for longer is broken. */
+const headlessLockMs = 4000;
+
 /** Null: switched off for every agent, and the host is left exactly as it is (C2). */
-export function createToldPlugin<Own extends PluginMemory>(needed: Needed<Own>): ToldPlugin<Own> | null {
-  const { adapter, openStore, instance, identifiers, own, ...place } = needed;
-  const { name, environment, directory, clock, voice } = place;
+export async function createToldPlugin<Own extends PluginMemory>(
+  needed: Needed<Own>,
+): Promise<ToldPlugin<Own> | null> {
+  const { adapter, instance, identifiers, own, openStore: given, ...place } = needed;
+  const { name, environment, directory, clock, voice, headless } = place;
+  const patience = headless ? { busyTimeoutMs: headlessLockMs } : {};
+  const openStore = given ?? (() => openUserStore(environment, { clock, ...patience }));
   const configuration = createConfiguration({
     ...{ environment, directory },
     get store() {
@@ -68,8 +86,10 @@ export function createToldPlugin<Own extends PluginMemory>(needed: Needed<Own>):
   const { settings } = configuration.current();
   const all = [null, ...Object.keys(settings.agents)];
   if (configuration.problem() === null && all.every((agent) => isOff(settings, agent))) return null;
+  // Safe: without a store nothing is done at all.
+  const run = await findDrivenRun(openStore, environment, name).catch(() => null);
   const told: Told<Own> = createTold<Own>({
-    ...{ name, instance, identifiers, own, clock, environment, directory, openStore },
+    ...{ name, run, instance, identifiers, own, clock, environment, directory, openStore },
     ...{ adapter: (memory) => adapter(plugin, memory), onError: voice.onError },
     policy: () => configuration.current(),
   });
@@ -133,10 +153,15 @@ const fingerprintMs = 5000;
 export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, id: string) {
   const { name, told, clock, configuration, voice, directory, environment } = plugin;
   const followed = told.follow(id);
-  const { memory, record, after, tell, takeList } = followed;
+  const { memory, record, after, later, tell, takeList } = followed;
 
-  function humanSpoke(said: Readonly<{ id?: string; text: string | null }>) {
+  function humanSpoke(said: Readonly<{ id: string; text: string | null }>) {
     memory.holds.clear();
+    // Whoever drives the host heard the human, with the policy of that moment.
+    if (told.isDriven(memory)) {
+      later({ type: 'activity-seen' }, `prompt/${said.id}`);
+      return { handed: async () => null };
+    }
     const place = { ...unknownHost, host: name, directory, kind: 'main' } as const;
     // Looked for first: the message takes it.
     const waiting = told.ready
@@ -199,13 +224,21 @@ export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, 
   async function prepareStop(): Promise<string | null> {
     await takeList();
     const session = await record();
-    const isMeasured = session?.plan.length || configuration.current().goalChecks.length > 0;
+    const isMeasured =
+      session?.plan.length || session?.descriptor.judgesGoal || configuration.current().goalChecks.length > 0;
     return session !== null && isMeasured && mayHaveMoved(session.work) ? look(session) : null;
   }
 
   /** It never said that its compaction ended: it failed. */
   async function closeCompaction(detail?: string) {
     if ((await record())?.waits.compacting) await tell(compactionFailed, detail);
+  }
+
+  /** For a host that waits for us, with its checks; outside the queue, because they take their time. */
+  async function askStop(stop: Extract<Happening, { type: 'stop-attempted' }>) {
+    if (told.isDriven(memory) && isLeftToDriver(stop)) return;
+    const deadline = clock.now() + checkPatienceMs;
+    followed.stopAnswered(await told.opened().runtime.ask(followed.event(stop), deadline));
   }
 
   /** Which session is meant comes from the host (M7). */
@@ -232,5 +265,5 @@ export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, 
     }
   }
 
-  return { ...followed, humanSpoke, prepareStop, closeCompaction, callTool };
+  return { ...followed, humanSpoke, prepareStop, closeCompaction, askStop, callTool };
 }

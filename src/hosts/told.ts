@@ -1,21 +1,19 @@
-// Hosts that only tell us when a session idles: the driver, whose memory and queue per session keep events in order, and the
-// runtime, with toasts, a watchdog over continuations and a clean end. Adapters translate, the engine decides.
-import { type Decision, momentToTell } from '../core/decision.ts';
+// Hosts that only tell us when a session idles: its memory and queue per session keep events in order. Adapters translate,
+// the engine decides.
+import { momentToTell } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { AgentDescriptor, Event, EventOf, SessionDescriptor } from '../core/events.ts';
-import { ownToast } from '../core/own-words.ts';
 import { isSameList, type ListedTodo, writtenItems } from '../core/reconcile.ts';
-import { settingsForAgent } from '../core/settings.ts';
-import { isOnItsWay, type Session, type State, unknownHost } from '../core/state.ts';
-import { isOpen } from '../core/todo.ts';
+import { unknownHost } from '../core/state.ts';
 import type { Handled } from '../engine/engine.ts';
 import type { OutgoingText, ToldHost } from '../engine/host.ts';
-import { askHost, createRuntime, type RuntimeOptions } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
 import { type OpenOptions, type Parts, partsOver } from '../open.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
+import { type DrivenRun, isLeftToDriver } from './driven.ts';
 import { tellHuman } from './notify.ts';
 import { compactionFailed } from './shared.ts';
+import { openToldRuntime, type ToldRuntimeOptions } from './told-runtime.ts';
 import { withinTime } from './untrusted.ts';
 
 export type Happening = Bare<Event>;
@@ -64,6 +62,8 @@ interface ToldOptions<Own> extends Omit<OpenOptions, 'store' | Needed>, Pick<Tol
   readonly policy?: ToldRuntimeOptions['policy'];
   readonly name: string;
   readonly prefix?: string;
+  /** Drives this process: its conversation is the one that it names, or the first that is heard of. */
+  readonly run?: DrivenRun | null;
   readonly own: () => Own;
   readonly adapter: (memory: Memory<Own>) => ToldAdapter;
   /** Not closed at the end. */
@@ -80,7 +80,8 @@ const injectPatienceMs = 2000;
 
 export type Told<Own extends object> = ReturnType<typeof createTold<Own>>;
 export function createTold<Own extends object>(options: ToldOptions<Own>) {
-  const { name, prefix = '', own, adapter, clock, identifiers, environment, onError } = options;
+  const { name, prefix = '', run = null, own, adapter, clock, identifiers, environment, onError } = options;
+  let drivenId = run?.conversation ?? null;
   const memories = new Map<string, Memory<Own>>();
   let store = options.store ?? null;
   let opened:
@@ -123,7 +124,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     const place = { store, environment, told: new Map() };
     const watch: typeof options.watch = (...seen) => {
       options.watch?.(...seen);
-      const moment = momentToTell(...seen);
+      // A driver tells it itself.
+      const moment = seen[0].id === run?.sessionId ? null : momentToTell(...seen);
       if (moment !== null) telling = Promise.all([telling, tellHuman(place, seen[0], moment).catch(onError)]);
     };
     const parts = partsOver({ ...options, store, watch });
@@ -146,7 +148,9 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   }
 
   function of(id: string): Memory<Own> {
-    const memory = memories.get(id) ?? { ...createMemory(id, `${prefix}${id}`), ...own() };
+    if (run !== null) drivenId ??= id;
+    const stored = run !== null && id === drivenId ? run.sessionId : `${prefix}${id}`;
+    const memory = memories.get(id) ?? { ...createMemory(id, stored), ...own() };
     memories.delete(id);
     memories.set(id, memory);
     if (memories.size <= mostSessions) return memory;
@@ -154,7 +158,9 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     if (oldest !== undefined) memories.delete(oldest.id);
     return memory;
   }
-  const ofStored = (stored: string) => of(stored.slice(prefix.length));
+  const ofStored = (stored: string) =>
+    of(stored === run?.sessionId && drivenId !== null ? drivenId : stored.slice(prefix.length));
+  const isDriven = ({ stored }: { readonly stored: string }) => stored === run?.sessionId;
 
   /** What is done in one session. All that is kept of it is its memory. */
   function follow(id: string) {
@@ -188,7 +194,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     async function tell(happening: Happening, detail?: string) {
       const isDeleted = happening.type === 'session-deleted';
       if (memory.opened === null && !isDeleted) await open();
-      const handled = await handle(event(happening, detail));
+      const isLeft = isDriven(memory) && isLeftToDriver(happening);
+      const handled = await handle(event(isLeft ? { type: 'activity-seen' } : happening, detail));
       if (happening.type === 'human-spoke') showPending();
       if (happening.type === 'stop-attempted') stopAnswered(handled);
       const { queue, waiting } = memory;
@@ -225,9 +232,14 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
         if (recovering) await handle(event(waitEnded({ kind: 'recovery' })));
         if (compacting) await handle(event(compactionFailed));
       }
-      const place = { host: name, instance: need(opened).instance, mode: 'told' } as const;
-      const descriptor = { ...unknownHost, ...place, ...facts };
-      await handle(event({ type: 'session-opened', descriptor, agent }));
+      const here = { instance: need(opened).instance, mode: 'told' } as const;
+      const descriptor = { ...unknownHost, host: name, ...here, ...facts };
+      const { driven } = run?.descriptor ?? {};
+      const ours = run && driven && { ...run.descriptor, ...here, driven: { ...driven, id } };
+      const opening = isDriven(memory) && ours ? { ...ours, immediate: descriptor.immediate } : descriptor;
+      await handle(
+        event({ type: 'session-opened', descriptor: opening, agent: isDriven(memory) ? null : agent }),
+      );
       memory.opened = told;
       return agent;
     }
@@ -290,7 +302,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   }
 
   return {
-    ...{ identifiers, ready, host, of, ofStored, follow, planWritten },
+    ...{ identifiers, ready, host, of, ofStored, follow, planWritten, isDriven },
     all: () => [...memories.values()],
     /** Like `opened` it throws before the store is open. */
     store: () => need(store),
@@ -310,191 +322,3 @@ export const waitStarted = (wait: EventOf<'wait-started'>['wait']) =>
 export const waitEnded = (wait: EventOf<'wait-ended'>['wait']) => ({ type: 'wait-ended', wait }) as const;
 const delivery = (epoch: number, error: string | null) =>
   ({ type: 'delivery-reported', epoch, news: error === null ? 'observed' : 'failed', error }) as const;
-
-/** The engine, and what ends with the process. Timers and outbox are found by `instance` after a restart. */
-export type ToldRuntimeOptions = RuntimeOptions &
-  Required<Pick<RuntimeOptions, 'host' | 'onError' | 'instance'>>;
-
-/** More than anyone runs; then a name is made up. */
-const mostCopies = 20;
-/** Under the first name that no living process holds: a dead one's, with its countdowns, or a new one. */
-export async function openToldRuntime(options: ToldRuntimeOptions) {
-  const taken: ToldRuntime[] = [];
-  for (let copy = 1; ; copy++) {
-    const suffix = copy <= mostCopies ? copy : options.identifiers.next();
-    const instance = copy === 1 ? options.instance : `${options.instance}#${suffix}`;
-    const runtime = createToldRuntime({ ...options, instance });
-    const dispose = async () => {
-      await runtime.dispose();
-      // Their plans are not ours to cancel.
-      for (const other of taken) await other.detach();
-    };
-    if ((await runtime.attach()) || copy > mostCopies) return { runtime: { ...runtime, dispose }, instance };
-    // It keeps trying: the holder may go.
-    taken.push(runtime);
-  }
-}
-
-export type ToldRuntime = ReturnType<typeof createToldRuntime>;
-export function createToldRuntime(options: ToldRuntimeOptions) {
-  const { store, clock, identifiers, instance, onError } = options;
-  const host: typeof options.host = {
-    ...options.host,
-    inject: async (outgoing) =>
-      disposed === null ? options.host.inject(outgoing) : { taken: false, error: 'the host has ended' },
-  };
-  const watchdog = createWatchdog({ ...options, host }, (event) => runtime.handle(event));
-  const followers = [createToasts(options), watchdog];
-  /** Sessions whose stop attempt waits, some without a timer. */
-  const waiting = new Set<string>();
-  let disposed: Promise<void> | null = null;
-  const runtime = createRuntime({ ...options, host, watch });
-
-  function watch(session: State, events: readonly Event[], decisions: readonly Decision[]) {
-    options.watch?.(session, events, decisions);
-    const { id, parked, timer } = session;
-    if (session.descriptor.mode !== 'told') return;
-    if (disposed !== null) {
-      // It was on its way during the clean end.
-      if (parked !== null || timer !== null) close(id).catch(onError);
-      return;
-    }
-    if (parked === null) waiting.delete(id);
-    else waiting.add(id);
-    for (const { follow } of followers) follow(session, events);
-  }
-
-  const close = (sessionId: string) =>
-    runtime.handle({ type: 'session-closed', id: identifiers.next(), sessionId, at: clock.now() });
-
-  async function end() {
-    for (const follower of followers) follower.end();
-    try {
-      // Any more are too old at the next start.
-      const { due } = await store.timers(instance, Number.MAX_SAFE_INTEGER, 10_000);
-      const planned = [...due, ...(await store.outbox({ instance }))].map(({ sessionId }) => sessionId);
-      for (const id of new Set([...planned, ...waiting])) await close(id);
-    } finally {
-      // Even then: no wake-up may act for a host that is gone.
-      await runtime.detach();
-    }
-  }
-
-  return {
-    ...runtime,
-    /** What was planned is cancelled, on the record; nothing is injected afterwards. */
-    dispose() {
-      disposed ??= end();
-      return disposed;
-    },
-  };
-}
-
-const second = 1000;
-/** A toast each second of a countdown (E1), unless a restart took it over. */
-function createToasts({ clock, policy, host, onError }: ToldRuntimeOptions) {
-  /** As saved last: todos may be finished meanwhile. */
-  const running = new Map<string, { session: State; cancel: () => void }>();
-
-  function tick(id: string, dueAt: number) {
-    const countdown = running.get(id);
-    const seconds = Math.ceil((dueAt - clock.now()) / second);
-    if (countdown === undefined || seconds <= 0) return;
-    const { session } = countdown;
-    const own = settingsForAgent(policy(session).settings, session.agent.name);
-    const open = session.plan.filter(isOpen).length;
-    const reason = `Resuming in ${seconds} s`;
-    const ours = `${reason}, ${open} ${open === 1 ? 'todo' : 'todos'} remaining`;
-    const message = ownToast(own.toasts, 'countdown', { reason, seconds, remaining: open }) ?? ours;
-    const durationMs = Math.round(own.toastSeconds * 1000);
-    const toast = { title: 'Todos remain', message, level: 'warning', durationMs } as const;
-    // Safe: the countdown is in the store.
-    host.notify(session, toast).catch(onError);
-    // A long wait is told once, and counts down at its end.
-    const before = Math.min(seconds - 1, Math.max(1, Math.ceil(own.countdownSeconds)));
-    if (before >= 1) countdown.cancel = clock.wake(dueAt - before * second, () => tick(id, dueAt));
-  }
-
-  function stop(id: string) {
-    running.get(id)?.cancel();
-    running.delete(id);
-  }
-
-  return {
-    follow(session: State) {
-      const { id } = session;
-      const timer = session.parked?.cause === 'not-yet' ? session.timer : null;
-      const known = running.get(id);
-      const before = known?.session.timer;
-      if (known !== undefined && before?.dueAt === timer?.dueAt && before?.epoch === timer?.epoch) {
-        known.session = session;
-        return;
-      }
-      stop(id);
-      if (timer === null) return;
-      running.set(id, { session, cancel: () => {} });
-      tick(id, timer.dueAt);
-    },
-    end: () => [...running.keys()].forEach(stop),
-  };
-}
-
-/** An error does not make it `alive`: it may be the refusal. */
-type Watch = { readonly epoch: number; alive: boolean; cancel: (() => void) | null };
-/** Too short costs a question to the host, too long a human's time. */
-const patienceMs = 5000;
-const signsOfLife = new Set<Event['type']>(['activity-seen', 'tool-started', 'tool-ended']);
-/** A host that took a continuation and shows no sign of life is asked. */
-function createWatchdog(options: ToldRuntimeOptions, handle: (event: Event) => Promise<unknown>) {
-  const { store, clock, host, onError } = options;
-  const watches = new Map<string, Watch>();
-
-  function drop(watch: Watch | undefined) {
-    watch?.cancel?.();
-    if (watch !== undefined) watch.cancel = null;
-  }
-
-  async function look(sessionId: string, watch: Watch) {
-    const { epoch } = watch;
-    const session = await store.state(sessionId);
-    const row = (await store.outbox({ sessionId })).find((one) => one.epoch === epoch);
-    if (session?.epoch !== epoch || row === undefined || !isAwaited(session)) return;
-    if (watches.get(sessionId) !== watch || watch.alive) return;
-    const key = `${sessionId}:${epoch}`;
-    const seen = await askHost(host, { key, session, epoch, text: row.text }, clock.now());
-    if (typeof seen !== 'string') return handle(seen);
-    const isIdle = await host.isIdle(sessionId);
-    const attempts = session.injection?.attempts ?? 0;
-    const base = { id: `${key}:${isIdle ? 'unseen' : 'busy'}:${attempts}`, sessionId, at: clock.now() };
-    // With this or something else: it will idle again.
-    if (!isIdle) return handle({ ...base, type: 'activity-seen' });
-    const error = `the host took it, and nothing followed within ${patienceMs / second} s`;
-    return handle({ ...base, type: 'delivery-reported', epoch, news: 'failed', error });
-  }
-
-  return {
-    follow(session: State, events: readonly Event[]) {
-      const { id, epoch, injection } = session;
-      const known = watches.get(id);
-      const watch: Watch = known?.epoch === epoch ? known : { epoch, alive: false, cancel: null };
-      if (watch !== known || !isAwaited(session)) drop(known);
-      if (!isAwaited(session)) return watches.delete(id);
-      watches.set(id, watch);
-      watch.alive ||= events.some(({ type }) => signsOfLife.has(type));
-      if (watch.alive || injection?.state !== 'sent') return drop(watch);
-      watch.cancel ??= clock.wake(clock.now() + patienceMs, () => {
-        watch.cancel = null;
-        look(id, watch).catch(onError);
-      });
-    },
-    end() {
-      watches.forEach(drop);
-      watches.clear();
-    },
-  };
-}
-
-function isAwaited({ injection, epoch, parked, settled, latch, pause, deleted }: Session): boolean {
-  if (injection?.epoch !== epoch || !isOnItsWay(injection)) return false;
-  return parked === null && settled === null && latch === null && pause === null && !deleted;
-}

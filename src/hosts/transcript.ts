@@ -17,15 +17,19 @@ type ReadCall = (
 /** The last lines may still be unwritten. @param word stands in every line that counts */
 export function usedSince(transcript: string, since: number, word: string, read: ReadCall): UsedTokens[] {
   const used = new Map<string, UsedTokens>();
-  for (const text of isAbsolute(transcript) ? readTail(transcript).split('\n') : []) {
-    if (!text.includes(word)) continue;
-    const line = parsed(text);
+  for (const line of linesWith(transcript, word)) {
     const call = read(line);
     const key = textOf(call?.key);
     if (call === null || !key || !(Date.parse(String(line['timestamp'])) >= since)) continue;
     used.set(key, { key, inputTokens: sumOf(call.input), outputTokens: sumOf(call.output) });
   }
   return [...used.values()];
+}
+
+/** Of its end, parsed; the last ones may still be unwritten. @param word stands in every line that is wanted */
+export function linesWith(transcript: string, word: string): Fields[] {
+  const texts = isAbsolute(transcript) ? readTail(transcript).split('\n') : [];
+  return texts.filter((text) => text.includes(word)).map(parsed);
 }
 
 const sumOf = (amounts: readonly unknown[]) =>

@@ -325,15 +325,16 @@ export const callTool = (name: string, input: unknown = {}) => callFirst([name],
 /** The first that is offered, else the first; `build` names arguments as its schema does. */
 function callFirst(
   names: readonly string[],
-  build: (named: (pattern: RegExp, usual: string) => string, properties: object) => unknown,
+  build: (named: (pattern: RegExp, usual: string) => string, properties: object, tool: string) => unknown,
 ): Step {
   return onlyMove(({ request }) => {
-    const offer = names.map((name) => findOffer(request.tools, name)).find((one) => one !== undefined);
+    const tool = names.find((name) => findOffer(request.tools, name)) ?? names[0] ?? '';
+    const offer = findOffer(request.tools, tool);
     const properties = recordOf(offer?.schema, 'properties');
     const named = (pattern: RegExp, usual: string) =>
       Object.keys(properties).find((name) => pattern.test(name)) ?? usual;
-    const input = inFolder(request, properties, build(named, properties));
-    return callReply([{ name: offer?.name ?? names[0] ?? '', input }]);
+    const input = inFolder(request, properties, build(named, properties, tool));
+    return callReply([{ name: offer?.name ?? tool, input }]);
   });
 }
 
@@ -350,24 +351,31 @@ function inFolder({ messages }: ModelRequest, properties: object, input: unknown
   return Object.fromEntries(placed);
 }
 
-/** Writes a file with the tool that is offered for it. */
-export function writeFile(path: string, content: string): Step {
-  return callFirst(['write_file', 'Write', 'write', 'create_file'], (named) => ({
-    [named(/path|file/i, 'path')]: path,
-    [named(/content|text/i, 'content')]: content,
-  }));
-}
-
 const shells = ['run_command', 'shell', 'Bash', 'bash', 'run_shell_command', 'exec_command', 'local_shell'];
+const fileTools = ['write_file', 'Write', 'write', 'create_file', 'create'];
+
+/** Writes a file with the tool that is offered for it; without one, by a command. */
+export function writeFile(path: string, content: string): Step {
+  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  return callFirst([...fileTools, ...shells], (named, properties, tool) => {
+    if (!fileTools.includes(tool))
+      return commandInput(`printf %s ${quote(content)} > ${quote(path)}`)(named, properties);
+    return { [named(/path|file/i, 'path')]: path, [named(/content|text/i, 'content')]: content };
+  });
+}
 
 /** Runs a command with the tool that is offered for it. */
 export function runCommand(command: string, more: Readonly<Record<string, unknown>> = {}): Step {
-  return callFirst(shells, (named, properties) => {
+  return callFirst(shells, commandInput(command, more));
+}
+
+function commandInput(command: string, more: Readonly<Record<string, unknown>> = {}) {
+  return (named: (pattern: RegExp, usual: string) => string, properties: object) => {
     const name = named(/command|cmd/i, 'command');
     const wantsWords = recordOf(properties, name)['type'] === 'array';
     const description = isRecord(recordOf(properties)['description']) ? 'Run a command' : undefined;
     return { [name]: wantsWords ? ['bash', '-lc', command] : command, description, ...more };
-  });
+  };
 }
 
 /** Several steps in one reply; each sees what those before it are about to change. */

@@ -35,6 +35,7 @@ describe('which tools are offered decides the family', () => {
     ['update_plan', 'codex'],
     ['write_todos', 'gemini'],
     ['todo_write', 'todo-write'],
+    ['sql', 'sql'],
   ])('%s means %s', (tool, family) => {
     expect(familyFor(offers('read', tool))?.name).toBe(family);
   });
@@ -59,6 +60,33 @@ describe('a plan and a completion in the words of each family', () => {
     const schema = { properties: { todos: { type: 'array', items } } };
     expect(express([{ name: 'write_todos', schema }], create)).toEqual([
       { name: 'write_todos', input: { todos: [{ content: 'Write docs', status: 'pending' }] } },
+    ]);
+  });
+
+  it('Copilot CLI: in SQL, with quotes doubled, and what it wrote is what it knows', () => {
+    const tools = offers('sql');
+    const titled: Intention = { kind: 'create', items: [{ title: "Don't; stop" }, { title: 'Write docs' }] };
+    const [made] = express(tools, titled) ?? [];
+    expect(made?.input).toMatchObject({
+      query: expect.stringContaining("('todo-1', 'Don''t; stop', '', 'pending')"),
+    });
+    const known = learnFromCall([], made!, result('2 row(s) inserted.'));
+    expect(known).toMatchObject([
+      { id: 'todo-1', title: "Don't; stop" },
+      { id: 'todo-2', title: 'Write docs' },
+    ]);
+    const [done] =
+      express(tools, { kind: 'set', todo: known[0]!, status: 'completed', note: '' }, known) ?? [];
+    expect(done?.input).toMatchObject({ query: "UPDATE todos SET status = 'done' WHERE id = 'todo-1'" });
+    const after = learnFromCall(known, done!, result('1 row(s) updated.'));
+    expect(after.map(({ status }) => status)).toEqual(['completed', 'pending']);
+    expect(learnFromCall(known, done!, result('SQL Error', true))).toEqual(known);
+    const [gone] = express(tools, { kind: 'write', todos: [after[0]!] }, after) ?? [];
+    expect(gone?.input).toMatchObject({ query: "DELETE FROM todos WHERE id = 'todo-2'" });
+    const [read] = express(tools, { kind: 'list' }) ?? [];
+    const table = '| id | title | status |\n| --- | --- | --- |\n| todo-9 | Old one | in_progress |';
+    expect(learnFromCall([], read!, result(table))).toEqual([
+      { id: 'todo-9', title: 'Old one', status: 'in_progress' },
     ]);
   });
 

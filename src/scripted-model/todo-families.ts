@@ -35,7 +35,7 @@ export type Intention = Readonly<
 >;
 
 /** A family of todo tools that the model can speak. */
-export type FamilyName = 'untildone' | 'claude-tasks' | keyof typeof wholeLists;
+export type FamilyName = 'untildone' | 'claude-tasks' | 'sql' | keyof typeof wholeLists;
 
 type Offered = (baseName: string) => ToolOffer | undefined;
 type Calls = readonly PlannedCall[];
@@ -214,10 +214,52 @@ const inTasks: Sayings = {
   list: () => [{ name: 'TaskList', input: {} }],
 };
 
+/** Copilot CLI's: a table that the model writes in SQL. It has no word for what was cancelled: such a todo is deleted. */
+function sqlCall(query: string): PlannedCall {
+  return { name: 'sql', input: { description: 'Update the todos', query } };
+}
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+const sqlStatus = (status: TodoStatus) => quoted(status === 'completed' ? 'done' : status);
+
+function inSql(todo: KnownTodo, change: Partial<KnownTodo>): string {
+  const place = `WHERE id = ${quoted(idOf(todo))}`;
+  if (change.status === 'cancelled') return `DELETE FROM todos ${place}`;
+  const { title, status } = change;
+  const sets = [title && `title = ${quoted(title)}`, status && `status = ${sqlStatus(status)}`];
+  return `UPDATE todos SET ${sets.filter(Boolean).join(', ')} ${place}`;
+}
+
+const inTable: Sayings = {
+  create({ items }, known) {
+    const rows = items.map(({ title, context = '' }, index) =>
+      [`todo-${known.length + index + 1}`, title, context, 'pending'].map(quoted).join(', '),
+    );
+    const values = rows.map((row) => `(${row})`).join(', ');
+    return [sqlCall(`INSERT INTO todos (id, title, description, status) VALUES ${values}`)];
+  },
+  set: ({ todo, status }) => [sqlCall(inSql(todo, { status }))],
+  /** The differences in one call. Without any the first status is repeated. */
+  write({ todos }, known) {
+    const changes = known.flatMap((todo) => {
+      const then = todos.find(({ id }) => id === todo.id) ?? ({ ...todo, status: 'cancelled' } as const);
+      const change = {
+        ...(then.title !== todo.title && { title: then.title }),
+        ...(then.status !== todo.status && { status: then.status }),
+      };
+      return Object.keys(change).length === 0 ? [] : inSql(todo, change);
+    });
+    const [first] = known;
+    if (changes.length === 0 && first) return [sqlCall(inSql(first, { status: first.status }))];
+    return changes.length === 0 ? [] : [sqlCall(changes.join('; '))];
+  },
+  list: () => [sqlCall('SELECT id, title, status FROM todos')],
+};
+
 /** The first whose tools are offered wins, our own before the hosts'. */
 const families: readonly TodoFamily[] = [
   { name: 'untildone', byId: true, mark: 'create_todo', say: inOurTools },
   { name: 'claude-tasks', byId: true, mark: 'TaskCreate', say: inTasks },
+  { name: 'sql', byId: true, mark: 'sql', say: inTable },
   ...Object.entries(wholeLists).map(([name, shape]) => {
     return { name: name as FamilyName, byId: false, mark: shape.tool, say: inWholeLists(shape) };
   }),
@@ -266,6 +308,23 @@ const learnStatus: Learn = (todos, input, text) => {
   return merged(todos, readTodos([{ id, title, status }]));
 };
 
+function learnStatement(todos: KnownTodos, statement: string): KnownTodos {
+  const texts = Array.from(statement.matchAll(/'((?:[^']|'')*)'/g), ([, text = '']) =>
+    text.replaceAll("''", "'"),
+  );
+  if (statement.startsWith('INSERT'))
+    return merged(
+      todos,
+      texts.flatMap((id, index) => (index % 4 === 0 ? readTodos([{ id, title: texts[index + 1] }]) : [])),
+    );
+  const known = todos.find(({ id }) => id === texts.at(-1));
+  if (known === undefined || statement.startsWith('SELECT')) return todos;
+  if (statement.startsWith('DELETE')) return changed(todos, known, { status: 'cancelled' });
+  const title = /title = /.test(statement) ? texts[0] : known.title;
+  const status = /status = '(\w+)'/.exec(statement)?.[1] ?? known.status;
+  return changed(todos, known, { title: title ?? known.title, status: readStatus(status) });
+}
+
 /** What the result of each tool teaches. */
 const lessons: Readonly<Record<string, Learn>> = {
   create_todo: (todos, _input, text) => merged(todos, readTodos(recordsOf(jsonWithin(text), 'created'))),
@@ -291,6 +350,16 @@ const lessons: Readonly<Record<string, Learn>> = {
     const lines = text.matchAll(/#(\w+)[.:]?\s*\[(\w+)\]\s*(.+)/g);
     const inLines = Array.from(lines, ([, id, status, title = '']) => ({ id, status, title: title.trim() }));
     return merged(todos, inJson.length > 0 ? inJson : readTodos(inLines));
+  },
+
+  /** Only what this family itself writes is understood. */
+  sql(todos, input, text) {
+    const told = Array.from(text.matchAll(/^\| (\S+) \| (.+?) \| (\w+) \|$/gm), ([, id, title, status]) => {
+      return { id, title, status };
+    }).filter(({ id }) => id !== 'id' && id !== '---');
+    return textOf(input, 'query')
+      .split(/;\s*(?=UPDATE|DELETE)/)
+      .reduce(learnStatement, merged(todos, readTodos(told)));
   },
 
   ...Object.fromEntries(Object.values(wholeLists).map(({ tool }) => [tool, learnWholeList])),

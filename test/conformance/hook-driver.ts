@@ -28,6 +28,7 @@ export interface SpokenHooks {
     changed: readonly PlannedTodo[],
     next: (name: string) => string,
     reads: boolean,
+    sessionId: string,
   ): readonly Fields[];
   works(callId: string): Fields;
   reads(callId: string): Fields;
@@ -36,7 +37,9 @@ export interface SpokenHooks {
   afterAbort(next: (name: string) => string): Fields | null;
   asksHuman(): Fields | null;
   /** Of calls and of the stop of a subagent; null: the host shows none. */
-  subagent(id: string): Readonly<{ call: Fields; stop: Fields }> | null;
+  subagent(id: string, sessionId: string): Readonly<{ call: Fields; stop: Fields }> | null;
+  /** For a host that does not list its jobs at a stop: one begins in the background, and ends. */
+  job?(id: string): Readonly<{ starts: Fields; ends: Fields }>;
 }
 export type PlannedTodo = Readonly<{ id: string; title: string; status: 'pending' | 'completed' }>;
 type Job = Readonly<{ id: string }>;
@@ -69,10 +72,10 @@ async function start(
     const jobs = new Map<string, Job>();
     let plan: readonly PlannedTodo[] = [];
     let promptId: string | null = null;
-    const send = (payload: Fields): Promise<object> =>
-      hooks.send({ ...payload, ...spoken.common(promptId, reads), cwd, session_id: sessionId });
+    const send = (payload: Fields, more: Fields = {}): Promise<object> =>
+      hooks.send({ ...payload, ...spoken.common(promptId, reads), cwd, session_id: sessionId, ...more });
     const stop = async (more: Fields = {}): Promise<string[]> => {
-      const answer = continuationOf(await send({ ...spoken.stops([...jobs.values()]), ...more }));
+      const answer = continuationOf(await send(spoken.stops([...jobs.values()]), more));
       return answer === null ? [] : [answer];
     };
     const prompt = async (payload: Fields): Promise<void> => {
@@ -82,7 +85,7 @@ async function start(
     const write = async (changed: readonly PlannedTodo[], more: Fields = {}): Promise<void> => {
       const known = plan.filter(({ id }) => !changed.some((one) => one.id === id));
       plan = [...known, ...changed];
-      for (const payload of spoken.writes(plan, changed, next, reads)) await send({ ...payload, ...more });
+      for (const payload of spoken.writes(plan, changed, next, reads, sessionId)) await send(payload, more);
     };
     /** As `untildone pause` does, in a process of its own. */
     async function act(type: 'human-paused' | 'human-resumed'): Promise<void> {
@@ -127,7 +130,9 @@ async function start(
       async startsSubagent() {
         const id = next('agent');
         jobs.set(id, { id });
-        const told = spoken.subagent(id);
+        const told = spoken.subagent(id, sessionId);
+        const job = spoken.job?.(id);
+        if (job !== undefined) await send(job.starts);
         return {
           ...(await open(reads)),
           // Its todos land in the list of its parent; what a host does not show reaches nobody.
@@ -135,11 +140,12 @@ async function start(
             if (told !== null) await write(planned(titles), told.call);
           },
           async works() {
-            if (told !== null) await send({ ...spoken.reads(next('read')), ...told.call });
+            if (told !== null) await send(spoken.reads(next('read')), told.call);
           },
           stops: async () => (told === null ? [] : stop(told.stop)),
           async ends() {
             jobs.delete(id);
+            if (job !== undefined) await send(job.ends);
             return [];
           },
         };

@@ -21,6 +21,7 @@ import { bundle, groups } from '../../scripts/bundle.ts';
 import { helpOf } from '../../scripts/reference-docs.ts';
 import { flagName, settingPaths, validateConfig } from '../../src/core/config.ts';
 import { settingNames } from '../../src/core/settings.ts';
+import { hosts } from '../../src/hosts/hosts.ts';
 import {
   complete,
   firstOf,
@@ -62,8 +63,9 @@ const notPlayed: Readonly<Record<string, string>> = {
   'docs/frameworks/langchain.md': 'as for the AI SDK',
   'docs/frameworks/mastra.md': 'as for the AI SDK',
   'docs/frameworks/openai-agents.md': 'as for the AI SDK',
-  'docs/hosts/claude-code.md': 'it installs the real program; test/hosts starts it',
-  'docs/hosts/opencode.md': 'it installs the real program; test/hosts starts it',
+  ...Object.fromEntries(
+    hosts.map(({ name }) => [`docs/hosts/${name}.md`, 'it installs the real program; test/hosts starts it']),
+  ),
   'docs/library.md': 'its programs have tests of their own below',
   'docs/live-view.md': 'attach needs a run and a terminal; test/view has both',
   'docs/plan-files.md': 'the guide about plan files plays the same commands',

@@ -2,13 +2,13 @@
 // stop after each. The model behaves as one that reads its history: what was interrupted, or what the history does not
 // show because the agent died before the call began, it does again.
 import {
-  callTool,
   complete,
   listTodos,
   parallel,
   plan,
   react,
   repeat,
+  runCommand,
   type Script,
   type Situation,
   type Step,
@@ -16,6 +16,7 @@ import {
   script,
   untilAllDone,
   when,
+  whenTold,
   whenToolFailed,
   writeFile,
 } from '../../src/scripted-model/index.ts';
@@ -35,14 +36,17 @@ export function killedStory(todos: number): Script {
   // No two calls write the same line, so that the log tells which of them were made, and how often. The line is there
   // a while before the call ends: a kill in between is the case that matters most.
   const append = (number: string): Step =>
-    react(() => callTool('shell', { command: `echo ${number}-${calls++} >> ${logName}; sleep 0.04` }));
+    react(() => runCommand(`echo ${number}-${calls++} >> ${logName}; sleep 0.04`));
   const write = (number: string): Step => writeFile(`notes/${number}.md`, `note ${number}\n`.repeat(20));
   const planAll = plan(...titles(todos));
+  // A host that was killed puts words of its own behind the calls whose results it lost.
+  const lookAgain = whenTold('You were interrupted', listTodos());
   return script('kills', [
     planAll,
     repeat(
       Number.POSITIVE_INFINITY,
       whenToolFailed(listTodos()),
+      lookAgain,
       when(({ todos: known }) => known.length === 0, planAll),
     ),
     untilAllDone((title) => [
@@ -55,6 +59,7 @@ export function killedStory(todos: number): Script {
       complete(title, `notes/${numberOf(title)}.md is written`),
       // Whether an interrupted completion took effect only the list can tell; an open todo is then worked on again.
       whenToolFailed(listTodos()),
+      lookAgain,
       say('This one is done.'),
     ]),
     say('All notes are written.'),

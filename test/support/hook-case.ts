@@ -57,9 +57,9 @@ export function createHookCase(options: HookCaseOptions = {}) {
     if (!translation.ok) return {};
     const { call } = translation;
     const { asks } = call;
-    if (asks.type === 'record' && !asks.decided) {
+    if (asks.type === 'record' && !asks.decided && !asks.listed) {
       await store.append(asks.events);
-      return host.render({}, call.hook);
+      return Object.assign({}, ...[host.render({}, call.hook)].flat());
     }
     const variables = { UNTILDONE_HOME: stateDirectory, ...environment };
     const parts = partsOver({ store, clock, identifiers, checker, environment: variables });
@@ -82,7 +82,8 @@ export function createHookCase(options: HookCaseOptions = {}) {
       },
     });
     if (brokenOffMs !== null) await clock.advance(brokenOffMs);
-    return host.render(await (brokenOffMs === null ? perform() : breakOff()), call.hook);
+    const answer = await (brokenOffMs === null ? perform() : breakOff());
+    return Object.assign({}, ...[host.render(answer, call.hook)].flat());
   }
 
   return {

@@ -9,7 +9,7 @@ import { problemSentence } from '../../core/problem.ts';
 import { settingsForAgent } from '../../core/settings.ts';
 import { type PolicyResult, policyProblemSentence } from '../../engine/policy.ts';
 import { pendingSentence } from '../../engine/trust.ts';
-import { hosts as hostTable } from '../../hosts/hosts.ts';
+import { hostOf, hosts as hostTable } from '../../hosts/hosts.ts';
 import { shippedFolder } from '../../hosts/install/files.ts';
 import {
   broken,
@@ -32,6 +32,14 @@ import { type Io, programVersion } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { createPaint, shown, tell } from '../print.ts';
 
+/** What `run --with` can drive here. */
+function withDriver(report: HostReport): HostReport {
+  const { host, program, findings } = report;
+  if (program === null || hostOf(host)?.driver === undefined) return report;
+  const sentence = `\`untildone run --with ${host} "…"\` can drive it; nothing has to be installed for that.`;
+  return { ...report, findings: [...findings, ok('drive', sentence)] };
+}
+
 /** @param shipped the folder with the programs of this package */
 export function createDoctor(shipped: () => string): Command {
   return {
@@ -43,7 +51,7 @@ export function createDoctor(shipped: () => string): Command {
     async run(given, io) {
       const basis = installBasis(io, programVersion);
       const installers = await Promise.all(hostTable.map((host) => host.installer()));
-      const hosts = installers.map((installer) => examineHost(installer, basis, shipped()));
+      const hosts = installers.map((installer) => withDriver(examineHost(installer, basis, shipped())));
       const lastSeen: LastSeen = {};
       const records = await examineStore(io, hosts, lastSeen);
       const general = tellFirst([examineInstalls(hosts), ...(await examineProject(io)), records]);

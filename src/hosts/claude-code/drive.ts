@@ -24,8 +24,8 @@ export const claudeCodeDriver: HostDriver = {
     edit: 'Claude Code may edit files in this folder; commands run as its own settings allow (its mode "acceptEdits"). --auto allows everything.',
     auto: 'Claude Code may do anything that you may: --auto switches its permissions off.',
   },
-  start({ text, id, isNew, mode, model, flags }) {
-    const command = shippedHook(hostName, `--tools=${toolPrefix}`);
+  start({ text, id, isNew, mode, model, flags, environment }) {
+    const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
     const hooks = hooksOf(claudeCodeLanguage).map(({ hook, timeout }) => [
       hook,
       [hookElement(command, timeout)],
@@ -48,7 +48,8 @@ export const claudeCodeDriver: HostDriver = {
         ...['--mcp-config', JSON.stringify({ mcpServers: servers })],
         ...['--allowedTools', allTools.map((tool) => toolPrefix + tool).join(','), ...flags],
       ],
-      variables: switches,
+      // What the human set is theirs.
+      variables: Object.fromEntries(Object.entries(switches).filter(([name]) => !environment[name])),
       input: text,
     };
   },

@@ -13,7 +13,9 @@ import { recordOf } from '../untrusted.ts';
 import { claudeCodeLanguage, todoKeyOf, translate } from './translate.ts';
 
 export const claudeCode: AskedHost = {
-  translate,
+  translate: (payload, moment) =>
+    // Copilot CLI runs the hooks of `.claude` too, in folders that it trusts; it has an adapter of its own.
+    moment.environment['COPILOT_PROJECT_DIR'] ? { ok: false, sentence: null } : translate(payload, moment),
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTaskList(sessionId, environment) : null,
   readUsage,

@@ -9,9 +9,10 @@ import { whyNotPrivate } from '../../store/state-directory.ts';
 import * as files from './files.ts';
 import type { HostInstaller, InstallBasis, InstallRequest, Scope } from './installer.ts';
 import * as json from './json-text.ts';
+import * as toml from './toml-text.ts';
 
 /** An edit adds and never takes a person's own value away. `line`: of plain text. `whole`: the file is ours. */
-export type Edit = json.JsonEdit | { readonly kind: 'line' | 'whole'; readonly text: string };
+export type Edit = json.JsonEdit | toml.TomlEdit | { readonly kind: 'line' | 'whole'; readonly text: string };
 
 /** Begins a file that is wholly ours, as a comment of its language; another file of that name is not touched. */
 export const wholeFileComment = (sign: '//' | '#') => `${sign} Written by untildone`;
@@ -19,6 +20,7 @@ const isWhollyOurs = (text: string) => /^(?:\/\/|#) Written by untildone/u.test(
 
 /** Unchanged where the edit, or a person's own value, is there already. */
 export function applyEdit(text: string, edit: Edit, host: string): string {
+  if (edit.kind === 'table') return toml.applyToml(text, edit);
   if ('path' in edit) return json.applyJson(text, edit, host);
   if (edit.kind === 'line') {
     if (text.split('\n').some((line) => line.trimEnd() === edit.text)) return text;
@@ -30,6 +32,7 @@ export function applyEdit(text: string, edit: Edit, host: string): string {
 }
 
 function removeEdit(text: string, edit: Edit, host: string, mayEmpty: (path: readonly string[]) => boolean) {
+  if (edit.kind === 'table') return toml.removeToml(text, edit, mayEmpty);
   if ('path' in edit) return json.removeJson(text, edit, host, mayEmpty);
   if (edit.kind === 'whole') return isWhollyOurs(text) ? '' : text;
   const lines = text.split(/(?<=\n)/);
@@ -149,8 +152,11 @@ export function planChange(
     return all.filter((install) => install.edits.length > 0);
   };
   const apply = (text: string, edit: Edit) => applyEdit(text, edit, owner.host);
-  const mayEmpty = (place: readonly string[]) => json.valueAt(record?.original ?? '', place) === undefined;
-  const remove = (text: string, edit: Edit) => removeEdit(text, edit, owner.host, mayEmpty);
+  const remove = (text: string, edit: Edit) => {
+    const valueAt = edit.kind === 'table' ? toml.valueAt : json.valueAt;
+    const mayEmpty = (place: readonly string[]) => valueAt(record?.original ?? '', place) === undefined;
+    return removeEdit(text, edit, owner.host, mayEmpty);
+  };
   const editsOf = (installs: readonly Install[]) => installs.flatMap((install) => install.edits);
   const edits = action === 'install' ? target.edits : [];
   const wanted = editsOf(installsWith(edits));
@@ -195,11 +201,19 @@ export function planChange(
 const isSameInstall = (one: InstallIdentity, other: InstallIdentity) =>
   one.host === other.host && one.scope === other.scope && one.project === other.project;
 
+const tomlMembers = ({ path, value }: toml.TomlEdit) =>
+  Object.entries(value).map(([key, one]) => [[...path, key], one] as const);
+
 function notesOn({ path, refusesComments, edits }: FileTarget, text: string): string[] {
   const notes = edits.flatMap((edit) => {
-    if (edit.kind !== 'member' || isDeepStrictEqual(json.valueAt(text, edit.path), edit.value)) return [];
-    const name = edit.path.join('.');
-    return [`${path} keeps its own value of "${name}"; ours would be ${JSON.stringify(edit.value)}.`];
+    if (edit.kind !== 'member' && edit.kind !== 'table') return [];
+    const values = edit.kind === 'member' ? [[edit.path, edit.value] as const] : tomlMembers(edit);
+    const valueAt = edit.kind === 'table' ? toml.valueAt : json.valueAt;
+    const kept = values.filter(([place, value]) => !isDeepStrictEqual(valueAt(text, place), value));
+    return kept.map(
+      ([place, value]) =>
+        `${path} keeps its own value of "${place.join('.')}"; ours would be ${JSON.stringify(value)}.`,
+    );
   });
   if (!refusesComments || json.parsePlain(text) !== undefined) return notes;
   const ignored = `${path} has comments or trailing commas, and the host ignores such a file as a whole: take them out.`;

@@ -1,6 +1,7 @@
 // Settings files of hosts, and our programs: copied into the state directory (npx caches are pruned), named in hooks.
 import * as fs from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Environment } from '../../engine/policy.ts';
 import { errorCode, makeFolder } from '../../engine/system.ts';
 import { readTextFile, replaceFile } from '../../engine/text-file.ts';
 import type { FileChange } from './changes.ts';
@@ -170,10 +171,17 @@ export function programCall({ scope, node, stateDirectory, version }: CallReques
   return ['npx', '-y', '--fetch-retries=0', `untildone@${version}`];
 }
 
-/** A line for `sh`. @param words plain ones, after the host's name */
-export function writeHookCommand(request: CallRequest, host: string, words: readonly string[] = []): string {
+/** A line for `sh`. @param words plain ones, after the host's name @param moved for hosts that set no variables for hooks */
+export function writeHookCommand(
+  request: CallRequest,
+  host: string,
+  words: readonly string[] = [],
+  moved: Readonly<Record<string, string>> = {},
+): string {
   const call = programCall(request, 'hook.js');
-  return [...(request.scope === 'shared' ? [...call, 'hook'] : call.map(inQuotes)), host, ...words].join(' ');
+  const variables = Object.entries(moved).map(([name, value]) => `${name}=${inQuotes(value)}`);
+  const called = request.scope === 'shared' ? [...call, 'hook'] : [...variables, ...call.map(inQuotes)];
+  return [...called, host, ...words].join(' ');
 }
 
 /** Within single quotes only the quote itself means something to sh. */
@@ -181,11 +189,19 @@ const inQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** For one run, from where untildone is installed: nothing of it is kept. */
 export const shippedCall = (name: ProgramName) => [process.execPath, join(shippedFolder(), name)] as const;
-export const shippedHook = (host: string, ...words: readonly string[]) =>
-  [...shippedCall('hook.js').map(inQuotes), host, ...words].join(' ');
+
+/** A hook of one run; what the project's settings say of the state directory must not lead it astray. */
+export function shippedHook(host: string, environment: Environment, ...words: readonly string[]): string {
+  const { UNTILDONE_HOME: home } = environment;
+  const place = home ? [inQuotes(`--home=${resolve(home)}`)] : [];
+  return [...shippedCall('hook.js').map(inQuotes), host, ...words, ...place].join(' ');
+}
 
 const quoted = String.raw`'((?:[^']|'\\'')*)'`;
-const copiedPattern = new RegExp(`^${quoted} ${quoted} (\\S+)(?: [\\w=-]+)*$`, 's');
+const copiedPattern = new RegExp(
+  `^(?:\\w+='(?:[^']|'\\\\'')*' )?${quoted} ${quoted} (\\S+)(?: [\\w=-]+)*$`,
+  's',
+);
 const portablePattern = /^npx -y (?:--fetch-retries=0 )?untildone@(\S+) hook (\S+)(?: [\w=-]+)*$/;
 
 /** Null: not a command of ours for this host, in any version. */

@@ -115,7 +115,7 @@ export function examineHost(installer: HostInstaller, basis: InstallBasis, shipp
   const { name: host, title, pieces, knownVersions, oldestVersion, howToGet } = installer;
   const program = findProgram(installer.program, basis.env);
   const said = program === null ? null : outputOf(program, ['--version'], basis.env);
-  const hostVersion = /\d+\.\d+\.\d+[\w.-]*/.exec(said ?? '')?.[0] ?? null;
+  const hostVersion = /\d+\.\d+\.\d+(?:[\w.-]*\w)?/.exec(said ?? '')?.[0] ?? null;
   const survey = installer.survey(basis);
   const { plugin } = survey;
   const scopes = (Object.keys(scopeNames) as Scope[]).filter((scope) => survey.installed(scope).length > 0);
@@ -218,7 +218,7 @@ function whatLacks({ path, edits }: FileTarget, host: string): string[] {
 
 function nameOf(edit: Edit): string {
   if ('text' in edit) return edit.kind === 'whole' ? 'its own text' : `"${edit.text}"`;
-  return edit.kind === 'entry' ? `"${edit.value}"` : `"${edit.path.join('.')}"`;
+  return edit.kind === 'entry' ? JSON.stringify(edit.value) : `"${edit.path.join('.')}"`;
 }
 
 /** Those that exist, as the host reads them; a `problem` follows the name of the file. */

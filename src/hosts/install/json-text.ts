@@ -126,8 +126,10 @@ function oursIn(target: Node, edit: JsonEdit, host: string): Node[] {
     const isOurs = edit.named || isDeepStrictEqual(plainValue(target), edit.value);
     return isOurs && target.parent ? [target.parent] : [];
   }
-  return (target.children ?? []).filter(({ value }) =>
-    edit.kind === 'package' ? isPinned(packageVersions([value], edit.name)[0]) : value === edit.value,
+  return (target.children ?? []).filter((node) =>
+    edit.kind === 'package'
+      ? isPinned(packageVersions([node.value], edit.name)[0])
+      : isDeepStrictEqual(plainValue(node), edit.value),
   );
 }
 

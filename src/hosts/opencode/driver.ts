@@ -218,11 +218,17 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     await tell(stopOf(facts, fingerprint), `stop/${eventId}`);
   }
 
+  /** A driven session has our own agent's name, which the host does not know. */
+  function speaker(session: Session): Pick<Session, 'agent'> {
+    const { asked } = memory;
+    return told.isDriven(memory) && asked ? { agent: { ...session.agent, ...asked.agent } } : session;
+  }
+
   async function hold(stepId: string, session: Session) {
     const held = { stepId, ...placeOf(`hold:${stepId}`, clock.now()), isWanted: false, text: null };
     memory.held = held;
     const part = { text: '', synthetic: true, ignored: true };
-    const error = await calls.show(id, messageOf(held, session, part));
+    const error = await calls.show(id, messageOf(held, speaker(session), part));
     // Then the continuation comes as its own message, maybe too late.
     if (error !== null && memory.held === held) memory.held = null;
   }
@@ -315,7 +321,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       const place = held ?? placeOf(key, session.injection?.at ?? session.updatedAt);
       memory.sent = { messageId: place.messageId, epoch };
       const part = { text, synthetic: true, metadata: { untildone: { key } } };
-      return calls.prompt(id, messageOf(place, session, part));
+      return calls.prompt(id, messageOf(place, speaker(session), part));
     },
     async find({ key }) {
       const messages = await calls.messages(id);

@@ -85,7 +85,11 @@ type Place = ReturnType<typeof placeOf>;
 type Part = Omit<PromptBodyLike['parts'][number], 'id' | 'type'>;
 
 /** As the human spoke last: the default agent may write where theirs must not (P26, V9). */
-export function messageOf({ messageId, partId }: Place, { agent }: Session, part: Part): PromptBodyLike {
+export function messageOf(
+  { messageId, partId }: Place,
+  { agent }: Pick<Session, 'agent'>,
+  part: Part,
+): PromptBodyLike {
   const speaker = { agent: agent.name, model: splitModel(agent.model), variant: agent.variant };
   const known = Object.fromEntries(Object.entries(speaker).filter(([, value]) => value !== null));
   return { messageID: messageId, ...known, parts: [{ id: partId, type: 'text', ...part }] };

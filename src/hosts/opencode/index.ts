@@ -2,18 +2,15 @@
 // answers to commands that a human types.
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
+import type { Clock, Identifiers } from '../../engine/host.ts';
+import type { Environment } from '../../engine/policy.ts';
+import type { Store } from '../../engine/store.ts';
 import { createIdentifiers, systemClock } from '../../engine/system.ts';
 import { type TodoTool, todoToolsFor } from '../../tools/todo-tools.ts';
 import { describeFailure, openPlanText } from '../shared.ts';
 import { waitStarted } from '../told.ts';
 import { answerCommand, type CommandName, commandNames, commands } from '../told-commands.ts';
-import {
-  changesTheHost,
-  createToldPlugin,
-  createVoice,
-  followPlugin,
-  type PluginOptions,
-} from '../told-plugin.ts';
+import { changesTheHost, createToldPlugin, createVoice, followPlugin } from '../told-plugin.ts';
 import { recordOf, textOf } from '../untrusted.ts';
 import { follow, hear, leavesOnIdle } from './driver.ts';
 import type { Plugin } from './host.ts';
@@ -24,7 +21,13 @@ import { hostTodoTool, isTodoToolOn, readMessage } from './translate.ts';
 export type { ClientLike, HooksLike, PluginInputLike, PluginLike } from './translate.ts';
 
 /** Replaces what the plugin takes from its process; mostly for tests. */
-export type OpenCodePluginOptions = PluginOptions & Readonly<{ argv?: readonly string[] }>;
+export type OpenCodePluginOptions = Readonly<{
+  environment?: Environment;
+  clock?: Clock;
+  identifiers?: Identifiers;
+  openStore?: () => Promise<Store>;
+  argv?: readonly string[];
+}>;
 
 const loadedTwice =
   'the host loads the plugin twice for this folder; the second copy does nothing. `untildone doctor` says where they are.';
@@ -41,7 +44,7 @@ export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): Plugi
       setTimeout(() => voice.warnOnce(loadedTwice), 0);
       return {};
     }
-    const own = createToldPlugin({
+    const own = await createToldPlugin({
       ...{ name: 'opencode', own: createMemory, clock, identifiers, environment, directory },
       // A new `run` does not take over what an earlier one left.
       instance: headless ? `opencode run ${identifiers.next()}` : `opencode ${directory}`,

@@ -4,7 +4,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { oneLine } from '../../core/safe-text.ts';
 import { canWrite } from '../../core/work.ts';
-import { checkPatienceMs } from '../../engine/runtime.ts';
 import { createIdentifiers, systemClock } from '../../engine/system.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import { openPlanText } from '../shared.ts';
@@ -53,13 +52,13 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
       ui.setStatus('untildone', line);
       clock.wake(clock.now() + durationMs, () => ui.setStatus('untildone', undefined));
     }
-    return voice.quietly(() => {
+    return voice.quietly(async () => {
       // Loaded twice, as an extension and with a package: the first one acts.
       if (pi.getCommands().some(({ name }) => name === commandNames[0])) return;
       const id = context.sessionManager.getSessionId();
       const [pid, parent = null] = environment[parentVariable]?.split(':') ?? [];
       const place = { pi, context, id, parentId: pid === String(process.pid) ? null : parent };
-      const plugin = shared.createToldPlugin<OwnMemory>({
+      const plugin = await shared.createToldPlugin<OwnMemory>({
         ...{ name: 'pi', own: createMemory, clock, identifiers, environment, directory, openStore },
         // A new run does not take over what an earlier one left.
         instance: hasUI ? `pi ${id}` : `pi run ${identifiers.next()}`,
@@ -106,7 +105,7 @@ function offer(plugin: Plugin, { pi, id }: Place) {
 function listen(plugin: Plugin, { context: { ui }, id }: Place): Record<string, Hear> {
   const { told, clock, headless } = plugin;
   const followed = shared.followPlugin(plugin, id);
-  const { memory, record, after, later, tell, event } = followed;
+  const { memory, record, after, later, tell } = followed;
   let spoken: ReturnType<typeof followed.humanSpoke> | null = null;
 
   const humanSpoke = (text: string | null) => followed.humanSpoke({ id: told.identifiers.next(), text });
@@ -140,15 +139,12 @@ function listen(plugin: Plugin, { context: { ui }, id }: Place): Record<string, 
       if (memory.busy) return null;
       await followed.closeCompaction();
       const facts = { end, question, toolError, fingerprint, background: [] };
-      if (headless) return event({ type: 'stop-attempted', ...facts });
-      await tell({ type: 'stop-attempted', ...facts });
-      return null;
+      const attempt = { type: 'stop-attempted', ...facts } as const;
+      if (!headless) await tell(attempt);
+      return headless ? attempt : null;
     });
     const attempt = headless ? await prepared : null;
-    if (attempt === null) return;
-    // Outside the queue: checks take their time.
-    const deadline = clock.now() + checkPatienceMs;
-    followed.stopAnswered(await told.opened().runtime.ask(attempt, deadline));
+    if (attempt !== null) await followed.askStop(attempt);
   }
 
   return {

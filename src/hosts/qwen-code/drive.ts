@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HostDriver } from '../../engine/host-driver.ts';
+import type { Environment } from '../../engine/policy.ts';
 import { hooksOf } from '../asked-translate.ts';
 import { shippedCall, shippedHook } from '../install/files.ts';
 import { offeredTools, serverName } from '../install/hook-host.ts';
@@ -28,7 +29,9 @@ export const qwenCodeDriver: HostDriver = {
   start({ text, id, mode, model, flags, scratch, environment }) {
     const file = join(scratch, 'qwen-defaults.json');
     const given = environment[defaultsVariable] || '/etc/qwen-code/system-defaults.json';
-    writeFileSync(file, JSON.stringify(withOurs(recordOf(readSettings(given, true)))), { mode: 0o600 });
+    writeFileSync(file, JSON.stringify(withOurs(recordOf(readSettings(given, true)), environment)), {
+      mode: 0o600,
+    });
     return {
       words: [
         // Of ids that others choose it takes only those of older kinds of UUID.
@@ -45,8 +48,8 @@ export const qwenCodeDriver: HostDriver = {
 };
 
 /** Beside what an administrator's defaults say. */
-function withOurs(given: Readonly<Record<string, unknown>>): object {
-  const command = shippedHook(hostName, `--tools=${toolPrefix}`);
+function withOurs(given: Readonly<Record<string, unknown>>, environment: Environment): object {
+  const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
   const [server, ...args] = shippedCall('host-commands.js');
   const call = { command: server, args: [...args, 'mcp', '--tools', offeredTools.join(',')] };
   const theirs = recordOf(given['hooks']);

@@ -22,12 +22,41 @@ export interface Database {
   close(): void;
 }
 
-export async function openDatabase(path: string): Promise<Database> {
-  if (!process.versions['bun']) return new (loadNodeSqlite().DatabaseSync)(path) as Database;
+export async function openDatabase(path: string, readOnly = false): Promise<Database> {
+  if (!process.versions['bun']) return new (loadNodeSqlite().DatabaseSync)(path, { readOnly }) as Database;
   // A variable, so that no bundler looks for it.
   const specifier = 'bun:sqlite';
-  const bun = (await import(specifier)) as { Database: new (path: string) => Database };
-  return new bun.Database(path);
+  const bun = (await import(specifier)) as { Database: OpenBun };
+  return readOnly ? new bun.Database(path, { readonly: true }) : new bun.Database(path);
+}
+type OpenBun = new (path: string, options?: { readonly: true }) => Database;
+
+/** Longer ones are cut. */
+const mostLetters = 4000;
+
+/**
+ * Rows of a table in a database of somebody else, as texts, in the order in which they were added. Null: no such table, more
+ * rows than that, or it cannot be read now. Nothing is written, and no lock outlives the call.
+ */
+export async function readTable(path: string, table: string, columns: readonly string[], most: number) {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return null;
+  let database: Database | null = null;
+  try {
+    database = await openDatabase(path, true);
+    database.exec('PRAGMA busy_timeout = 1000');
+    // A view may be any query, also one that never ends.
+    const isTable = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name = ?`;
+    if (!database.prepare(isTable).get(table)) return null;
+    const texts = columns.map((name) => `substr(CAST("${name}" AS TEXT), 1, ${mostLetters}) AS "${name}"`);
+    const sql = `SELECT ${texts.join(', ')} FROM "${table}" ORDER BY rowid LIMIT ${most + 1}`;
+    const rows = database.prepare(sql).all();
+    return rows.length > most ? null : rows;
+  } catch {
+    // Safe: whoever asked takes it that nothing is known.
+    return null;
+  } finally {
+    database?.close();
+  }
 }
 
 /** What SQLite itself finds wrong with a file, in its words; null: nothing. */
@@ -42,8 +71,10 @@ export async function damageOf(path: string): Promise<string | null> {
   }
 }
 
+type OpenNode = new (path: string, options?: { readonly readOnly: boolean }) => unknown;
+
 /** Without the warning of Node 22 that SQLite is experimental: hooks must not print it. */
-export function loadNodeSqlite(): { readonly DatabaseSync: new (path: string) => unknown } {
+export function loadNodeSqlite(): { readonly DatabaseSync: OpenNode } {
   const emitWarning = process.emitWarning;
   process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
     const text = typeof warning === 'string' ? warning : warning.message;

@@ -1,6 +1,6 @@
 // Installs what a folder of the host tests pins, a host or the registry, from its own lock file. What cannot be
 // installed fails the run: nothing is skipped.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,7 +48,12 @@ export function installLatest(
   const dependencies = Object.fromEntries(names.map((name) => [name, 'latest']));
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, dependencies }));
-  execFileSync('npm', ['install', '--no-fund', '--no-audit'], { cwd: folder, stdio: 'inherit' });
+  const { status } = spawnSync('npm', ['install', '--no-fund', '--no-audit'], {
+    cwd: folder,
+    stdio: 'inherit',
+  });
+  // A registry of one's own may have the newest package and not all that it needs.
+  if (status !== 0) throw new Error(`The newest ${names.join(', ')} cannot be installed from this registry.`);
   const { version = 'unknown' } = readManifest(join(folder, 'node_modules', names[0] ?? ''));
   return { folder, version };
 }

@@ -66,7 +66,8 @@ export interface Played {
   readonly files: readonly string[];
   /** What the host showed to the human of ours; null: it shows nothing headless. */
   readonly messages: readonly string[] | null;
-  /** What `untildone status` says at the end: the other place where the human is told. */
+  /** What `untildone status` says at the end: the other place where the human is told. Where the host shows nothing, also
+   * `plan show` and `doctor`. */
   readonly status: string;
   /** Why hooks let the agent go without deciding. */
   readonly logged: readonly string[];
@@ -138,6 +139,7 @@ async function play(host: RealHost, given: Play): Promise<Played> {
     await given.prepare?.(stage);
     await (given.drive ?? drive)(stage);
     const sessions = await readRecord(project).catch(() => []);
+    const messages = messagesOf(host, turns);
     return {
       turns,
       requests: model.requests.filter(({ isAside }) => !isAside),
@@ -145,8 +147,8 @@ async function play(host: RealHost, given: Play): Promise<Played> {
       sessions,
       session: sessions[0] ?? nothing,
       files: project.files().filter((name) => !settled.has(name)),
-      messages: messagesOf(host, turns),
-      status: sessions.length === 0 ? '' : await untildone(project, 'status'),
+      messages,
+      status: sessions.length === 0 ? '' : await whatWeSay(project, messages === null),
       logged: [...new Set(readHookLog(project).map(({ code }) => code))],
     };
   } finally {
@@ -155,6 +157,13 @@ async function play(host: RealHost, given: Play): Promise<Played> {
     await model.close();
     project.remove();
   }
+}
+
+/** @param all where the host shows nothing: also what is open, and what is wrong with the project */
+async function whatWeSay(project: Project, all: boolean): Promise<string> {
+  const commands = [['status'], ...(all ? [['plan', 'show'], ['doctor']] : [])];
+  const said = commands.map((words) => untildone(project, ...words).catch(({ stdout }) => String(stdout)));
+  return (await Promise.all(said)).join('\n');
 }
 
 async function drive({ say }: Stage): Promise<void> {

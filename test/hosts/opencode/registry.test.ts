@@ -40,7 +40,8 @@ beforeAll(async () => {
   const made = createProject();
   // No UNTILDONE_HOME: the state directory is where it is for everyone.
   const inherited = Object.entries(made.environment).filter(([name]) => name !== 'UNTILDONE_HOME');
-  const environment = { ...Object.fromEntries(inherited), PATH: path };
+  // The host is quiet also when our own commands start it.
+  const environment = { ...Object.fromEntries(inherited), PATH: path, OPENCODE_DISABLE_MODELS_FETCH: '1' };
   project = { ...made, environment, state: join(made.home, '.local', 'state', 'untildone') };
   seedHome(project);
   model = await startScriptedModel({ scripts: [quitter('quitter', ...titles)] });

@@ -18,7 +18,7 @@ import {
 import { continuationsIn } from '../continuations.ts';
 import { untildone } from '../untildone.ts';
 import { waitUntil } from '../wait-until.ts';
-import { failure, parserCheck, quitter, type Story, toldTo } from './story.ts';
+import { failure, parserCheck, quitter, type Story } from './story.ts';
 
 const slowMs = 150;
 /** No two sentences alike: a host may take repeated ones for a loop and end the turn itself. */
@@ -154,7 +154,7 @@ export const humanStories: readonly Story[] = [
     id: 'P40',
     name: 'the agent writes untildone.json: nothing of it runs or counts, and the human is told',
     isSample: true,
-    async tell({ play, row }) {
+    async tell({ play, row, host }) {
       const editor = script('editor', [
         plan('parser'),
         // Not by a tool for files: some write over none that the model has not read.
@@ -165,12 +165,16 @@ export const humanStories: readonly Story[] = [
         always(say('Now it is done.')),
       ]);
       let wasRun = true;
+      let doctor = '';
       const played = await play({
         scripts: [editor],
         config: { checks: parserCheck, goal: ['parser'] },
-        async drive({ say: tell, project }) {
-          await tell('Do it.');
+        async drive({ say: tell, project, untildone: ours }) {
+          const turn = await tell('Do it.');
           wasRun = existsSync(join(project.directory, 'ran-by-us'));
+          // Where the host shows nothing headless, `doctor` says it.
+          if (host.messages(turn) === null)
+            doctor = await ours('doctor').catch(({ stdout }) => String(stdout));
         },
       });
       expect(played.turns[0]?.requests.length, row.title).toBeGreaterThan(3);
@@ -178,7 +182,7 @@ export const humanStories: readonly Story[] = [
       expect(played.continuations).toHaveLength(1);
       expect(played.continuations[0]).toContain(failure);
       expect(played.session.outcome).toBe('done');
-      expect(toldTo(played)).toContain('untildone trust');
+      expect(played.messages?.join('\n') ?? doctor).toContain('untildone trust');
     },
   },
 ];

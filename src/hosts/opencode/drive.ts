@@ -1,0 +1,84 @@
+// OpenCode as `run --with opencode` drives it: `opencode run` with JSON lines, and our plugin for this run alone.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { DriveFact, HostDriver } from '../../engine/host-driver.ts';
+import { shippedFolder } from '../install/files.ts';
+import { type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
+import { opencodeInstaller } from './install.ts';
+import { hostTodoTool, readTodos, usageOf } from './translate.ts';
+
+const { name, title, program, howToGet } = opencodeInstaller;
+const modes = { 'read-only': ['--agent', 'plan'], edit: [], auto: ['--auto'] } as const;
+
+export const opencodeDriver: HostDriver = {
+  ...{ name, title, program, howToGet, takesId: false, endsByExit: true },
+  reports: { tokens: true, cost: true },
+  tools: { pause: 'todo_pause', verify: 'todo_verify' },
+  permissions: {
+    'read-only': 'OpenCode may only look (its agent "plan").',
+    edit: 'OpenCode may do what its settings allow, by default any command; what they want asked is refused. --auto allows that too.',
+    auto: 'OpenCode may do anything that you may: --auto allows what its settings want asked.',
+  },
+  // The text comes on standard input: as an argument it would reach the model in quotes.
+  start: ({ text, id, mode, model, flags, environment }) => ({
+    words: [
+      ...['run', '--format', 'json', ...(id === null ? [] : ['-s', id])],
+      ...[...modes[mode], ...(model === null ? [] : ['-m', model]), ...flags],
+    ],
+    variables: { OPENCODE_CONFIG_CONTENT: withPlugin(environment['OPENCODE_CONFIG_CONTENT']) },
+    input: text,
+  }),
+  read(line, from) {
+    if (from === 'errors') return /session not found/iu.test(line) ? [{ type: 'unknown-conversation' }] : [];
+    try {
+      const { type, sessionID, part, error } = recordOf(JSON.parse(line));
+      const id = textOf(sessionID);
+      const facts = readers[textOf(type) ?? '']?.(recordOf(part), error) ?? [];
+      return id === null ? facts : [{ type: 'conversation', id }, ...facts];
+    } catch {
+      // Safe: a line that is no JSON is for people.
+      return [];
+    }
+  },
+};
+
+/** Beside what the human's own variable says. */
+function withPlugin(given = '{}'): string {
+  const ours = pathToFileURL(join(shippedFolder(), 'server.js')).href;
+  try {
+    const config = recordOf(JSON.parse(given));
+    return JSON.stringify({ ...config, plugin: [...listOf(config['plugin']), ours] });
+  } catch {
+    // Safe: the host would not take it either.
+    return JSON.stringify({ plugin: [ours] });
+  }
+}
+
+const readers: Readonly<Record<string, (part: Fields, error: unknown) => readonly DriveFact[]>> = {
+  step_start: ({ messageID }) => [{ type: 'step', id: textOf(messageID) ?? '' }],
+  text: ({ text }) => (textOf(text) ? [{ type: 'text', text: textOf(text) ?? '' }] : []),
+  tool_use({ tool, callID, state }) {
+    const { status, input, output, error } = recordOf(state);
+    const [callId, named] = [textOf(callID), textOf(tool) ?? 'unknown'];
+    const todos = recordOf(input)['todos'];
+    if (callId === null) return [];
+    const ended = { type: 'tool-ended', callId, tool: named, input, ok: status !== 'error' } as const;
+    const listed = named === hostTodoTool && Array.isArray(todos) && ended.ok;
+    return [
+      { ...ended, output: textOf(error) ?? textOf(output) ?? '' },
+      ...(listed ? [{ type: 'todos', todos: readTodos(todos) } as const] : []),
+    ];
+  },
+  step_finish(part) {
+    const { inputTokens, outputTokens, cost } = usageOf(part);
+    const cachedTokens = Number(recordOf(recordOf(part['tokens'])['cache'])['read']) || 0;
+    const tokens = { inputTokens, cachedTokens, outputTokens };
+    return [{ type: 'usage', of: 'step', id: textOf(part['id']) ?? '', tokens, cost }];
+  },
+  error(_part, error) {
+    const read = readHostError(error, 0);
+    // Our own signal, or the plugin's way to let the host leave.
+    if (read.type === 'human-aborted') return [];
+    return [{ type: 'error', kind: read.kind, message: read.message }];
+  },
+};
