@@ -38,8 +38,9 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): Readers => ({
   assistant({ message, parent_tool_use_id }) {
     const { id, content, usage, model } = recordOf(message);
     const step = textOf(id);
-    // What it says in the model's place, such as an error.
-    if (step === null || model === '<synthetic>') return [];
+    const isError = /^\[API Error: /u.test(textOf(recordOf(listOf(content)[0])['text']) ?? '');
+    // What it says in the model's place: no answer, or an error that never ends would look like work.
+    if (step === null || model === '<synthetic>' || isError) return [];
     const tokens = tokensOf(usage, cacheIsApart);
     return [
       { type: 'step', id: step },

@@ -36,6 +36,11 @@ it('an answer is a step with its call; tokens from the cache are among the input
   ]);
 });
 
+it('G9: an error that it says in the place of the model is no answer of the model', () => {
+  const content = [{ type: 'text', text: '[API Error: 400 The request is not valid.]' }];
+  expect(read({ type: 'assistant', parent_tool_use_id: null, message: { id: 'e', content } })).toEqual([]);
+});
+
 it('the result ends it, with the tokens of the whole conversation', () => {
   const result = { type: 'result', is_error: false, usage: used, permission_denials: [] };
   const usage = { type: 'usage', of: 'conversation', tokens, cost: null };
