@@ -20,6 +20,8 @@ export interface DriveStage {
   readonly lowCap?: Readonly<Record<string, string>>;
   /** Switches our hooks off, as a human might; absent: it cannot be done. */
   silence?(project: Project): Readonly<Record<string, string>>;
+  /** It tells no tokens, so that a budget of them is wrong usage. */
+  readonly isSilentOnTokens?: true;
   /** Flags behind `--` that change nothing. */
   readonly flags: readonly string[];
 }
