@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { driveStories } from '../harness/drive-stories.ts';
-import { codex } from './codex.ts';
+import { codex } from './real-host.ts';
 
 driveStories({
   host: 'codex',
