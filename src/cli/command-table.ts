@@ -76,7 +76,10 @@ const groups: Readonly<Record<string, Words>> = {
     'ledger verify': ['Check that no change of a plan was altered or lost', 'ledger verify --all'],
   },
   'Set up': {
-    init: ['Set up Claude Code or OpenCode, or take it away again', 'init claude-code --check "npm test"'],
+    init: [
+      'Set up Claude Code, OpenCode, Codex and others, or take it away again',
+      'init claude-code --check "npm test"',
+    ],
     doctor: ['See whether everything works here, and what to type if not', 'doctor'],
     trust: ['Accept what this project’s untildone.json asks for', 'trust'],
     config: ['Which settings apply here, and where each comes from', 'config --max-cost 5'],

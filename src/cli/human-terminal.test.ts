@@ -25,7 +25,7 @@ describe('which command is an agent host', () => {
       ['C:\\Program Files\\nodejs\\node.exe', 'C:\\x\\node_modules\\@qwen-code\\qwen-code\\dist\\index.js'],
       'Qwen Code',
     ],
-    [['copilot.exe'], 'Copilot'],
+    [['copilot.exe'], 'Copilot CLI'],
     [['pi'], 'pi'],
     [['node', '/usr/bin/untildone', 'run', 'the goal'], 'untildone run'],
     [['node', '/x/node_modules/untildone/dist/bin.js', 'run'], 'untildone run'],
