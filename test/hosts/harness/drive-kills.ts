@@ -103,7 +103,8 @@ function seededRandom(seed: number): () => number {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [host = 'claude-code', kills = '10', seed = '1'] = process.argv.slice(2);
+  // The word before it: behind a script's name, that of a host would make this process one, and no human speaks beneath those.
+  const [_kills, host = 'claude-code', kills = '10', seed = '1'] = process.argv.slice(2);
   const place = pathToFileURL(join(import.meta.dirname, '..', host, 'drive-stage.ts'));
   const { stage } = (await import(place.href)) as { stage: DriveStage };
   const report = await driveKills(stage, Number(kills), Number(seed));
