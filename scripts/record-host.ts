@@ -2,7 +2,7 @@
 // model behind it. Usage: npm run build && npm run test:hosts -- NAME --only=types (which installs the host), then
 // npm run record:host -- NAME…
 import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -129,8 +129,21 @@ async function record(name: string, sitting: Sitting): Promise<void> {
     throw error;
   } finally {
     tmux('kill-server');
+    endProcessesOf(project);
     await model.close();
     project.remove();
+  }
+}
+
+/** Some hosts leave a process behind that waits for the next session. */
+function endProcessesOf({ home }: Project): void {
+  for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const isIts = readFileSync(`/proc/${id}/environ`, 'utf8').split('\0').includes(`HOME=${home}`);
+      if (isIts) process.kill(Number(id), 'SIGKILL');
+    } catch {
+      // Safe: it has ended in this moment, or belongs to someone else.
+    }
   }
 }
 

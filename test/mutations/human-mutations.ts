@@ -274,8 +274,8 @@ export const humanMutations = mutationsOf({
   },
   'src/hosts/asked-answers.ts': {
     'abort-inferred-from-our-command': {
-      find: 'if (isNotice && wasBrokenOff(told.trail, mayStop))',
-      replace: 'if (!isOurs && wasBrokenOff(told.trail, mayStop))',
+      find: 'if (isNotice && !isDriven && wasBrokenOff(told.trail, mayStop))',
+      replace: 'if (!isOurs && !isDriven && wasBrokenOff(told.trail, mayStop))',
       why: '/untildone:status in mid-turn stops the agent',
     },
     'abort-inferred-after-late-stop': {

@@ -96,9 +96,9 @@ export const limitsMutations = mutationsOf({
       why: 'the reason shown is not the one that counts',
     },
   },
-  'src/hosts/claude-code/host.ts': {
+  'src/hosts/transcript.ts': {
     'usage-before-human': {
-      find: ' || !(Date.parse(String(timestamp)) >= since)',
+      find: " || !(Date.parse(String(line['timestamp'])) >= since)",
       replace: '',
       why: 'what an earlier turn used is counted against this one (G8)',
     },
