@@ -151,7 +151,7 @@ function jobOf(value: unknown): Job[] {
   return [{ id: id.slice(0, 200), kind, description: description.slice(0, 500) }];
 }
 
-/** After a compaction or a resume the agent is given its plan again. @param source field of the payload that says which */
+/** After a compaction or a resume the agent is given its plan again. */
 export const sessionStarted: HookReader = (payload) => {
   const { source } = payload.fields;
   const isCompacted = source === 'compact';
