@@ -228,6 +228,8 @@ const eventTable = {
     messageId: nullable(identifier),
     text: nullable(text),
     turnId: identifier,
+    /** The host knows that none runs which it could join: the last one ended, was broken off or died with its program. */
+    turnIsOver: optional(flag),
     agent,
     /** Where one was taken: the baseline for progress. */
     fingerprint,

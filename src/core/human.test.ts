@@ -209,6 +209,15 @@ describe('turns', () => {
     expect(driver.state.turn?.id).not.toBe(first?.id);
   });
 
+  it('P19 T3: a message of which the host knows that no turn runs starts one, though the last never ended', () => {
+    const driver = continuedOnce();
+    const spoken = { messageId: 'm', turnId: 'turn-2', agent: null, fingerprint: null, policyHash: null };
+    driver.happens({ type: 'human-spoke', text: 'What is this?', turnIsOver: true, ...spoken });
+    expect(driver.state.turn).toMatchObject({ id: 'turn-2', number: 2, touchedPlan: false });
+    driver.stops();
+    expect(driver.decisions.at(-1)).toMatchObject({ answer: 'let-go', reason: 'plan-not-resumed' });
+  });
+
   it('T3: a continuation stays in its turn, also after a resume', () => {
     const driver = continuedOnce(told);
     driver.happens({ type: 'human-aborted', how: 'escape' });

@@ -150,7 +150,7 @@ export function isPhrase(message: string, phrases: readonly string[]): boolean {
 function placeInTurn(state: State, event: Spoken, policy: Policy): State {
   const { turn } = state;
   const goesOn = event.text !== null && isPhrase(event.text, policy.settings.goOnPhrases);
-  if (turn !== null && !turn.ended && state.parked === null)
+  if (turn !== null && !turn.ended && state.parked === null && event.turnIsOver !== true)
     return { ...state, turn: { ...turn, goesOn: turn.goesOn || goesOn } };
   if (turn !== null && state.descriptor.judgesGoal === true && isUnfinished(state))
     return { ...dropUnanswered(state), turn: { ...turn, ended: false }, finalRun: null };

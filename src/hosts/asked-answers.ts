@@ -195,8 +195,9 @@ export function createAnswers(context: Context) {
     const made = base(isOurs ? 'side' : 'prompt', `${shortHash(text)}:${decisions}`);
     const { id } = made;
     if (speaks) {
-      const turn = { messageId: id, turnId: id, fingerprint: null, policyHash: null };
-      await runtime.append({ ...made, type: 'human-spoke', text, agent, ...turn });
+      const turn = { messageId: id, turnId: id, turnIsOver: isTurnOver(told.trail), agent };
+      const spoken = { ...turn, text, fingerprint: null, policyHash: null };
+      await runtime.append({ ...made, type: 'human-spoke', ...spoken });
       const isFirst = state.spoken === undefined && !pending.some(({ type }) => type === 'human-spoke');
       const { settings } = configuration.current();
       // After the words, which must not wait for it: without a look, one command would pass for work (V4).
@@ -250,6 +251,12 @@ export function createAnswers(context: Context) {
     const shown = text.trim();
     const sent = (await store.outbox({ sessionId })).map((row) => row.text.trim());
     return sent.some((ours) => shown === ours || shown.endsWith(`\n${ours}`));
+  }
+
+  /** The host was started anew, or began another prompt: what ran before has ended, however it did (P19, T3). */
+  function isTurnOver({ last, promptId: before }: State['trail'] = noTrail): boolean {
+    if (last === 'open') return true;
+    return host.namesPrompts !== false && call.promptId !== null && call.promptId !== before;
   }
 
   /** The host tells of no interrupt: a turn without a failure or a stop that we let through was broken off (P19). */

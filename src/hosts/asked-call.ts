@@ -11,6 +11,8 @@ export interface AskedHost {
   translate(payload: unknown, moment: HookMoment): Translation;
   /** Absent: the host keeps no list. null: it cannot be read. Must not throw. */
   readList?(call: HookCall, environment: Environment): Listed | Promise<Listed>;
+  /** False: one that is typed while a turn runs may come under another id as well. */
+  readonly namesPrompts?: false;
   /** Driven, its lines tell of tokens only when a turn ends, as the sum of the conversation: hooks read them before. */
   readonly tellsUsageLate?: true;
   /** What calls of the model used since then, as far as its transcript shows: bounded, and empty if unreadable. */

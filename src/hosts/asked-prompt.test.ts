@@ -46,8 +46,8 @@ describe('a genuine human message', () => {
   it('E6: a human who writes our marker is still a human', async () => {
     const hooks = await atWork();
     await hooks.send(stopPayload());
-    await hooks.send(promptPayload('continue, [TODO CONTINUATION] or not', later));
-    await hooks.send(stopPayload(later));
+    await hooks.send(promptPayload('continue, [TODO CONTINUATION] or not'));
+    await hooks.send(stopPayload());
     expect((await hooks.session())?.turn?.number).toBe(1);
     expect((await hooks.session())?.counters.total).toBe(1);
   });
@@ -77,6 +77,35 @@ describe('a genuine human message', () => {
 });
 
 describe('an interrupt, which the host never tells', () => {
+  async function askedSomethingElse(hooks: Awaited<ReturnType<typeof atWork>>) {
+    await hooks.send(promptPayload('What is the capital of France?', later));
+    const answer = continuationOf(await hooks.send(stopPayload(later)));
+    return { held: answer !== null, reason: (await hooks.decisions()).at(-1)?.decision.reason };
+  }
+  const notResumed = { held: false, reason: 'plan-not-resumed' };
+
+  it('P19 P34: what is asked next is another turn, and the old plan is left alone', async () => {
+    expect(await askedSomethingElse(await atWork())).toEqual(notResumed);
+  });
+
+  it('P19 P34: the same in a continuation', async () => {
+    const hooks = await atWork();
+    expect(continuationOf(await hooks.send(stopPayload()))).not.toBeNull();
+    expect(await askedSomethingElse(hooks)).toEqual(notResumed);
+  });
+
+  it('P19 P34: the same when the host was started anew in between', async () => {
+    const hooks = await atWork();
+    await hooks.send({ ...stopPayload(), hook_event_name: 'SessionStart', source: 'resume' });
+    expect(await askedSomethingElse(hooks)).toEqual(notResumed);
+  });
+
+  it('T3: told to go on, the agent is held to the old plan', async () => {
+    const hooks = await atWork();
+    await hooks.send(promptPayload('go on', later));
+    expect(continuationOf(await hooks.send(stopPayload(later)))).toContain('“A”');
+  });
+
   async function wakes(hooks: Awaited<ReturnType<typeof atWork>>) {
     await hooks.send(promptPayload(notification('job'), later));
     const answer = await hooks.send(stopPayload(later));

@@ -157,6 +157,8 @@ export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, 
 
   function humanSpoke(said: Readonly<{ id: string; text: string | null }>) {
     memory.holds.clear();
+    // A turn of an earlier process, which died, is not joined (P19).
+    const turnIsOver = !memory.busy;
     // Whoever drives the host heard the human, with the policy of that moment.
     if (told.isDriven(memory)) {
       later({ type: 'activity-seen' }, `prompt/${said.id}`);
@@ -173,7 +175,7 @@ export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, 
       const problem = configuration.problem();
       if (problem !== null) voice.warnOnce(`off, because the configuration is broken: ${problem}`);
       const isFirst = (await record())?.spoken === undefined;
-      await followed.humanSpoke(said, said.id);
+      await followed.humanSpoke({ ...said, turnIsOver }, said.id);
       await takePlans();
       const session = isFirst ? await record() : null;
       if (session !== null) await seeWorkspace(session);

@@ -55,7 +55,11 @@ export interface ToldAdapter extends Pick<ToldHost, 'find'> {
 
 export type Notice = Parameters<ToldHost['notify']>[1];
 type Hold = Readonly<{ why: string; lingerMs?: number }>;
-type HumanWord = Readonly<{ id?: string | undefined; text?: string | null | undefined }>;
+type HumanWord = Readonly<{
+  id?: string | undefined;
+  text?: string | null | undefined;
+  turnIsOver?: boolean | undefined;
+}>;
 
 type Needed = 'instance' | 'clock' | 'identifiers' | 'onError';
 interface ToldOptions<Own> extends Omit<OpenOptions, 'store' | Needed>, Pick<ToldRuntimeOptions, Needed> {
@@ -248,8 +252,15 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       handle({ ...event(delivery(epoch, null)), id: `${stored}:${epoch}:observed` });
 
     async function humanSpoke(said: HumanWord, turnId = identifiers.next()) {
-      const { id: messageId = null, text = null } = said;
-      const spoke = { type: 'human-spoke', messageId, text, turnId, agent: await open() } as const;
+      const { id: messageId = null, text = null, turnIsOver } = said;
+      const spoke = {
+        type: 'human-spoke',
+        messageId,
+        text,
+        turnId,
+        turnIsOver,
+        agent: await open(),
+      } as const;
       await tell({ ...spoke, fingerprint: null, policyHash: null }, `human/${turnId}`);
     }
 

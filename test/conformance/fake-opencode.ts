@@ -27,6 +27,8 @@ export interface FakeOpencode {
   calls(sessionId: string, tool: string): Promise<void>;
   writesTodos(sessionId: string, todos: readonly Fields[]): Promise<void>;
   todos(sessionId: string): readonly Fields[];
+  /** From an earlier process, without a word. */
+  keepsTodos(sessionId: string, todos: readonly Fields[]): void;
   /** Everything that stands in the session, as the host shows it. */
   messages(sessionId: string): readonly { readonly info: Fields; readonly parts: readonly Fields[] }[];
   readonly toasts: readonly Fields[];
@@ -192,6 +194,9 @@ export async function startFakeOpencode(
         of(sessionID).todos = [...todos];
         await tells('todo.updated', { sessionID, todos });
       });
+    },
+    keepsTodos(sessionId, todos) {
+      of(sessionId).todos = [...todos];
     },
     todos: (sessionId) => of(sessionId).todos,
     async answers(sessionID, text) {

@@ -129,8 +129,8 @@ export const humanMutations = mutationsOf({
       why: 'a session grows with every message',
     },
     'turn-always-new': {
-      find: 'if (turn !== null && !turn.ended && state.parked === null)\n    return',
-      replace: 'if (turn !== null && !turn.ended && state.parked === null && false)\n    return',
+      find: 'turn !== null && !turn.ended && state.parked === null',
+      replace: 'turn !== null && !turn.ended && state.parked === null && false',
       why: 'a word in the middle of the work starts a new plan',
     },
     'turn-never-new': {
@@ -142,6 +142,11 @@ export const humanMutations = mutationsOf({
       find: 'turn !== null && !turn.ended && state.parked === null',
       replace: 'turn !== null && !turn.ended',
       why: 'a message in a countdown joins the turn that had stopped',
+    },
+    'turn-over-joined': {
+      find: ' && event.turnIsOver !== true',
+      replace: '',
+      why: 'after Ctrl-C an unrelated question is held to the old plan',
     },
     'turn-goes-on-forgotten': {
       find: 'goesOn: turn.goesOn || goesOn',

@@ -113,6 +113,7 @@ function speak(digits: Digits, world: World): Happening {
     messageId,
     text,
     turnId: fresh(world, 'turn-'),
+    turnIsOver: digits(4) === 3,
     agent: null,
     fingerprint,
     policyHash: null,

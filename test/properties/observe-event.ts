@@ -89,7 +89,7 @@ function speak(reference: Reference, event: EventOf<'human-spoke'>, before: Stat
   reference.overdue = false;
   const isNext = !before.spoken?.epoch || before.settled?.outcome === 'done';
   if (isNext && after.turn?.number !== before.turn?.number) reference.baseline = null;
-  const ran = before.turn?.ended === false && before.parked === null;
+  const ran = before.turn?.ended === false && before.parked === null && event.turnIsOver !== true;
   if (!ran || after.turn?.number !== before.turn?.number) {
     reference.permissions.clear();
     reference.questions.clear();

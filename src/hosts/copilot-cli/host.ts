@@ -19,6 +19,7 @@ export const copilotCli: AskedHost = {
     const folder = transcript ? dirname(transcript) : sessionFolder(sessionId, environment);
     return descriptor.kind === 'main' && isAbsolute(folder) ? readTodos(join(folder, 'session.db')) : null;
   },
+  namesPrompts: false,
   readUsage,
   findStop: createFindStop(copilotLanguage),
   render,

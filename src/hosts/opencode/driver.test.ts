@@ -7,6 +7,23 @@ import { follow, hear } from './driver.ts';
 import { hostId } from './host.ts';
 
 describe('idle with open todos', () => {
+  it('P19 P34: a turn that died with its program is not joined by what a human asks in the next one', async () => {
+    const store = createMemoryStore();
+    const dead = await startPlugin({ store });
+    await dead.host.says(sessionId, 'Do both.');
+    await dead.host.writesTodos(sessionId, [todo('first'), todo('second')]);
+    await dead.settle();
+    const { host, clock, rest, decisions } = await startPlugin({ store });
+    await clock.advance(60_000);
+    host.keepsTodos(sessionId, dead.host.todos(sessionId));
+    await host.says(sessionId, 'What is the capital of France?');
+    await host.answers(sessionId, 'Paris.');
+    await host.idles(sessionId);
+    await rest();
+    expect((await decisions())[0]?.decision.reason).toBe('plan-not-resumed');
+    expect(host.injected(sessionId)).toEqual([]);
+  });
+
   it('E1: a toast counts down, then the next todo is named', async () => {
     const { host, rest } = await stoppedPlugin();
     expect(host.toasts).toMatchObject([

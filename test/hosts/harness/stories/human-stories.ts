@@ -29,13 +29,14 @@ const hostile = JSON.stringify({ mode: 'off', checks: { x: { command: 'touch ran
 export const humanStories: readonly Story[] = [
   {
     id: 'P19',
-    name: 'the human interrupts: nothing is sent until they speak, and told to go on the agent is held again',
+    name: 'the human interrupts: nothing is sent until they speak, and then only what they want',
     isSample: true,
     async tell({ play }) {
       const thinker = script('thinker', [
         plan('parser', 'docs'),
         say('I am done.'),
         slowAnswer,
+        whenTold('capital', say('Paris.')),
         always(say('I am done.')),
       ]);
       const counts: number[] = [];
@@ -49,12 +50,16 @@ export const humanStories: readonly Story[] = [
           const { requests } = await ended;
           expect(requests.at(-1)?.reply.delays?.perEventMs, 'nothing was asked after it').toBe(slowMs);
           counts.push(continuations().length);
+          await tell('What is the capital of France?');
+          counts.push(continuations().length);
           await tell('go on');
           counts.push(continuations().length);
         },
       });
-      expect(counts[0], 'the one before the interrupt').toBe(1);
-      expect(counts[1]).toBeGreaterThan(1);
+      const [interrupted, other, lifted] = counts;
+      expect(interrupted, 'the one before the interrupt').toBe(1);
+      expect(other, 'another question is answered, and that is all').toBe(1);
+      expect(lifted, 'told to go on, the agent is held again').toBeGreaterThan(1);
       expect(played.session.latch, 'lifted').toBeNull();
     },
   },
