@@ -1,5 +1,5 @@
 // `npm run test:hosts [-- HOST…] [--only=TEXT]`: installs the pinned hosts and runs the tests of each in a network of its
-// own, two hosts at a time; without a name, every host. The last line counts. A skipped test is a failure as well, and so
+// own, three hosts at a time; without a name, every host. The last line counts. A skipped test is a failure as well, and so
 // is a host that tried to reach anything but loopback.
 //   --sample    what CI has time for: the stories that are marked so, and the files that are quick
 //   --latest    the newest published version of the hosts that are named, in a folder of its own
@@ -14,7 +14,8 @@ import { installHost, installLatest, installRegistry, pinnedVersion } from './ha
 import { isolated, whyNotIsolated } from './harness/loopback.ts';
 import type { HostResult } from './harness/run-one-host.ts';
 
-const atOnce = 2;
+/** More than there are cores: a host waits for the model, for hooks and for countdowns most of its time. */
+const atOnce = 3;
 const resultsFile = fileURLToPath(new URL('../../docs/hosts/results.json', import.meta.url));
 const runner = fileURLToPath(new URL('harness/run-one-host.ts', import.meta.url));
 
@@ -75,7 +76,8 @@ async function run(host: string): Promise<HostResult> {
       ...process.env,
       ...(latest === null ? {} : { UNTILDONE_LATEST_HOST: latest.folder }),
       ...(has('--sample') ? { UNTILDONE_HOST_SAMPLE: '1' } : {}),
-      UNTILDONE_HOST_WORKERS: isAlone ? '2' : '1',
+      // The longest would run on when all others have ended.
+      UNTILDONE_HOST_WORKERS: isAlone || host === known[0] ? '2' : '1',
       ...(obstacle === null ? { UNTILDONE_HOST_ISOLATED: '1' } : {}),
     },
   });
@@ -85,7 +87,7 @@ async function run(host: string): Promise<HostResult> {
       printed += chunk;
     });
   await new Promise((resolve) => child.once('close', resolve));
-  // Whole, since two hosts run at a time.
+  // Whole, since several hosts run at a time.
   if (printed !== '') console.log(printed);
   return { ...readResult(report, host), version };
 }
