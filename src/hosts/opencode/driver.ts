@@ -4,8 +4,7 @@
 // waits for us: the continuation fills it if the step was the last; if tool calls follow, nobody ever sees it.
 import { endsInQuestion } from '../../core/safe-text.ts';
 import { isOnItsWay, type Session } from '../../core/state.ts';
-import { canWrite } from '../../core/work.ts';
-import { type Happening, type ToldAdapter, waitEnded } from '../told.ts';
+import { type Happening, stopped, type ToldAdapter, waitEnded } from '../told.ts';
 import { changesTheHost, followPlugin } from '../told-plugin.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
 import type { HostMessage, Plugin, SessionMemory } from './host.ts';
@@ -35,8 +34,6 @@ export function factsOf(memory: SessionMemory, finish = memory.lastStep?.finish 
 }
 
 type Hear = (fields: Fields) => unknown;
-/** Lingers longer than from the last look at the record to the call (P19). */
-const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
 /** Before a command that the human typed. */
 const shellSentence = 'The following tool was executed by the user';
 const errorDelayMs = 300;
@@ -54,10 +51,8 @@ export function hear(plugin: Plugin, event: unknown) {
 /** `eventId`: of what the host tells. */
 export function follow(plugin: Plugin, id: string, eventId = '') {
   const { told, calls, clock, headless, voice, directory } = plugin;
-  const { memory, record, after, later, tell, stopAnswered, event, isNews, ...rest } = followPlugin(
-    plugin,
-    id,
-  );
+  const followed = followPlugin(plugin, id);
+  const { memory, record, after, later, tell, stopAnswered, event, ...rest } = followed;
   const { humanSpoke, prepareStop, closeCompaction } = rest;
 
   /** Most of what the host tells (every word that streams) is left alone. */
@@ -168,18 +163,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
 
   function toolSeen(part: Fields) {
     const read = readCall(part);
-    if (read === null) return;
-    const { callId, call, isOver, error } = read;
-    if (canWrite(call)) memory.mayHaveWritten = true;
-    if (isOver) memory.toolError = call.access === 'todo' ? null : error;
-    // Repeated while a call prints.
-    if (!isNews(`${callId} ${isOver}`)) return;
-    // A call that was over at once is both.
-    later({ type: 'tool-started', ...call }, `call/${callId}/start`);
-    if (isOver) later({ type: 'tool-ended', ...call, error }, `call/${callId}/end`);
+    if (read !== null) rest.callSeen(read);
   }
 
-  const aborted = (how: string) => later({ type: 'human-aborted', how }, `aborted/${eventId}`, stopped);
+  const aborted = (how: string) => rest.aborted(how, `aborted/${eventId}`);
 
   /** Nothing ran, and yet it idles: someone stops a countdown, or a continuation before it began. */
   async function stopWhileIdle() {
@@ -351,9 +338,9 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     /** `join` is given what the model has to know besides. */
     async hearHuman(message: HostMessage, join: (text: string) => void = () => {}) {
       if (message.text === null) return;
-      Object.assign(memory, { leaving: false, toolError: null, asked: message });
-      const handed = await humanSpoke(message).handed();
-      if (handed !== null) join(handed);
+      Object.assign(memory, { leaving: false, asked: message });
+      const besides = await humanSpoke(message);
+      if (besides !== null) join(besides);
     },
     /** Fills in the continuation: the host has read its messages before. */
     async beforeStep(messages: readonly Fields[]) {
