@@ -248,7 +248,8 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   }
 
   /** For a model that loses its conversation to a summary (P23). */
-  const planReminder = async () => (changesTheHost(plugin) ? shared.openPlanText(await record()) : null);
+  const planReminder = () =>
+    after(async () => (changesTheHost(plugin) ? shared.openPlanText(await record()) : null));
 
   /** Which session is meant comes from the host (M7). */
   async function callTool(tool: TodoTool, input: unknown, actor: 'agent' | 'worker' = 'agent') {

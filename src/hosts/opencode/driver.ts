@@ -90,9 +90,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     'message.part.updated'({ part }) {
       const fields = recordOf(part);
       const messageId = textOf(fields['messageID']);
+      const read = fields['type'] === 'tool' ? readCall(fields) : null;
       if (messageId === null) return;
+      if (read !== null) rest.callSeen(read);
       if (fields['type'] === 'text') textSeen(messageId, fields);
-      if (fields['type'] === 'tool') toolSeen(fields);
       if (fields['type'] === 'step-start') stepStarted(messageId);
       if (fields['type'] === 'step-finish') stepEnded(messageId, fields);
     },
@@ -159,11 +160,6 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     // A human's text has no times; a model's has an end when it is whole.
     if (synthetic !== true && typeof recordOf(time)['end'] === 'number')
       memory.lastText = { messageId, text };
-  }
-
-  function toolSeen(part: Fields) {
-    const read = readCall(part);
-    if (read !== null) rest.callSeen(read);
   }
 
   const aborted = (how: string) => rest.aborted(how, `aborted/${eventId}`);
@@ -335,12 +331,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     hear(name: string, fields: Fields) {
       if (Object.hasOwn(heard, name)) heard[name]?.(fields);
     },
-    /** `join` is given what the model has to know besides. */
-    async hearHuman(message: HostMessage, join: (text: string) => void = () => {}) {
-      if (message.text === null) return;
+    /** Gives what the model has to know besides. */
+    hearHuman(message: HostMessage) {
       Object.assign(memory, { leaving: false, asked: message });
-      const besides = await humanSpoke(message);
-      if (besides !== null) join(besides);
+      return humanSpoke(message);
     },
     /** Fills in the continuation: the host has read its messages before. */
     async beforeStep(messages: readonly Fields[]) {

@@ -3,7 +3,7 @@
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
 import { type TodoTool, todoToolsFor } from '../../tools/todo-tools.ts';
-import { describeFailure, openPlanText } from '../shared.ts';
+import { describeFailure } from '../shared.ts';
 import { waitStarted } from '../told.ts';
 import { answerCommand, type CommandName, commandNames, commands } from '../told-commands.ts';
 import type { PluginOptions } from '../told-plugin.ts';
@@ -72,13 +72,14 @@ function createHooks(plugin: Plugin): HooksLike {
       offer(config);
     }),
     event: quietly(({ event }) => hear(plugin, event)),
-    'chat.message': quietly(({ sessionID }, { message, parts }) => {
+    'chat.message': quietly(async ({ sessionID }, { message, parts }) => {
       const read = readMessage(message, parts);
-      if (read === null) return;
-      return follow(plugin, sessionID).hearHuman(read, (text) => {
-        const id = hostId('prt', `handed ${read.id}`, plugin.clock.now());
-        parts.push({ id, sessionID, messageID: read.id, type: 'text', text, synthetic: true });
-      });
+      // At once: the host waits with a message of ours, too.
+      if (read === null || read.text === null) return;
+      const text = await follow(plugin, sessionID).hearHuman(read);
+      if (text === null) return;
+      const id = hostId('prt', `handed ${read.id}`, plugin.clock.now());
+      parts.push({ id, sessionID, messageID: read.id, type: 'text', text, synthetic: true });
     }),
     'tool.definition': quietly(({ toolID }, output) => {
       const known = todoToolsFor('agent').find(({ name }) => name === toolID && Object.hasOwn(tool, name));
@@ -98,12 +99,10 @@ function createHooks(plugin: Plugin): HooksLike {
       if (id !== null && headless) await follow(plugin, id).beforeStep(all);
     }),
     'experimental.session.compacting': quietly(async ({ sessionID }, { context }) => {
-      const { after, tell, record } = told.follow(sessionID);
-      await after(async () => {
-        await tell(waitStarted({ kind: 'compaction' }));
-        const text = openPlanText(await record());
-        if (text !== null && changesTheHost(plugin)) context.push(text);
-      });
+      const { later, planReminder } = followPlugin(plugin, sessionID);
+      later(waitStarted({ kind: 'compaction' }));
+      const text = await planReminder();
+      if (text !== null) context.push(text);
     }),
     'experimental.text.complete': quietly(async ({ sessionID, messageID }, { text }) => {
       if (headless) await follow(plugin, sessionID).textCompleted(messageID, text);
