@@ -63,7 +63,7 @@ export async function createToldPlugin<Own extends object, At extends ReturnType
     adapter: (plugin: At & Opened<Own>, id: string) => ToldAdapter;
   }>,
 ): Promise<(At & Opened<Own>) | null> {
-  const { name, environment, directory, identifiers, openStore, headless, voice } = place;
+  const { name, environment, directory, clock, identifiers, openStore, headless, voice } = place;
   const configuration = createConfiguration({
     ...{ environment, directory },
     get store() {
@@ -76,7 +76,8 @@ export async function createToldPlugin<Own extends object, At extends ReturnType
   // Safe: without a store nothing is done at all.
   const run = await findDrivenRun(openStore, environment, name).catch(() => null);
   const told: Told<Own> = createTold<Own>({
-    ...{ ...place, run, own: own.createMemory, onError: voice.onError },
+    ...{ name, run, environment, directory, clock, identifiers, openStore },
+    ...{ own: own.createMemory, onError: voice.onError },
     // A new headless process does not take over what an earlier one left.
     instance: headless ? `${name} run ${identifiers.next()}` : `${name} ${own.id}`,
     adapter: ({ id }) => own.adapter(plugin, id),
@@ -90,7 +91,6 @@ export async function createToldPlugin<Own extends object, At extends ReturnType
 export const changesTheHost = ({ configuration }: Readonly<{ configuration: Configuration }>): boolean =>
   configuration.current().settings.mode === 'enforce';
 
-export type Voice = ReturnType<typeof createVoice>;
 /** `toast`: where someone looks. Null: a line on the error output, because the host leaves. */
 export function createVoice(
   host: string,
@@ -136,13 +136,7 @@ export function createVoice(
   return { show, warnOnce, onError, quietly };
 }
 
-type SeenCall = Readonly<{
-  callId: string;
-  call: Pick<EventOf<'tool-started'>, 'tool' | 'access'>;
-  isOver: boolean;
-  error: string | null;
-}>;
-
+type Call = Pick<EventOf<'tool-started'>, 'tool' | 'access'>;
 /** Beyond that tool calls count instead. */
 const fingerprintMs = 5000;
 
@@ -216,7 +210,8 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   }
 
   /** A call may be told of several times, and first when it is over. */
-  function callSeen({ callId, call, isOver, error }: SeenCall) {
+  function callSeen(seen: Readonly<{ callId: string; call: Call; isOver: boolean; error: string | null }>) {
+    const { callId, call, isOver, error } = seen;
     if (canWrite(call)) memory.mayHaveWritten = true;
     if (isOver) memory.toolError = call.access === 'todo' ? null : error;
     if (isNews(`${callId} begun`)) later({ type: 'tool-started', ...call }, `call/${callId}/start`);

@@ -21,10 +21,9 @@ function createMemory() {
     reminder: null as string | null,
   };
 }
-type OwnMemory = ReturnType<typeof createMemory>;
-type Plugin = shared.ToldPlugin<OwnMemory> & Place;
+type Own = Readonly<{ pi: PiLike; context: ContextLike; id: string; parentId: string | null }>;
+type Plugin = shared.ToldPlugin<ReturnType<typeof createMemory>> & Own;
 type Hear = (event: unknown, context: ContextLike) => unknown;
-type Place = Readonly<{ pi: PiLike; context: ContextLike; id: string; parentId: string | null }>;
 
 /** It takes microseconds; a human who leaves, and a host that waits, wait no longer. */
 const patienceMs = 1000;
@@ -122,7 +121,7 @@ function listen(plugin: Plugin): Record<string, Hear> {
     if (seen !== null) followed.callSeen({ ...seen, isOver });
   };
 
-  async function stop({ end, question }: NonNullable<OwnMemory['turn']>) {
+  async function stop({ end, question }: ReturnType<typeof read.readTurn>) {
     Object.assign(memory, { busy: false, isStopTold: true });
     const { toolError } = memory;
     const prepared = after(async () => {
