@@ -248,12 +248,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
 
   /** After a step without a word nobody asks us. */
   async function prepareHold() {
-    memory.prepared = null;
     const { lastStep: step, toolError } = memory;
-    if (step === null) return;
     const stop = stopOf({ end: 'empty', question: false, toolError }, null);
-    const seen = await foresee(stop, `prepared/${step.messageId}`);
-    if (seen !== null) memory.prepared = { stepId: step.messageId, session: seen.session };
+    const seen = step && (await foresee(stop, `prepared/${step.messageId}`));
+    memory.prepared = seen && { stepId: step.messageId, session: seen.session };
   }
 
   /** Nothing is awaited before the host is kept from leaving. */

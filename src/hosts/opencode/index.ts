@@ -17,7 +17,7 @@ import { hostTodoTool, isTodoToolOn, readMessage } from './translate.ts';
 
 export type { ClientLike, HooksLike, PluginInputLike, PluginLike } from './translate.ts';
 
-/** Replaces what the plugin takes from its process; mostly for tests. */
+/** `environment`, `clock`, `identifiers`, `openStore`, `argv`: instead of the process's own; mostly for tests. */
 export type OpenCodePluginOptions = PluginOptions & Readonly<{ argv?: readonly string[] }>;
 
 const loadedTwice =
