@@ -3,29 +3,24 @@
 import { frozenBy } from '../checks/git.ts';
 import { allowedProposal } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
+import type { EventOf } from '../core/events.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { settingsForAgent } from '../core/settings.ts';
 import { type State, spokeAt, unknownHost } from '../core/state.ts';
-import { mayHaveMoved } from '../core/work.ts';
+import { canWrite, mayHaveMoved } from '../core/work.ts';
 import { takeWaitingPlans, waitingPlans } from '../engine/hand-over.ts';
 import type { Clock, Identifiers } from '../engine/host.ts';
 import { type Environment, frozenPolicy } from '../engine/policy.ts';
 import { checkPatienceMs } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
+import { createIdentifiers, systemClock } from '../engine/system.ts';
 import { type Configuration, createConfiguration } from '../open.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import type { TodoTool } from '../tools/todo-tools.ts';
 import { findDrivenRun, isLeftToDriver } from './driven.ts';
-import { appendFailure, compactionFailed, isOff, takenPlanMessage, takenPlanText } from './shared.ts';
-import {
-  createTold,
-  type Happening,
-  happened,
-  type Memory,
-  type Notice,
-  type Told,
-  type ToldAdapter,
-} from './told.ts';
+import * as shared from './shared.ts';
+import type { Happening, Notice, Told, ToldAdapter } from './told.ts';
+import { createTold, happened, stopped } from './told.ts';
 
 /** Replaces what a plugin takes from its process; mostly for tests. */
 export type PluginOptions = Readonly<{
@@ -35,48 +30,40 @@ export type PluginOptions = Readonly<{
   openStore?: () => Promise<Store>;
 }>;
 
-export function createPluginMemory() {
-  return {
-    /** By a call that was heard of. */
-    mayHaveWritten: false,
-    /** The plan that the last message took up, for the model. */
-    handed: null as string | null,
-  };
-}
-type PluginMemory = ReturnType<typeof createPluginMemory>;
-
-export type ToldPlugin<Own extends PluginMemory> = Readonly<{
+/** What is known before it is looked whether anything is to be done here. */
+type Place = Readonly<{
   name: string;
-  told: Told<Own>;
-  clock: Clock;
-  environment: Environment;
-  voice: Voice;
   directory: string;
   /** It leaves when the agent stops. */
   headless: boolean;
-  configuration: Configuration;
 }>;
-
-type Needed<Own extends PluginMemory> = Omit<ToldPlugin<Own>, 'told' | 'configuration'> &
-  Readonly<{
-    openStore: PluginOptions['openStore'] | undefined;
-    instance: string;
-    identifiers: Identifiers;
-    own: () => Own;
-    adapter: (plugin: ToldPlugin<Own>, memory: Memory<Own>) => ToldAdapter;
-  }>;
+type Opened<Own extends object> = Readonly<{ told: Told<Own>; configuration: Configuration }>;
+export type ToldPlugin<Own extends object> = ReturnType<typeof createPlace> & Opened<Own>;
 
 /** Someone waits for the host to leave, through several writes. Who holds the store for longer is broken. */
 const headlessLockMs = 4000;
 
+/** `toast`: where someone looks. */
+export function createPlace(place: Place, options: PluginOptions, toast: (notice: Notice) => Promise<void>) {
+  const { environment = process.env, clock = systemClock } = options;
+  const { identifiers = createIdentifiers(clock) } = options;
+  const patience = place.headless ? { busyTimeoutMs: headlessLockMs } : {};
+  const { openStore = () => openUserStore(environment, { clock, ...patience }) } = options;
+  const voice = createVoice(place.name, { clock, environment }, place.headless ? null : toast);
+  return { ...place, environment, clock, identifiers, openStore, voice };
+}
+
 /** Null: switched off for every agent, and the host is left exactly as it is (C2). */
-export async function createToldPlugin<Own extends PluginMemory>(
-  needed: Needed<Own>,
-): Promise<ToldPlugin<Own> | null> {
-  const { adapter, instance, identifiers, own, openStore: given, ...place } = needed;
-  const { name, environment, directory, clock, voice, headless } = place;
-  const patience = headless ? { busyTimeoutMs: headlessLockMs } : {};
-  const openStore = given ?? (() => openUserStore(environment, { clock, ...patience }));
+export async function createToldPlugin<Own extends object, At extends ReturnType<typeof createPlace>>(
+  place: At,
+  own: Readonly<{
+    /** What is found again under it, where the host stays. */
+    id: string;
+    createMemory: () => Own;
+    adapter: (plugin: At & Opened<Own>, id: string) => ToldAdapter;
+  }>,
+): Promise<(At & Opened<Own>) | null> {
+  const { name, environment, directory, clock, identifiers, openStore, headless, voice } = place;
   const configuration = createConfiguration({
     ...{ environment, directory },
     get store() {
@@ -85,12 +72,15 @@ export async function createToldPlugin<Own extends PluginMemory>(
   });
   const { settings } = configuration.current();
   const all = [null, ...Object.keys(settings.agents)];
-  if (configuration.problem() === null && all.every((agent) => isOff(settings, agent))) return null;
+  if (configuration.problem() === null && all.every((agent) => shared.isOff(settings, agent))) return null;
   // Safe: without a store nothing is done at all.
   const run = await findDrivenRun(openStore, environment, name).catch(() => null);
   const told: Told<Own> = createTold<Own>({
-    ...{ name, run, instance, identifiers, own, clock, environment, directory, openStore },
-    ...{ adapter: (memory) => adapter(plugin, memory), onError: voice.onError },
+    ...{ name, run, environment, directory, clock, identifiers, openStore },
+    ...{ own: own.createMemory, onError: voice.onError },
+    // A new headless process does not take over what an earlier one left.
+    instance: headless ? `${name} run ${identifiers.next()}` : `${name} ${own.id}`,
+    adapter: ({ id }) => own.adapter(plugin, id),
     policy: () => configuration.current(),
   });
   const plugin = { ...place, configuration, told };
@@ -101,7 +91,6 @@ export async function createToldPlugin<Own extends PluginMemory>(
 export const changesTheHost = ({ configuration }: Readonly<{ configuration: Configuration }>): boolean =>
   configuration.current().settings.mode === 'enforce';
 
-export type Voice = ReturnType<typeof createVoice>;
 /** `toast`: where someone looks. Null: a line on the error output, because the host leaves. */
 export function createVoice(
   host: string,
@@ -125,7 +114,7 @@ export function createVoice(
 
   function onError(error: unknown) {
     const message = error instanceof Error ? error.message : String(error);
-    appendFailure(environment, error, { at: clock.now(), host, hook: 'plugin', sessionId: null });
+    shared.appendFailure(environment, error, { at: clock.now(), host, hook: 'plugin', sessionId: null });
     // A list with words that we do not know is followed all the same.
     const isOddList = error instanceof UntildoneError && error.code === 'invalid-event';
     const result = isOddList ? '' : 'could not follow what happened, so the agent is left alone. ';
@@ -147,22 +136,25 @@ export function createVoice(
   return { show, warnOnce, onError, quietly };
 }
 
+type Call = Pick<EventOf<'tool-started'>, 'tool' | 'access'>;
 /** Beyond that tool calls count instead. */
 const fingerprintMs = 5000;
 
-export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, id: string) {
-  const { name, told, clock, configuration, voice, directory, environment } = plugin;
+export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: string) {
+  const { name, told, clock, configuration, voice, directory, environment, identifiers } = plugin;
   const followed = told.follow(id);
-  const { memory, record, after, later, tell, takeList } = followed;
+  const { memory, record, after, later, tell, takeList, isNews } = followed;
 
-  function humanSpoke(said: Readonly<{ id: string; text: string | null }>) {
+  /** Gives what the model has to know besides; that takes time only where there is something. */
+  async function humanSpoke(said: Readonly<{ id: string; text: string | null }>): Promise<string | null> {
     memory.holds.clear();
+    if (said.text !== null) memory.toolError = null;
     // A turn of an earlier process, which died, is not joined (P19).
     const turnIsOver = !memory.busy;
     // Whoever drives the host heard the human, with the policy of that moment.
     if (told.isDriven(memory)) {
       later({ type: 'activity-seen' }, `prompt/${said.id}`);
-      return { handed: async () => null };
+      return null;
     }
     const place = { ...unknownHost, host: name, directory, kind: 'main' } as const;
     // Looked for first: the message takes it.
@@ -170,46 +162,43 @@ export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, 
       .then((isOpen) => (isOpen ? waitingPlans(told.store(), place) : []))
       // Safe: the message itself tells of a store that is closed or broken.
       .catch(() => []);
-    const recorded = async () => {
+    const recorded = after(async () => {
       await configuration.renew();
       const problem = configuration.problem();
       if (problem !== null) voice.warnOnce(`off, because the configuration is broken: ${problem}`);
       const isFirst = (await record())?.spoken === undefined;
       await followed.humanSpoke({ ...said, turnIsOver }, said.id);
-      await takePlans();
-      const session = isFirst ? await record() : null;
-      if (session !== null) await seeWorkspace(session);
-    };
-    after(recorded, happened);
-    return {
-      /** What the model has to know besides; the host waits only where there is something. */
-      async handed() {
-        if ((await waiting).length > 0) await memory.queue;
-        const { handed } = memory;
-        memory.handed = null;
-        return handed;
-      },
-    };
+      const taken = await takePlans();
+      if (isFirst) await seeWorkspace();
+      return taken;
+    }, happened);
+    return (await waiting).length > 0 ? recorded : null;
   }
 
   /** What was moved here, behind the message whose turn takes it up (V7). */
-  async function takePlans() {
+  async function takePlans(): Promise<string | null> {
     const session = await record();
     const { settings } = configuration.current();
-    if (session === null || !changesTheHost(plugin) || isOff(settings, session.agent.name)) return;
+    if (session === null || !changesTheHost(plugin) || shared.isOff(settings, session.agent.name))
+      return null;
     const { runtime: engine, store } = told.opened();
-    const policy = () => configuration.current();
-    const place = { store, clock, identifiers: told.identifiers, policy, engine };
+    const place = { store, clock, identifiers, policy: () => configuration.current(), engine };
     const taken = await takeWaitingPlans(place, memory.stored, session.descriptor);
-    memory.handed = takenPlanText(taken);
     if (taken !== null)
-      await voice.show({ level: 'info', title: 'untildone', message: takenPlanMessage(taken) });
+      await voice.show({ level: 'info', title: 'untildone', message: shared.takenPlanMessage(taken) });
+    return shared.takenPlanText(taken);
   }
 
   /** At the first message: without it, one command would pass for work (V4). */
-  async function seeWorkspace(session: State) {
+  async function seeWorkspace() {
+    const session = await record();
     const { settings } = configuration.current();
-    if (session.descriptor.kind === 'subagent' || isOff(settings, session.agent.name)) return;
+    if (
+      session === null ||
+      session.descriptor.kind === 'subagent' ||
+      shared.isOff(settings, session.agent.name)
+    )
+      return;
     const fingerprint = await look(session);
     // The agent did not wait: what it has written since may be in it.
     if (fingerprint !== null && !memory.mayHaveWritten) await tell({ type: 'workspace-seen', fingerprint });
@@ -222,6 +211,18 @@ export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, 
     return checker.look({ sessionId: memory.stored, directory }, frozen, limits);
   }
 
+  /** A call may be told of several times, and first when it is over. */
+  function callSeen(seen: Readonly<{ callId: string; call: Call; isOver: boolean; error: string | null }>) {
+    const { callId, call, isOver, error } = seen;
+    if (canWrite(call)) memory.mayHaveWritten = true;
+    if (isOver) memory.toolError = call.access === 'todo' ? null : error;
+    if (isNews(`${callId} begun`)) later({ type: 'tool-started', ...call }, `call/${callId}/start`);
+    if (isOver && isNews(`${callId} over`))
+      later({ type: 'tool-ended', ...call, error }, `call/${callId}/end`);
+  }
+
+  const aborted = (how: string, detail?: string) => later({ type: 'human-aborted', how }, detail, stopped);
+
   /** What only the host knows (G5), and the workspace. */
   async function prepareStop(): Promise<string | null> {
     await takeList();
@@ -233,7 +234,7 @@ export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, 
 
   /** It never said that its compaction ended: it failed. */
   async function closeCompaction(detail?: string) {
-    if ((await record())?.waits.compacting) await tell(compactionFailed, detail);
+    if ((await record())?.waits.compacting) await tell(shared.compactionFailed, detail);
   }
 
   /** For a host that waits for us, with its checks; outside the queue, because they take their time. */
@@ -242,6 +243,10 @@ export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, 
     const deadline = clock.now() + checkPatienceMs;
     followed.stopAnswered(await told.opened().runtime.ask(followed.event(stop), deadline));
   }
+
+  /** For a model that loses its conversation to a summary (P23). */
+  const planReminder = () =>
+    after(async () => (changesTheHost(plugin) ? shared.openPlanText(await record()) : null));
 
   /** Which session is meant comes from the host (M7). */
   async function callTool(tool: TodoTool, input: unknown, actor: 'agent' | 'worker' = 'agent') {
@@ -256,7 +261,7 @@ export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, 
       // Outside the queue: an abort during checks must be heard.
       const result = await tool.call(input, {
         ...{ engine: told.opened().runtime, store: told.store(), sessionId: session.id, clock, actor },
-        identifiers: told.identifiers,
+        identifiers,
         resolveCheck: (proposal) => allowedProposal(settings, proposal),
       });
       return { ok: result.ok, text: result.ok ? JSON.stringify(result.output) : result.error.message };
@@ -267,5 +272,6 @@ export function followPlugin<Own extends PluginMemory>(plugin: ToldPlugin<Own>, 
     }
   }
 
-  return { ...followed, humanSpoke, prepareStop, closeCompaction, askStop, callTool };
+  const heard = { humanSpoke, callSeen, aborted };
+  return { ...followed, ...heard, prepareStop, closeCompaction, askStop, planReminder, callTool };
 }

@@ -4,7 +4,8 @@ import type { Decision } from '../core/decision.ts';
 import type { Event } from '../core/events.ts';
 import { ownToast } from '../core/own-words.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { isOnItsWay, type Session, type State } from '../core/state.ts';
+import { todos } from '../core/settlement.ts';
+import { isOnItsWay, type Session, type SessionTimer, type State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import { askHost, createRuntime, type RuntimeOptions } from '../engine/runtime.ts';
 
@@ -40,8 +41,18 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
     inject: async (outgoing) =>
       disposed === null ? options.host.inject(outgoing) : { taken: false, error: 'the host has ended' },
   };
-  const watchdog = createWatchdog({ ...options, host }, (event) => runtime.handle(event));
-  const followers = [createToasts(options), watchdog];
+  /** Wake-ups of the followers, which end with us. */
+  const pending = new Set<() => void>();
+  function wake(at: number, callback: () => void) {
+    const cancel = clock.wake(at, () => {
+      pending.delete(cancel);
+      callback();
+    });
+    pending.add(cancel);
+    return cancel;
+  }
+  const own = { ...options, host, clock: { now: () => clock.now(), wake } };
+  const followers = [followCountdowns(own), followContinuations(own, (event) => runtime.handle(event))];
   /** Sessions whose stop attempt waits, some without a timer. */
   const waiting = new Set<string>();
   let disposed: Promise<void> | null = null;
@@ -58,14 +69,14 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
     }
     if (parked === null) waiting.delete(id);
     else waiting.add(id);
-    for (const { follow } of followers) follow(session, events);
+    for (const follow of followers) follow(session, events);
   }
 
   const close = (sessionId: string) =>
     runtime.handle({ type: 'session-closed', id: identifiers.next(), sessionId, at: clock.now() });
 
   async function end() {
-    for (const follower of followers) follower.end();
+    for (const cancel of pending) cancel();
     try {
       // Any more are too old at the next start.
       const { due } = await store.timers(instance, Number.MAX_SAFE_INTEGER, 10_000);
@@ -89,105 +100,76 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
 
 const second = 1000;
 /** A toast each second of a countdown (E1), unless a restart took it over. */
-function createToasts({ clock, policy, host, onError }: ToldRuntimeOptions) {
-  /** As saved last: todos may be finished meanwhile. */
-  const running = new Map<string, { session: State; cancel: () => void }>();
+function followCountdowns({ clock, policy, host, onError }: ToldRuntimeOptions) {
+  /** As saved last: todos may be finished meanwhile. The toasts of another timer end by themselves. */
+  const running = new Map<string, { session: State; timer: SessionTimer }>();
 
-  function tick(id: string, dueAt: number) {
+  function tick(id: string, timer: SessionTimer) {
     const countdown = running.get(id);
-    const seconds = Math.ceil((dueAt - clock.now()) / second);
-    if (countdown === undefined || seconds <= 0) return;
+    const seconds = Math.ceil((timer.dueAt - clock.now()) / second);
+    if (countdown?.timer !== timer || seconds <= 0) return;
     const { session } = countdown;
     const own = settingsForAgent(policy(session).settings, session.agent.name);
     const open = session.plan.filter(isOpen).length;
     const reason = `Resuming in ${seconds} s`;
-    const ours = `${reason}, ${open} ${open === 1 ? 'todo' : 'todos'} remaining`;
+    const ours = `${reason}, ${todos(open)} remaining`;
     const message = ownToast(own.toasts, 'countdown', { reason, seconds, remaining: open }) ?? ours;
     const durationMs = Math.round(own.toastSeconds * 1000);
-    const toast = { title: 'Todos remain', message, level: 'warning', durationMs } as const;
     // Safe: the countdown is in the store.
-    host.notify(session, toast).catch(onError);
+    host.notify(session, { title: 'Todos remain', message, level: 'warning', durationMs }).catch(onError);
     // A long wait is told once, and counts down at its end.
     const before = Math.min(seconds - 1, Math.max(1, Math.ceil(own.countdownSeconds)));
-    if (before >= 1) countdown.cancel = clock.wake(dueAt - before * second, () => tick(id, dueAt));
+    if (before >= 1) clock.wake(timer.dueAt - before * second, () => tick(id, timer));
   }
 
-  function stop(id: string) {
-    running.get(id)?.cancel();
-    running.delete(id);
-  }
-
-  return {
-    follow(session: State) {
-      const { id } = session;
-      const timer = session.parked?.cause === 'not-yet' ? session.timer : null;
-      const known = running.get(id);
-      const before = known?.session.timer;
-      if (known !== undefined && before?.dueAt === timer?.dueAt && before?.epoch === timer?.epoch) {
-        known.session = session;
-        return;
-      }
-      stop(id);
-      if (timer === null) return;
-      running.set(id, { session, cancel: () => {} });
-      tick(id, timer.dueAt);
-    },
-    end: () => [...running.keys()].forEach(stop),
+  return (session: State): void => {
+    const { id, parked, timer } = session;
+    const before = running.get(id)?.timer;
+    if (parked?.cause !== 'not-yet' || timer === null) return void running.delete(id);
+    const isSame = before?.dueAt === timer.dueAt && before.epoch === timer.epoch;
+    running.set(id, { session, timer: isSame ? before : timer });
+    if (!isSame) tick(id, timer);
   };
 }
 
-/** An error does not make it `alive`: it may be the refusal. */
-type Watch = { readonly epoch: number; alive: boolean; cancel: (() => void) | null };
+/** `alive`: an error is no sign of life, it may be the refusal. `attempt`: the one that the host is asked about. */
+type Watch = { readonly epoch: number; alive: boolean; attempt: number };
 /** Too short costs a question to the host, too long a human's time. */
 const patienceMs = 5000;
 const signsOfLife = new Set<Event['type']>(['activity-seen', 'tool-started', 'tool-ended']);
 /** A host that took a continuation and shows no sign of life is asked. */
-function createWatchdog(options: ToldRuntimeOptions, handle: (event: Event) => Promise<unknown>) {
+function followContinuations(options: ToldRuntimeOptions, handle: (event: Event) => Promise<unknown>) {
   const { store, clock, host, onError } = options;
   const watches = new Map<string, Watch>();
 
-  function drop(watch: Watch | undefined) {
-    watch?.cancel?.();
-    if (watch !== undefined) watch.cancel = null;
-  }
-
-  async function look(sessionId: string, watch: Watch) {
+  async function look(sessionId: string, watch: Watch, attempt: number) {
     const { epoch } = watch;
     const session = await store.state(sessionId);
     const row = (await store.outbox({ sessionId })).find((one) => one.epoch === epoch);
     if (session?.epoch !== epoch || row === undefined || !isAwaited(session)) return;
-    if (watches.get(sessionId) !== watch || watch.alive) return;
+    if (watches.get(sessionId) !== watch || watch.alive || row.attempts !== attempt) return;
     const key = `${sessionId}:${epoch}`;
     const seen = await askHost(host, { key, session, epoch, text: row.text }, clock.now());
     if (typeof seen !== 'string') return handle(seen);
     const isIdle = await host.isIdle(sessionId);
-    const attempts = session.injection?.attempts ?? 0;
-    const base = { id: `${key}:${isIdle ? 'unseen' : 'busy'}:${attempts}`, sessionId, at: clock.now() };
+    const base = { id: `${key}:${isIdle ? 'unseen' : 'busy'}:${attempt}`, sessionId, at: clock.now() };
     // With this or something else: it will idle again.
     if (!isIdle) return handle({ ...base, type: 'activity-seen' });
     const error = `the host took it, and nothing followed within ${patienceMs / second} s`;
     return handle({ ...base, type: 'delivery-reported', epoch, news: 'failed', error });
   }
 
-  return {
-    follow(session: State, events: readonly Event[]) {
-      const { id, epoch, injection } = session;
-      const known = watches.get(id);
-      const watch: Watch = known?.epoch === epoch ? known : { epoch, alive: false, cancel: null };
-      if (watch !== known || !isAwaited(session)) drop(known);
-      if (!isAwaited(session)) return watches.delete(id);
-      watches.set(id, watch);
-      watch.alive ||= events.some(({ type }) => signsOfLife.has(type));
-      if (watch.alive || injection?.state !== 'sent') return drop(watch);
-      watch.cancel ??= clock.wake(clock.now() + patienceMs, () => {
-        watch.cancel = null;
-        look(id, watch).catch(onError);
-      });
-    },
-    end() {
-      watches.forEach(drop);
-      watches.clear();
-    },
+  return (session: State, events: readonly Event[]): void => {
+    const { id, epoch, injection } = session;
+    if (injection === null || !isAwaited(session)) return void watches.delete(id);
+    const known = watches.get(id);
+    const watch = known?.epoch === epoch ? known : { epoch, alive: false, attempt: -1 };
+    watches.set(id, watch);
+    watch.alive ||= events.some(({ type }) => signsOfLife.has(type));
+    const { state, attempts } = injection;
+    if (watch.alive || state !== 'sent' || watch.attempt === attempts) return;
+    watch.attempt = attempts;
+    clock.wake(clock.now() + patienceMs, () => look(id, watch, attempts).catch(onError));
   };
 }
 

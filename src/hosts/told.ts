@@ -8,13 +8,13 @@ import { unknownHost } from '../core/state.ts';
 import type { Handled } from '../engine/engine.ts';
 import type { OutgoingText, ToldHost } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
-import { type OpenOptions, type Parts, partsOver } from '../open.ts';
+import { type OpenOptions, partsOver } from '../open.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { type DrivenRun, isLeftToDriver } from './driven.ts';
 import { tellHuman } from './notify.ts';
 import { compactionFailed } from './shared.ts';
 import { openToldRuntime, type ToldRuntimeOptions } from './told-runtime.ts';
-import { withinTime } from './untrusted.ts';
+import { amountOf, withinTime } from './untrusted.ts';
 
 export type Happening = Bare<Event>;
 type Bare<E> = E extends Event ? Omit<E, 'id' | 'sessionId' | 'at'> : never;
@@ -31,6 +31,8 @@ function createMemory(id: string, stored: string) {
     opened: null as string | null,
     /** By the last call, if nothing happened since (P12). */
     toolError: null as string | null,
+    /** By a call that was heard of. */
+    mayHaveWritten: false,
     heard: new Set<string>(),
     /** Each forbids sending; it may not be on the record yet (G4, P19). */
     holds: new Set<Hold>(),
@@ -88,9 +90,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   let drivenId = run?.conversation ?? null;
   const memories = new Map<string, Memory<Own>>();
   let store = options.store ?? null;
-  let opened:
-    | (Awaited<ReturnType<typeof openToldRuntime>> & Pick<Parts, 'checker' | 'configuration' | 'store'>)
-    | null = null;
+  let opened: Awaited<ReturnType<typeof start>> | null = null;
   let ended: Promise<void> | null = null;
   let telling: Promise<unknown> | null = null;
 
@@ -136,15 +136,16 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     const { policy = parts.policy, instance } = options;
     const { checker, configuration } = parts;
     const running = await openToldRuntime({ ...parts, policy, host, instance, onError });
-    opened = { checker, configuration, store, ...running };
-    return true;
+    return { checker, configuration, store, ...running };
   }
 
   /** False: there is no store, and nothing is ever done. */
-  const ready = start().catch((error: unknown) => {
-    onError(error);
-    return false;
-  });
+  const ready = start()
+    .then((parts) => {
+      opened = parts;
+    })
+    .catch(onError)
+    .then(() => opened !== null);
 
   function need<Part>(part: Part | null): Part {
     if (part === null) throw new UntildoneError('store-unavailable', `${name} is still opening.`);
@@ -325,11 +326,21 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   };
 }
 
-/** A hold: it is not on the record yet. */
+/** Holds: it is not on the record yet. */
 export const happened = { why: 'something happened in the session meanwhile' };
+/** Lingers longer than from the last look at the record to the call (P19). */
+export const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
 
 export const waitStarted = (wait: EventOf<'wait-started'>['wait']) =>
   ({ type: 'wait-started', wait }) as const;
 export const waitEnded = (wait: EventOf<'wait-ended'>['wait']) => ({ type: 'wait-ended', wait }) as const;
 const delivery = (epoch: number, error: string | null) =>
   ({ type: 'delivery-reported', epoch, news: error === null ? 'observed' : 'failed', error }) as const;
+
+/** Of one call of the model: what it read, from a cache too, and wrote. The host watches its context by itself. */
+export function usageReported(read: readonly unknown[], written: readonly unknown[], cost: unknown) {
+  const sum = (amounts: readonly unknown[]) => amounts.reduce<number>((all, one) => all + amountOf(one), 0);
+  const tokens = { inputTokens: sum(read), outputTokens: sum(written) };
+  const used = { ...tokens, cost: amountOf(cost), contextTokens: null, contextLimit: null };
+  return { type: 'usage-reported', ...used } as const;
+}

@@ -117,12 +117,12 @@ export const limitsMutations = mutationsOf({
   },
   'src/hosts/enforcer/index.ts': {
     'decision-untold': {
-      find: '      tellProgram(options.onDecision, id, decision).catch(onError);\n',
+      find: '      attempt(() => options.onDecision?.(id, decision)).catch(onError);\n',
       replace: '',
       why: 'nobody can see why a session was left alone (C4)',
     },
     'callback-throws': {
-      find: 'void tellProgram(options.onError, error).catch(() => {})',
+      find: 'void attempt(() => options.onError?.(error)).catch(() => {})',
       replace: 'options.onError?.(error)',
       why: 'an error in a callback of the program stops its session (C4)',
     },

@@ -110,8 +110,10 @@ export function createWaitingPlugin(
 ): Plugin & { clock: SimulatedClock } {
   const clock = createSimulatedClock();
   const policy = { settings: defaultSettings, goalChecks: [] };
+  const identifiers = createIdentifiers(clock);
   const place = {
     ...{ name: 'opencode', calls: calls as HostCalls, clock, directory: '/', environment: {} },
+    ...{ identifiers, openStore },
     headless: false,
     voice: createVoice('opencode', { clock, environment: {} }, async () => {}),
     configuration: { current: () => policy, problem: () => null, pending: () => null, renew: async () => {} },
@@ -119,8 +121,7 @@ export function createWaitingPlugin(
   const told: Plugin['told'] = createTold({
     ...{ name: 'opencode', instance: 'opencode', own: createMemory, clock, policy: () => policy },
     adapter: ({ id }) => follow(plugin, id),
-    ...{ environment: {}, onError: () => {}, openStore },
-    identifiers: createIdentifiers(clock),
+    ...{ environment: {}, onError: () => {}, openStore, identifiers },
   });
   const plugin = { ...place, told };
   return plugin;

@@ -13,15 +13,7 @@ import type { Told, ToldAdapter } from '../told.ts';
 import { createTold, happened, waitEnded, waitStarted } from '../told.ts';
 import { readHostError } from '../untrusted.ts';
 import type { EnforcerEvent, EnforcerMessage, EnforcerOptions, EventOf, Parts } from './translate.ts';
-import {
-  createProgram,
-  enforcerEvents,
-  findOwn,
-  isShown,
-  readEnforcerEvent,
-  readId,
-  usageOf,
-} from './translate.ts';
+import * as translate from './translate.ts';
 
 export type {
   EnforcerAgent,
@@ -63,8 +55,8 @@ export function createEnforcer(options: EnforcerOptions) {
   const { name = 'untildone-enforcer', clock = systemClock, environment = process.env } = options;
   const { checker = null, directory = null } = options;
   // Safe: what the program's own callbacks throw is theirs, and must not stop the queue of a session.
-  const onError = (error: unknown) => void tellProgram(options.onError, error).catch(() => {});
-  if (readId(name) === null || name.length > longestName)
+  const onError = (error: unknown) => void attempt(() => options.onError?.(error)).catch(() => {});
+  if (translate.readId(name) === null || name.length > longestName)
     throw new UntildoneError('invalid-config', `name: must be a text of 1 to ${longestName} characters`);
   const flags = validateConfig(options.settings ?? {});
   if (!flags.ok) throw new UntildoneError('invalid-config', flags.problems.map(problemSentence).join('; '));
@@ -90,7 +82,7 @@ export function createEnforcer(options: EnforcerOptions) {
     const { id } = told.ofStored(session.id);
     for (const { answer, reason, sentence, outcome, dueAt, observed } of decisions) {
       const decision = { answer, reason, sentence, outcome, dueAt, observed };
-      tellProgram(options.onDecision, id, decision).catch(onError);
+      attempt(() => options.onDecision?.(id, decision)).catch(onError);
     }
     followBackground(session);
   }
@@ -118,7 +110,7 @@ export function createEnforcer(options: EnforcerOptions) {
   resumeLooking().catch(onError);
 
   async function mark(sessionId: string, type: 'wait-started' | 'wait-ended') {
-    if (readId(sessionId) === null) onError(broken('a mark needs a session'));
+    if (translate.readId(sessionId) === null) onError(broken('a mark needs a session'));
     else await told.follow(sessionId).later({ type, wait: { kind: 'recovery' } });
   }
 
@@ -126,10 +118,10 @@ export function createEnforcer(options: EnforcerOptions) {
     name,
     description: options.description ?? 'Sends an idle agent back to its open todos until they are done.',
     priority: options.priority ?? 40,
-    events: enforcerEvents,
+    events: translate.enforcerEvents,
     /** In order within a session. Never rejects. */
     async handler(given: EnforcerEvent): Promise<void> {
-      const read = readEnforcerEvent(given);
+      const read = translate.readEnforcerEvent(given);
       if (read.read === 'broken') onError(broken(read.sentence));
       if (read.read !== 'event') return;
       const { event } = read;
@@ -151,20 +143,14 @@ export function createEnforcer(options: EnforcerOptions) {
 }
 
 /** At once; a callback that throws rejects. */
-async function tellProgram<Given extends unknown[]>(
-  callback: ((...given: Given) => unknown) | undefined,
-  ...given: Given
-) {
-  await callback?.(...given);
-}
-
+const attempt = async (callback: () => unknown) => callback();
 const broken = (sentence: string) => new UntildoneError('invalid-event', sentence);
 
 type Perform = { readonly [Name in EnforcerEvent['type']]: (event: EventOf<Name>) => Promise<unknown> };
 
 function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
   const { options, told, clock, onError } = parts;
-  const program = createProgram(parts, id);
+  const program = translate.createProgram(parts, id);
   const { memory, record, tell, open, observed, takeList, isNews, ...rest } = told.follow(id);
   const outbox = () => told.store().outbox({ sessionId: memory.stored });
 
@@ -178,12 +164,12 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     'session.deleted': () => tell({ type: 'session-deleted' }),
     'message.updated': messageSeen,
     'message.after': messageSeen,
-    'tool.before'({ tool }) {
+    async 'tool.before'({ tool }) {
       wake();
-      return tell({ type: 'tool-started', tool, access: program.toolAccess(tool) });
+      await tell({ type: 'tool-started', tool, access: await program.toolAccess(tool) });
     },
     async 'tool.after'({ tool, error: said }) {
-      const access = program.toolAccess(tool);
+      const access = await program.toolAccess(tool);
       const error = said == null ? null : oneLine(said, 500);
       // A slip with the list says nothing about the todo (S6).
       wake(access === 'todo' ? null : error);
@@ -197,7 +183,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     'question.asked': ({ requestId }) => tell(waitStarted({ kind: 'question', requestId })),
     'question.answered': ({ requestId, rejected = false }) =>
       tell(waitEnded({ kind: 'question', requestId, rejected })),
-    'usage.reported': (given) => tell(usageOf(given)),
+    'usage.reported': (given) => tell(translate.usageOf(given)),
     'compaction.started': () => tell(waitStarted({ kind: 'compaction' })),
     'compaction.ended': () => tell(waitEnded({ kind: 'compaction', shrunk: true })),
   };
@@ -238,7 +224,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     const shown = isBare ? await program.messages() : null;
     const found = shown?.findLast((one) => one.id === id && one.role === 'user');
     const message = { ...found, ...given };
-    const epoch = findOwn(await outbox(), message);
+    const epoch = translate.findOwn(await outbox(), message);
     await (epoch === null ? humanSpoke(message) : observed(epoch));
   }
 
@@ -267,7 +253,9 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     const isFirst = !memory.looked;
     memory.looked = true;
     const rows = await outbox();
-    const asked = messages.filter((message) => message.role === 'user' && findOwn(rows, message) === null);
+    const asked = messages.filter(
+      (message) => message.role === 'user' && translate.findOwn(rows, message) === null,
+    );
     await noticeHumans(asked);
     const last = asked.at(-1);
     const since = last === undefined ? messages : messages.slice(messages.lastIndexOf(last) + 1);
@@ -343,7 +331,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     async find({ epoch }) {
       const messages = await program.messages();
       if (messages === null) return 'unknown';
-      return isShown(await outbox(), epoch, messages) ? 'present' : 'absent';
+      return translate.isShown(await outbox(), epoch, messages) ? 'present' : 'absent';
     },
     // Nothing runs in one that this process has not heard of.
     isIdle: async () => (await program.isIdle()) ?? (memory.opened === null || memory.idle !== null),

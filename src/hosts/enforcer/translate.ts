@@ -212,15 +212,10 @@ export function createProgram({ options, clock, onError }: Parts, id: string) {
       const knowledge = typeof canWrite !== 'boolean' ? 'unknown' : canWrite ? 'yes' : 'no';
       return { name: readId(name), canWrite: knowledge } as const;
     },
-    toolAccess(tool: string): ToolAccess {
+    /** An unknown tool counts as one that can write. */
+    async toolAccess(tool: string): Promise<ToolAccess> {
       if (options.toolAccess === undefined) return tool.toLowerCase().includes('todo') ? 'todo' : 'unknown';
-      try {
-        return wordOf(access, options.toolAccess(tool)) ?? 'unknown';
-      } catch (error) {
-        // Safe: an unknown tool counts as one that can write.
-        onError(error);
-        return 'unknown';
-      }
+      return wordOf(access, await ask(() => options.toolAccess?.(tool))) ?? 'unknown';
     },
   };
 }

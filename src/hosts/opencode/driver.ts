@@ -4,8 +4,7 @@
 // waits for us: the continuation fills it if the step was the last; if tool calls follow, nobody ever sees it.
 import { endsInQuestion } from '../../core/safe-text.ts';
 import { isOnItsWay, type Session } from '../../core/state.ts';
-import { canWrite } from '../../core/work.ts';
-import { type Happening, type ToldAdapter, waitEnded } from '../told.ts';
+import { type Happening, stopped, type ToldAdapter, waitEnded } from '../told.ts';
 import { changesTheHost, followPlugin } from '../told-plugin.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
 import type { HostMessage, Plugin, SessionMemory } from './host.ts';
@@ -35,8 +34,6 @@ export function factsOf(memory: SessionMemory, finish = memory.lastStep?.finish 
 }
 
 type Hear = (fields: Fields) => unknown;
-/** Lingers longer than from the last look at the record to the call (P19). */
-const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
 /** Before a command that the human typed. */
 const shellSentence = 'The following tool was executed by the user';
 const errorDelayMs = 300;
@@ -54,10 +51,8 @@ export function hear(plugin: Plugin, event: unknown) {
 /** `eventId`: of what the host tells. */
 export function follow(plugin: Plugin, id: string, eventId = '') {
   const { told, calls, clock, headless, voice, directory } = plugin;
-  const { memory, record, after, later, tell, stopAnswered, event, isNews, ...rest } = followPlugin(
-    plugin,
-    id,
-  );
+  const followed = followPlugin(plugin, id);
+  const { memory, record, after, later, tell, stopAnswered, event, ...rest } = followed;
   const { humanSpoke, prepareStop, closeCompaction } = rest;
 
   /** Most of what the host tells (every word that streams) is left alone. */
@@ -95,9 +90,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     'message.part.updated'({ part }) {
       const fields = recordOf(part);
       const messageId = textOf(fields['messageID']);
+      const read = fields['type'] === 'tool' ? readCall(fields) : null;
       if (messageId === null) return;
+      if (read !== null) rest.callSeen(read);
       if (fields['type'] === 'text') textSeen(messageId, fields);
-      if (fields['type'] === 'tool') toolSeen(fields);
       if (fields['type'] === 'step-start') stepStarted(messageId);
       if (fields['type'] === 'step-finish') stepEnded(messageId, fields);
     },
@@ -166,20 +162,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       memory.lastText = { messageId, text };
   }
 
-  function toolSeen(part: Fields) {
-    const read = readCall(part);
-    if (read === null) return;
-    const { callId, call, isOver, error } = read;
-    if (canWrite(call)) memory.mayHaveWritten = true;
-    if (isOver) memory.toolError = call.access === 'todo' ? null : error;
-    // Repeated while a call prints.
-    if (!isNews(`${callId} ${isOver}`)) return;
-    // A call that was over at once is both.
-    later({ type: 'tool-started', ...call }, `call/${callId}/start`);
-    if (isOver) later({ type: 'tool-ended', ...call, error }, `call/${callId}/end`);
-  }
-
-  const aborted = (how: string) => later({ type: 'human-aborted', how }, `aborted/${eventId}`, stopped);
+  const aborted = (how: string) => rest.aborted(how, `aborted/${eventId}`);
 
   /** Nothing ran, and yet it idles: someone stops a countdown, or a continuation before it began. */
   async function stopWhileIdle() {
@@ -265,12 +248,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
 
   /** After a step without a word nobody asks us. */
   async function prepareHold() {
-    memory.prepared = null;
     const { lastStep: step, toolError } = memory;
-    if (step === null) return;
     const stop = stopOf({ end: 'empty', question: false, toolError }, null);
-    const seen = await foresee(stop, `prepared/${step.messageId}`);
-    if (seen !== null) memory.prepared = { stepId: step.messageId, session: seen.session };
+    const seen = step && (await foresee(stop, `prepared/${step.messageId}`));
+    memory.prepared = seen && { stepId: step.messageId, session: seen.session };
   }
 
   /** Nothing is awaited before the host is kept from leaving. */
@@ -348,12 +329,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     hear(name: string, fields: Fields) {
       if (Object.hasOwn(heard, name)) heard[name]?.(fields);
     },
-    /** `join` is given what the model has to know besides. */
-    async hearHuman(message: HostMessage, join: (text: string) => void = () => {}) {
-      if (message.text === null) return;
-      Object.assign(memory, { leaving: false, toolError: null, asked: message });
-      const handed = await humanSpoke(message).handed();
-      if (handed !== null) join(handed);
+    /** Gives what the model has to know besides. */
+    hearHuman(message: HostMessage) {
+      Object.assign(memory, { leaving: false, asked: message });
+      return humanSpoke(message);
     },
     /** Fills in the continuation: the host has read its messages before. */
     async beforeStep(messages: readonly Fields[]) {

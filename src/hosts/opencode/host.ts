@@ -7,7 +7,7 @@ import type { Handled } from '../../engine/engine.ts';
 import type { Clock } from '../../engine/host.ts';
 import { sha256 } from '../../engine/system.ts';
 import type { Memory, Notice } from '../told.ts';
-import { createPluginMemory, type ToldPlugin } from '../told-plugin.ts';
+import type { ToldPlugin } from '../told-plugin.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf, withinTime } from '../untrusted.ts';
 import type { ClientAnswer, ClientLike, PromptBodyLike, readMessage, readStep } from './translate.ts';
 import { canEdit, readSession, readTodos, splitModel } from './translate.ts';
@@ -97,7 +97,6 @@ export function messageOf(
 
 export function createMemory() {
   return {
-    ...createPluginMemory(),
     info: null as ReturnType<typeof readSession>,
     /** Until the next step: idles that follow are echoes. */
     failedSinceBusy: false,

@@ -2,15 +2,12 @@
 // answers to commands that a human types.
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
-import type { Clock, Identifiers } from '../../engine/host.ts';
-import type { Environment } from '../../engine/policy.ts';
-import type { Store } from '../../engine/store.ts';
-import { createIdentifiers, systemClock } from '../../engine/system.ts';
 import { type TodoTool, todoToolsFor } from '../../tools/todo-tools.ts';
-import { describeFailure, openPlanText } from '../shared.ts';
+import { describeFailure } from '../shared.ts';
 import { waitStarted } from '../told.ts';
 import { answerCommand, type CommandName, commandNames, commands } from '../told-commands.ts';
-import { changesTheHost, createToldPlugin, createVoice, followPlugin } from '../told-plugin.ts';
+import type { PluginOptions } from '../told-plugin.ts';
+import { changesTheHost, createPlace, createToldPlugin, followPlugin } from '../told-plugin.ts';
 import { recordOf, textOf } from '../untrusted.ts';
 import { follow, hear, leavesOnIdle } from './driver.ts';
 import type { Plugin } from './host.ts';
@@ -20,40 +17,28 @@ import { hostTodoTool, isTodoToolOn, readMessage } from './translate.ts';
 
 export type { ClientLike, HooksLike, PluginInputLike, PluginLike } from './translate.ts';
 
-/** Replaces what the plugin takes from its process; mostly for tests. */
-export type OpenCodePluginOptions = Readonly<{
-  environment?: Environment;
-  clock?: Clock;
-  identifiers?: Identifiers;
-  openStore?: () => Promise<Store>;
-  argv?: readonly string[];
-}>;
+/** `environment`, `clock`, `identifiers`, `openStore`, `argv`: instead of the process's own; mostly for tests. */
+export type OpenCodePluginOptions = PluginOptions & Readonly<{ argv?: readonly string[] }>;
 
 const loadedTwice =
   'the host loads the plugin twice for this folder; the second copy does nothing. `untildone doctor` says where they are.';
 /** The plugin: export what it gives from a plugin file of OpenCode. */
 export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): PluginLike {
   return async ({ client, directory }) => {
-    const { environment = process.env, clock = systemClock, openStore } = options;
-    const { argv = process.argv, identifiers = createIdentifiers(clock) } = options;
-    const headless = leavesOnIdle(argv);
-    const calls = createHostCalls(client, clock);
-    const voice = createVoice('opencode', { clock, environment }, headless ? null : calls.toast);
+    const headless = leavesOnIdle(options.argv ?? process.argv);
+    const place = createPlace({ name: 'opencode', directory, headless }, options, (toast) =>
+      calls.toast(toast),
+    );
+    const calls = createHostCalls(client, place.clock);
     const folders = claimedFolders();
     if (folders.has(directory)) {
-      setTimeout(() => voice.warnOnce(loadedTwice), 0);
+      setTimeout(() => place.voice.warnOnce(loadedTwice), 0);
       return {};
     }
-    const own = await createToldPlugin({
-      ...{ name: 'opencode', own: createMemory, clock, identifiers, environment, directory },
-      // A new `run` does not take over what an earlier one left.
-      instance: headless ? `opencode run ${identifiers.next()}` : `opencode ${directory}`,
-      ...{ openStore, voice, headless },
-      adapter: (_plugin, { id }) => follow(plugin, id),
-    });
-    if (own === null) return {};
+    const own = { id: directory, createMemory, adapter: follow };
+    const plugin = await createToldPlugin({ ...place, calls }, own);
+    if (plugin === null) return {};
     folders.add(directory);
-    const plugin: Plugin = { ...own, calls };
     return createHooks(plugin);
   };
 }
@@ -87,13 +72,14 @@ function createHooks(plugin: Plugin): HooksLike {
       offer(config);
     }),
     event: quietly(({ event }) => hear(plugin, event)),
-    'chat.message': quietly(({ sessionID }, { message, parts }) => {
+    'chat.message': quietly(async ({ sessionID }, { message, parts }) => {
       const read = readMessage(message, parts);
-      if (read === null) return;
-      return follow(plugin, sessionID).hearHuman(read, (text) => {
-        const id = hostId('prt', `handed ${read.id}`, plugin.clock.now());
-        parts.push({ id, sessionID, messageID: read.id, type: 'text', text, synthetic: true });
-      });
+      // At once: the host waits with a message of ours, too.
+      if (read === null || read.text === null) return;
+      const text = await follow(plugin, sessionID).hearHuman(read);
+      if (text === null) return;
+      const id = hostId('prt', `handed ${read.id}`, plugin.clock.now());
+      parts.push({ id, sessionID, messageID: read.id, type: 'text', text, synthetic: true });
     }),
     'tool.definition': quietly(({ toolID }, output) => {
       const known = todoToolsFor('agent').find(({ name }) => name === toolID && Object.hasOwn(tool, name));
@@ -113,12 +99,10 @@ function createHooks(plugin: Plugin): HooksLike {
       if (id !== null && headless) await follow(plugin, id).beforeStep(all);
     }),
     'experimental.session.compacting': quietly(async ({ sessionID }, { context }) => {
-      const { after, tell, record } = told.follow(sessionID);
-      await after(async () => {
-        await tell(waitStarted({ kind: 'compaction' }));
-        const text = openPlanText(await record());
-        if (text !== null && changesTheHost(plugin)) context.push(text);
-      });
+      const { later, planReminder } = followPlugin(plugin, sessionID);
+      later(waitStarted({ kind: 'compaction' }));
+      const text = await planReminder();
+      if (text !== null) context.push(text);
     }),
     'experimental.text.complete': quietly(async ({ sessionID, messageID }, { text }) => {
       if (headless) await follow(plugin, sessionID).textCompleted(messageID, text);

@@ -1,6 +1,7 @@
 // The shapes of OpenCode that we rely on, so that its package is never imported, and what they mean in our words. Pure.
 import { todoToolsFor } from '../../tools/todo-tools.ts';
-import { amountOf, type Fields, listOf, readTodo, recordOf, textOf } from '../untrusted.ts';
+import { usageReported } from '../told.ts';
+import { type Fields, listOf, readTodo, recordOf, textOf } from '../untrusted.ts';
 
 /** May still throw when the host goes down. */
 export type ClientAnswer = Promise<{ data?: unknown; error?: unknown }>;
@@ -92,14 +93,7 @@ export function readCall(part: Fields) {
 export function usageOf({ tokens, cost }: Fields) {
   const { input, output, reasoning, cache } = recordOf(tokens);
   const { read, write } = recordOf(cache);
-  return {
-    type: 'usage-reported',
-    inputTokens: amountOf(input) + amountOf(read) + amountOf(write),
-    outputTokens: amountOf(output) + amountOf(reasoning),
-    cost: amountOf(cost),
-    // The host watches its context by itself.
-    ...{ contextTokens: null, contextLimit: null },
-  } as const;
+  return usageReported([input, read, write], [output, reasoning], cost);
 }
 
 export const hostTodoTool = 'todowrite';

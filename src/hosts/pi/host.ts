@@ -3,11 +3,8 @@
 // queued by then; elsewhere the countdown runs as in every host that is told.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { oneLine } from '../../core/safe-text.ts';
-import { canWrite } from '../../core/work.ts';
-import { createIdentifiers, systemClock } from '../../engine/system.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
-import { openPlanText } from '../shared.ts';
-import { type Memory, type Notice, type ToldAdapter, waitEnded, waitStarted } from '../told.ts';
+import { type Notice, stopped, type ToldAdapter, waitEnded, waitStarted } from '../told.ts';
 import { answerCommand, commandNames, commands } from '../told-commands.ts';
 import * as shared from '../told-plugin.ts';
 import { recordOf, withinTime } from '../untrusted.ts';
@@ -16,7 +13,6 @@ import * as read from './translate.ts';
 
 function createMemory() {
   return {
-    ...shared.createPluginMemory(),
     turn: null as ReturnType<typeof read.readTurn> | null,
     isStopTold: false,
     /** Until the model begins to answer it. */
@@ -25,26 +21,21 @@ function createMemory() {
     reminder: null as string | null,
   };
 }
-type OwnMemory = ReturnType<typeof createMemory>;
-type Plugin = shared.ToldPlugin<OwnMemory>;
+type Own = Readonly<{ pi: PiLike; context: ContextLike; id: string; parentId: string | null }>;
+type Plugin = shared.ToldPlugin<ReturnType<typeof createMemory>> & Own;
 type Hear = (event: unknown, context: ContextLike) => unknown;
-type Place = Readonly<{ pi: PiLike; context: ContextLike; id: string; parentId: string | null }>;
 
 /** It takes microseconds; a human who leaves, and a host that waits, wait no longer. */
 const patienceMs = 1000;
-/** Lingers longer than from the last look at the record to the call (P19). */
-const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
 /** For processes that the agent starts: `PID:SESSION`. A pi among them is its subagent. */
 const parentVariable = 'UNTILDONE_PI';
 
 /** What pi loads, anew for each session. */
 export function createPiExtension(options: shared.PluginOptions = {}): ExtensionLike {
-  const { environment = process.env, clock = systemClock, openStore } = options;
-  const { identifiers = createIdentifiers(clock) } = options;
-
   function start(pi: PiLike, context: ContextLike) {
     const { hasUI, cwd: directory, ui } = context;
-    const voice = shared.createVoice('pi', { clock, environment }, hasUI ? toast : null);
+    const where = shared.createPlace({ name: 'pi', directory, headless: !hasUI }, options, toast);
+    const { clock, environment, voice } = where;
     async function toast({ title, message, level, durationMs }: Notice) {
       const line = `${oneLine(title, 80)}: ${oneLine(message, 500)}`;
       if (durationMs === undefined) return ui.notify(line, level);
@@ -57,19 +48,12 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
       if (pi.getCommands().some(({ name }) => name === commandNames[0])) return;
       const id = context.sessionManager.getSessionId();
       const [pid, parent = null] = environment[parentVariable]?.split(':') ?? [];
-      const place = { pi, context, id, parentId: pid === String(process.pid) ? null : parent };
-      const plugin = await shared.createToldPlugin<OwnMemory>({
-        ...{ name: 'pi', own: createMemory, clock, identifiers, environment, directory, openStore },
-        // A new run does not take over what an earlier one left.
-        instance: hasUI ? `pi ${id}` : `pi run ${identifiers.next()}`,
-        ...{ voice, headless: !hasUI },
-        adapter: (own, memory) => createAdapter(own, memory, place),
-      });
+      const place = { ...where, pi, context, id, parentId: pid === String(process.pid) ? null : parent };
+      const plugin = await shared.createToldPlugin(place, { id, createMemory, adapter: createAdapter });
       if (plugin === null) return;
       (environment as Record<string, string>)[parentVariable] = `${process.pid}:${id}`;
-      offer(plugin, place);
-      for (const [name, hear] of Object.entries(listen(plugin, place)))
-        pi.on(name as never, voice.quietly(hear));
+      offer(plugin);
+      for (const [name, hear] of Object.entries(listen(plugin))) pi.on(name as never, voice.quietly(hear));
     })();
   }
 
@@ -77,7 +61,8 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
 }
 
 /** The todo tools for the model, and the commands for the human. */
-function offer(plugin: Plugin, { pi, id }: Place) {
+function offer(plugin: Plugin) {
+  const { pi, id } = plugin;
   for (const tool of shared.changesTheHost(plugin) ? todoToolsFor('agent') : [])
     pi.registerTool({
       ...{ name: tool.name, label: tool.name, description: tool.description },
@@ -102,14 +87,15 @@ function offer(plugin: Plugin, { pi, id }: Place) {
     });
 }
 
-function listen(plugin: Plugin, { context: { ui }, id }: Place): Record<string, Hear> {
-  const { told, clock, headless } = plugin;
+function listen(plugin: Plugin): Record<string, Hear> {
+  const { told, clock, headless, identifiers, context, id } = plugin;
   const followed = shared.followPlugin(plugin, id);
   const { memory, record, after, later, tell } = followed;
-  let spoken: ReturnType<typeof followed.humanSpoke> | null = null;
+  /** What the model has to know besides the human's last words. */
+  let besides: Promise<string | null> | null = null;
 
-  const humanSpoke = (text: string | null) => followed.humanSpoke({ id: told.identifiers.next(), text });
-  const aborted = (how: string) => void later({ type: 'human-aborted', how }, undefined, stopped);
+  const humanSpoke = (text: string | null) => followed.humanSpoke({ id: identifiers.next(), text });
+  const aborted = (how: string) => void followed.aborted(how);
 
   /** No event tells of the key while nothing runs: someone stops a countdown. */
   async function stopWhileIdle() {
@@ -125,12 +111,17 @@ function listen(plugin: Plugin, { context: { ui }, id }: Place): Record<string, 
   }
   if (headless) process.once('SIGINT', interrupted);
   else
-    ui.onTerminalInput((data) => {
+    context.ui.onTerminalInput((data) => {
       if (read.isEscape(data) && !memory.busy) after(stopWhileIdle, stopped);
       return undefined;
     });
 
-  async function stop({ end, question }: NonNullable<OwnMemory['turn']>) {
+  const callSeen = (isOver: boolean) => (given: unknown) => {
+    const seen = read.readCall(given);
+    if (seen !== null) followed.callSeen({ ...seen, isOver });
+  };
+
+  async function stop({ end, question }: ReturnType<typeof read.readTurn>) {
     Object.assign(memory, { busy: false, isStopTold: true });
     const { toolError } = memory;
     const prepared = after(async () => {
@@ -150,14 +141,13 @@ function listen(plugin: Plugin, { context: { ui }, id }: Place): Record<string, 
   return {
     input(given) {
       const text = read.readInput(given);
-      if (text === null) return;
-      memory.toolError = null;
-      spoken = humanSpoke(text);
+      if (text !== null) besides = humanSpoke(text);
     },
     // A command of the human's own: it concerns no plan (E2).
     user_bash: () => void humanSpoke(null),
     async before_agent_start() {
-      const content = (await spoken?.handed()) ?? null;
+      const content = await besides;
+      besides = null;
       return content === null ? undefined : { message: { customType: 'untildone', content, display: true } };
     },
     context(given) {
@@ -177,18 +167,8 @@ function listen(plugin: Plugin, { context: { ui }, id }: Place): Record<string, 
       }
       later({ type: 'activity-seen' });
     },
-    tool_execution_start(given) {
-      const seen = read.readCall(given);
-      if (seen === null) return;
-      if (canWrite(seen.call)) memory.mayHaveWritten = true;
-      later({ type: 'tool-started', ...seen.call }, `call/${seen.callId}/start`);
-    },
-    tool_execution_end(given) {
-      const seen = read.readCall(given);
-      if (seen === null) return;
-      memory.toolError = seen.call.access === 'todo' ? null : seen.error;
-      later({ type: 'tool-ended', ...seen.call, error: seen.error }, `call/${seen.callId}/end`);
-    },
+    tool_execution_start: callSeen(false),
+    tool_execution_end: callSeen(true),
     async turn_end(given, context) {
       const turn = read.readTurn(given, clock.now());
       memory.turn = turn;
@@ -212,7 +192,7 @@ function listen(plugin: Plugin, { context: { ui }, id }: Place): Record<string, 
     session_before_compact: () => void later(waitStarted({ kind: 'compaction' })),
     async session_compact() {
       await later(waitEnded({ kind: 'compaction', shrunk: true }));
-      memory.reminder = shared.changesTheHost(plugin) ? openPlanText(await record()) : null;
+      memory.reminder = await followed.planReminder();
     },
     session_compact_failed: () => void after(() => followed.closeCompaction()),
     // Messages were taken back: nothing is sent into that.
@@ -226,9 +206,8 @@ function listen(plugin: Plugin, { context: { ui }, id }: Place): Record<string, 
   };
 }
 
-function createAdapter(plugin: Plugin, memory: Memory<OwnMemory>, place: Place): ToldAdapter {
-  const { directory, headless, voice } = plugin;
-  const { pi, context, parentId } = place;
+function createAdapter(plugin: Plugin): ToldAdapter {
+  const { told, directory, headless, voice, pi, context, id, parentId } = plugin;
   return {
     async describe() {
       const { tools, canWrite } = read.describeTools(pi.getActiveTools());
@@ -240,7 +219,7 @@ function createAdapter(plugin: Plugin, memory: Memory<OwnMemory>, place: Place):
     // The plan is ours alone.
     todos: async () => null,
     async inject({ epoch, text }) {
-      memory.sent = { epoch, text, isShown: false };
+      told.of(id).sent = { epoch, text, isShown: false };
       pi.sendUserMessage(text, { deliverAs: 'followUp' });
       return null;
     },

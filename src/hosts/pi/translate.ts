@@ -1,7 +1,8 @@
 // The shapes of pi that we rely on, so that its package is never imported, and what they mean in our words. Pure.
 import { endsInQuestion } from '../../core/safe-text.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
-import { amountOf, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
+import { usageReported } from '../told.ts';
+import { listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
 
 /** As much as is used of what pi hands to every handler. */
 export interface ContextLike {
@@ -117,14 +118,7 @@ export function readTurn(event: unknown, at: number) {
 
 function usageOf(usage: unknown) {
   const { input, output, cacheRead, cacheWrite, cost } = recordOf(usage);
-  return {
-    type: 'usage-reported',
-    inputTokens: amountOf(input) + amountOf(cacheRead) + amountOf(cacheWrite),
-    outputTokens: amountOf(output),
-    cost: amountOf(recordOf(cost)['total']),
-    // pi watches its context by itself.
-    ...{ contextTokens: null, contextLimit: null },
-  } as const;
+  return usageReported([input, cacheRead, cacheWrite], [output], recordOf(cost)['total']);
 }
 
 /** The plan behind the last summary: the same place at each request, so that the model's cache holds (P23). */
