@@ -8,12 +8,12 @@ import { unknownHost } from '../core/state.ts';
 import type { Handled } from '../engine/engine.ts';
 import type { OutgoingText, ToldHost } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
+import { openToldRuntime, type ToldRuntimeOptions } from '../engine/told-runtime.ts';
 import { type OpenOptions, partsOver } from '../open.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { type DrivenRun, isLeftToDriver } from './driven.ts';
 import { tellHuman } from './notify.ts';
 import { compactionFailed } from './shared.ts';
-import { openToldRuntime, type ToldRuntimeOptions } from './told-runtime.ts';
 import { amountOf, withinTime } from './untrusted.ts';
 
 export type Happening = Bare<Event>;

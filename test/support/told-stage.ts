@@ -9,8 +9,8 @@ import type { Session } from '../../src/core/state.ts';
 import type { OutgoingText, ToldHost } from '../../src/engine/host.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { sha256 } from '../../src/engine/system.ts';
+import { createToldRuntime, type ToldRuntime } from '../../src/engine/told-runtime.ts';
 import type { Notice } from '../../src/hosts/told.ts';
-import { createToldRuntime, type ToldRuntime } from '../../src/hosts/told-runtime.ts';
 import { type Happening, scriptedDescriptor } from '../../src/simulated/scripted-host.ts';
 import {
   createSequentialIdentifiers,

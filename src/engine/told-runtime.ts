@@ -7,7 +7,7 @@ import { settingsForAgent } from '../core/settings.ts';
 import { todos } from '../core/settlement.ts';
 import { isOnItsWay, type Session, type SessionTimer, type State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
-import { askHost, createRuntime, type RuntimeOptions } from '../engine/runtime.ts';
+import { askHost, createRuntime, type RuntimeOptions } from './runtime.ts';
 
 /** The engine, and what ends with the process. Timers and outbox are found by `instance` after a restart. */
 export type ToldRuntimeOptions = RuntimeOptions &

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { defaultSettings } from '../core/settings.ts';
-import { sha256 } from '../engine/system.ts';
 import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import { sha256 } from './system.ts';
 import { openToldRuntime, type ToldRuntimeOptions } from './told-runtime.ts';
 
 function setUp() {
