@@ -3,7 +3,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { errorCode, sha256 } from '../../engine/system.ts';
 import { whyNotPrivate } from '../../store/state-directory.ts';
 import * as files from './files.ts';
@@ -218,30 +217,6 @@ function notesOn({ path, refusesComments, edits }: FileTarget, text: string): st
   if (!refusesComments || json.parsePlain(text) !== undefined) return notes;
   const ignored = `${path} has comments or trailing commas, and the host ignores such a file as a whole: take them out.`;
   return [...notes, ignored];
-}
-
-/** As `diff -u` prints it. Null: no file. */
-export function diffTexts(path: string, before: string | null, after: string | null): string[] {
-  if (before === after) return [];
-  const name = (text: string | null) => (text === null ? '/dev/null' : path);
-  const texts = [name(before), name(after), before ?? '', after ?? ''] as const;
-  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
-  const patch = createTwoFilesPatch(...texts, undefined, undefined, options);
-  const lines = patch.replaceAll('\n\\ No newline', '\\ No newline').split('\n');
-  return lines.slice(0, -1).map((line) => line.replace(/\r$/, ''));
-}
-
-/** A diff for people: what was said above is not said again, since eleven hooks call one program. */
-export function withoutRepeats(lines: readonly string[]): string[] {
-  const said = new Set<string>();
-  const kept: string[] = [];
-  for (const line of lines) {
-    const isRepeated = /^[+-]\s/.test(line) && said.has(line.replace(/,$/, ''));
-    said.add(line.replace(/,$/, ''));
-    if (!isRepeated) kept.push(line);
-    else if (!kept.at(-1)?.endsWith('…')) kept.push(`${/^.\s*/.exec(line)?.[0]}…`);
-  }
-  return kept;
 }
 
 /** Null: done. Else why not, and every file is as it was. */
