@@ -33,7 +33,7 @@ const harmlessStop = {
 };
 
 /** Not in plan mode, in which the host refuses our own tools too: there nothing is to be continued (P26). */
-export const policy = `${wholeFileComment('#')} (untildone init ${hostName}); untildone init ${hostName} --uninstall takes it away.
+export const policy = `${wholeFileComment('#', hostName)}
 # The model writes its list of todos without asking. It changes nothing else.
 [[rule]]
 toolName = "${todoTool}"

@@ -14,7 +14,8 @@ import * as toml from './toml-text.ts';
 export type Edit = json.JsonEdit | toml.TomlEdit | { readonly kind: 'line' | 'whole'; readonly text: string };
 
 /** Begins a file that is wholly ours, as a comment of its language; another file of that name is not touched. */
-export const wholeFileComment = (sign: '//' | '#') => `${sign} Written by untildone`;
+export const wholeFileComment = (sign: '//' | '#', host: string) =>
+  `${sign} Written by untildone (untildone init ${host}); untildone init ${host} --uninstall takes it away.`;
 const isWhollyOurs = (text: string) => /^(?:\/\/|#) Written by untildone/u.test(text);
 
 /** Unchanged where the edit, or a person's own value, is there already. */

@@ -221,6 +221,7 @@ function nameOf(edit: Edit): string {
   return edit.kind === 'entry' ? JSON.stringify(edit.value) : `"${edit.path.join('.')}"`;
 }
 
+export type Source = ReturnType<typeof readSources>[number];
 /** Those that exist, as the host reads them; a `problem` follows the name of the file. */
 export function readSources(paths: readonly string[], refusesComments = false) {
   return paths.flatMap((path) => {
