@@ -10,10 +10,11 @@ import type { Environment } from '../../engine/policy.ts';
 import { findRepository } from '../../engine/system.ts';
 import { stateDirectory } from '../../store/state-directory.ts';
 
-import { recordOf } from '../untrusted.ts';
+import { type Fields, recordOf } from '../untrusted.ts';
 import { applyEdit, type Edit, type FileTarget } from './changes.ts';
 import * as files from './files.ts';
 import { parseJson } from './json-text.ts';
+import { parseToml } from './toml-text.ts';
 
 const scopeNames = {
   project: 'for this project',
@@ -22,6 +23,10 @@ const scopeNames = {
 };
 export const scopeFlags = { project: '', shared: ' --shared', user: ' --user' };
 export type Scope = keyof typeof scopeNames;
+/** Nearest first. */
+export const allScopes = Object.keys(scopeNames) as Scope[];
+export const initCommand = (host: string, scope: Scope = 'project') =>
+  `untildone init ${host}${scopeFlags[scope]}`;
 
 export type InstallBasis = Readonly<{
   cwd: string;
@@ -96,8 +101,9 @@ export type Finding = Readonly<{
   mend: string | null;
 }>;
 
-/** Of each row the first that applies is told. */
-export type Examination = readonly (readonly (Finding | false | '' | null | undefined)[])[];
+/** The first that applies is told. */
+export type Row = readonly (Finding | false | '' | null | undefined)[];
+export type Examination = readonly Row[];
 
 export function tellFirst(rows: Examination): Finding[] {
   return rows.flatMap((row) => row.find((one) => !!one) || []);
@@ -118,7 +124,7 @@ export function examineHost(installer: HostInstaller, basis: InstallBasis, shipp
   const hostVersion = /\d+\.\d+\.\d+(?:[\w.-]*\w)?/.exec(said ?? '')?.[0] ?? null;
   const survey = installer.survey(basis);
   const { plugin } = survey;
-  const scopes = (Object.keys(scopeNames) as Scope[]).filter((scope) => survey.installed(scope).length > 0);
+  const scopes = allScopes.filter((scope) => survey.installed(scope).length > 0);
   const isInstalled = scopes.length > 0 || plugin !== null;
   const wrong = isInstalled ? broken : note;
   const unknown = `${title} was not found on PATH (no program "${installer.program}").`;
@@ -136,7 +142,7 @@ export function examineHost(installer: HostInstaller, basis: InstallBasis, shipp
       knownVersions.includes(hostVersion ?? '') && ok('host', `${there}, known to work.`),
       note('host', `${there}; tested with ${knownVersions.join(', ')}, so watch the first runs.`),
     ],
-    [!isInstalled && note(pieces, `Nothing is installed in ${title} here.`, `untildone init ${host}`)],
+    [!isInstalled && note(pieces, `Nothing is installed in ${title} here.`, initCommand(host))],
     [
       plugin && scopes.length > 0 && twice('plugin', both, installer.howToRemovePlugin),
       plugin && ok('plugin', `Installed as a plugin of ${title} (${plugin}).`),
@@ -176,7 +182,7 @@ function prove(
     if (isLate) return [note(name, `${basename(program)} did not answer within ${proofMs / 1000} s.`)];
     const isRight = isProved(answer.stdout ?? '', state);
     if (isRight === null) return [];
-    return [isRight ? ok(name, proved) : broken(name, failed, `untildone init ${host}`)];
+    return [isRight ? ok(name, proved) : broken(name, failed, initCommand(host))];
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -188,7 +194,7 @@ function examineScope(host: HostInstaller, survey: HostSurvey, request: InstallR
   const piece = pieces.replace(/s$/, '');
   const programs = survey.installed(scope);
   const where = `Installed ${scopeNames[scope]}`;
-  const mend = `untildone init ${name}${scopeFlags[scope]}`;
+  const mend = initCommand(name, scope);
   const other = programs.find(({ version }) => version !== wanted)?.version;
   const dead = (why: string) => broken(`${piece}-file`, `${where}, but the ${why}`, mend);
   const damaged = `${piece} is not the one of this version: `;
@@ -228,17 +234,31 @@ export function readSources(paths: readonly string[], refusesComments = false) {
     const read = () => {
       const { text } = files.readSettingsFile(path);
       if (text === null || (text.trim() === '' && !refusesComments)) return [];
-      return { path, problem: null, value: parseJson(text, refusesComments) };
+      const value = path.endsWith('.toml') ? parseToml(text) : parseJson(text, refusesComments);
+      return { path, problem: null, value };
     };
     return files.unlessRefused(read, (problem) => ({ path, problem, value: recordOf(null) }));
   });
 }
+
+/** Empty: no such file, or the host cannot read it. */
+export const readSource = (path: string, refusesComments = false): Fields =>
+  readSources([path], refusesComments)[0]?.value ?? {};
+
+export const settingIn = (settings: unknown, ...path: readonly string[]): unknown =>
+  path.reduce((value, key) => recordOf(value)[key], settings);
+/** Of those that say it, in their order. */
+export const settingsIn = (sources: readonly Source[], ...path: readonly string[]) =>
+  sources
+    .map((source) => ({ path: source.path, value: settingIn(source.value, ...path) }))
+    .filter(({ value }) => value !== undefined);
 
 export function findProgram(name: string, env: Environment): string | null {
   const folders = (env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }
 
+export type Project = ReturnType<typeof findProject>;
 /** Outside a repository the folder itself is the project. Nothing that the repository names is run (V10). */
 export function findProject({ cwd, env }: InstallBasis) {
   const folder = realpathSync(cwd);

@@ -20,7 +20,7 @@ export type PluginHost = Pick<installer.HostInstaller, Named> &
     exported(moved: string): string;
     /** Loads plugins and prints what they added, our commands among it. `sign`: it does, in this version. No model is asked. */
     proof: Readonly<{ words: readonly string[]; input: string; sign: string }>;
-    look(basis: installer.InstallBasis, project: ReturnType<typeof installer.findProject>): PluginPlace;
+    look(basis: installer.InstallBasis, project: installer.Project): PluginPlace;
   }>;
 
 type PluginPlace = Readonly<{

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Edit } from '../install/changes.ts';
-import type { Examination, findProject, InstallBasis, Source } from '../install/installer.ts';
+import type { Examination, InstallBasis, Project, Source } from '../install/installer.ts';
 import { broken, note, ok, readSources } from '../install/installer.ts';
 import { packageVersions } from '../install/json-text.ts';
 import { pluginInstaller } from '../install/plugin-host.ts';
@@ -37,7 +37,7 @@ const continuingPlugins = {
 };
 
 /** Where the real program looks: the user's folder, then each from its own up to the root of the working tree. */
-function look({ env, home }: InstallBasis, { folder, root: project }: ReturnType<typeof findProject>) {
+function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
   const own = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'opencode');
   const steps = relative(project, folder).split('/').filter(Boolean);
   const upwards = ['', ...steps].map((_step, index) => join(project, ...steps.slice(0, index)));
