@@ -1,7 +1,7 @@
-// What a host says to be installed and examined, and what `doctor` says of all alike. Nothing is changed here.
+// What a host says to be installed and examined, and what it needs to know for that. Nothing is changed here.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { existsSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import { gitEnvironment, gitWords } from '../../checks/git.ts';
 import { isExecutable } from '../../checks/process.ts';
@@ -9,14 +9,13 @@ import { UntildoneError } from '../../core/error.ts';
 import type { Environment } from '../../engine/policy.ts';
 import { findRepository } from '../../engine/system.ts';
 import { stateDirectory } from '../../store/state-directory.ts';
-
 import { type Fields, recordOf } from '../untrusted.ts';
-import { applyEdit, type Edit, type FileTarget } from './changes.ts';
+import type { FileTarget } from './changes.ts';
 import * as files from './files.ts';
 import { parseJson } from './json-text.ts';
 import { parseToml } from './toml-text.ts';
 
-const scopeNames = {
+export const scopeNames = {
   project: 'for this project',
   shared: 'for everyone in this project',
   user: 'for this user',
@@ -105,127 +104,12 @@ export type Finding = Readonly<{
 export type Row = readonly (Finding | false | '' | null | undefined)[];
 export type Examination = readonly Row[];
 
-export function tellFirst(rows: Examination): Finding[] {
-  return rows.flatMap((row) => row.find((one) => !!one) || []);
-}
-
 const finding =
   (level: Finding['level']) =>
   (name: string, sentence: string, mend: string | null = null): Finding => ({ name, level, sentence, mend });
 export const ok = finding('ok');
 export const note = finding('note');
 export const broken = finding('broken');
-
-export type HostReport = Readonly<ReturnType<typeof examineHost>>;
-export function examineHost(installer: HostInstaller, basis: InstallBasis, shipped: string) {
-  const { name: host, title, pieces, knownVersions, oldestVersion, howToGet } = installer;
-  const program = findProgram(installer.program, basis.env);
-  const said = program === null ? null : outputOf(program, ['--version'], basis.env);
-  const hostVersion = /\d+\.\d+\.\d+(?:[\w.-]*\w)?/.exec(said ?? '')?.[0] ?? null;
-  const survey = installer.survey(basis);
-  const { plugin } = survey;
-  const scopes = allScopes.filter((scope) => survey.installed(scope).length > 0);
-  const isInstalled = scopes.length > 0 || plugin !== null;
-  const wrong = isInstalled ? broken : note;
-  const unknown = `${title} was not found on PATH (no program "${installer.program}").`;
-  const there = `${title} ${hostVersion} at ${program}`;
-  const isTooOld =
-    oldestVersion && (hostVersion ?? '').localeCompare(oldestVersion, 'en', { numeric: true }) < 0;
-  // Of two plugins one acts; two hooks count a stop twice.
-  const twice = pieces === 'plugin' ? note : broken;
-  const both = `Installed twice: by init, and as a plugin (${plugin}).`;
-  const rows: Examination = [
-    [
-      !program && wrong('host', unknown, howToGet),
-      !hostVersion && note('host', `${title} is at ${program}, but does not say its version.`),
-      isTooOld && wrong('host', `${there} is too old: untildone needs ${oldestVersion} or newer.`, howToGet),
-      knownVersions.includes(hostVersion ?? '') && ok('host', `${there}, known to work.`),
-      note('host', `${there}; tested with ${knownVersions.join(', ')}, so watch the first runs.`),
-    ],
-    [!isInstalled && note(pieces, `Nothing is installed in ${title} here.`, initCommand(host))],
-    [
-      plugin && scopes.length > 0 && twice('plugin', both, installer.howToRemovePlugin),
-      plugin && ok('plugin', `Installed as a plugin of ${title} (${plugin}).`),
-    ],
-    ...scopes.map((scope) => examineScope(installer, survey, { ...basis, scope }, shipped)),
-    ...(isInstalled ? survey.examine(scopes) : []),
-  ];
-  const looked = tellFirst(rows);
-  // What is broken to the eye need not be called.
-  const isWhole = isInstalled && !looked.some(({ level }) => level === 'broken');
-  const proofs = isWhole ? survey.proofs(scopes, program) : [];
-  const findings = [...looked, ...proofs.flatMap((proof) => prove(proof, basis, host))];
-  return { host, title, program, hostVersion, scopes, isInstalled, findings };
-}
-
-/** Cold starts of hosts on a busy machine; more is a hang. */
-const proofMs = 20_000;
-
-function prove(
-  { name, call, folder, input, isProved, proved, failed }: Proof,
-  { env }: InstallBasis,
-  host: string,
-): Finding[] {
-  const scratch = mkdtempSync(join(tmpdir(), 'untildone-doctor-'));
-  const state = join(scratch, 'state');
-  try {
-    const [program = '', ...words] = call;
-    const options = { cwd: folder ?? scratch, input: input(scratch), encoding: 'utf8' } as const;
-    // One that ignores a polite signal would hang us for good.
-    const limits = { timeout: proofMs, killSignal: 'SIGKILL' } as const;
-    const answer = spawnSync(program, words, {
-      ...options,
-      ...limits,
-      env: { ...env, UNTILDONE_HOME: state },
-    });
-    const isLate = answer.error !== undefined && 'code' in answer.error && answer.error.code === 'ETIMEDOUT';
-    if (isLate) return [note(name, `${basename(program)} did not answer within ${proofMs / 1000} s.`)];
-    const isRight = isProved(answer.stdout ?? '', state);
-    if (isRight === null) return [];
-    return [isRight ? ok(name, proved) : broken(name, failed, initCommand(host))];
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
-}
-
-function examineScope(host: HostInstaller, survey: HostSurvey, request: InstallRequest, shipped: string) {
-  const { name, pieces } = host;
-  const { scope, version: wanted } = request;
-  const piece = pieces.replace(/s$/, '');
-  const programs = survey.installed(scope);
-  const where = `Installed ${scopeNames[scope]}`;
-  const mend = initCommand(name, scope);
-  const other = programs.find(({ version }) => version !== wanted)?.version;
-  const dead = (why: string) => broken(`${piece}-file`, `${where}, but the ${why}`, mend);
-  const damaged = `${piece} is not the one of this version: `;
-  const { targets, summary } = survey.layout(scope);
-  const [first, ...more] = targets.flatMap((target) => whatLacks(target, name));
-  const lacking = more.length === 0 ? first : `${first} and ${more.length} more`;
-  return [
-    ...programs.flatMap(({ node, file, version }) => [
-      node && !isExecutable(node) && dead(`Node that runs the ${piece} is gone: ${node}`),
-      file && !existsSync(file) && dead(`${piece} itself is gone: ${file}`),
-      file && version === wanted && !files.isCopied(shipped, file) && dead(damaged + file),
-    ]),
-    other && note(`${piece}-version`, `${where} by untildone ${other}; this is ${wanted}.`, mend),
-    lacking && broken(pieces, `${where}, but not complete: ${lacking} is missing.`, mend),
-    ok(pieces, `${where}: ${summary}, complete.`),
-  ];
-}
-
-function whatLacks({ path, edits }: FileTarget, host: string): string[] {
-  const look = () => {
-    const text = files.readSettingsFile(path).text ?? '';
-    const lacking = edits.filter((edit) => applyEdit(text, edit, host) !== text);
-    return lacking.map((edit) => `${nameOf(edit)} in ${path}`);
-  };
-  return files.unlessRefused(look, (why) => [`${path} ${why}`]);
-}
-
-function nameOf(edit: Edit): string {
-  if ('text' in edit) return edit.kind === 'whole' ? 'its own text' : `"${edit.text}"`;
-  return edit.kind === 'entry' ? JSON.stringify(edit.value) : `"${edit.path.join('.')}"`;
-}
 
 export type Source = ReturnType<typeof readSources>[number];
 /** Those that exist, as the host reads them; a `problem` follows the name of the file. */
@@ -286,7 +170,7 @@ export function findProject({ cwd, env }: InstallBasis) {
 }
 
 /** Without a shell; null: missing, failed, or slower than the cold start of any host. */
-function outputOf(program: string, args: readonly string[], env: Environment) {
+export function outputOf(program: string, args: readonly string[], env: Environment) {
   const { status, stdout } = spawnSync(program, args, { env, encoding: 'utf8', timeout: 10_000 });
   return status === 0 ? stdout : null;
 }
