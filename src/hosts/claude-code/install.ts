@@ -71,15 +71,13 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
   const stateFile = join(ownFolder || home, '.claude.json');
   const isLocalTracked = isTracked(hookFiles.project);
   const [plugin] = settingsIn(readSources(Object.values(hookFiles), true), 'enabledPlugins', pluginName);
+  const servers: HookPlace['servers'] = {
+    project: [stateFile, 'projects', project, 'mcpServers', serverName],
+    shared: [join(root, '.mcp.json'), 'mcpServers', serverName],
+    user: [stateFile, 'mcpServers', serverName],
+  };
   return {
-    project,
-    plugin: plugin?.value === true ? plugin.path : null,
-    hookFiles,
-    servers: {
-      project: [stateFile, 'projects', project, 'mcpServers', serverName],
-      shared: [join(root, '.mcp.json'), 'mcpServers', serverName],
-      user: [stateFile, 'mcpServers', serverName],
-    },
+    ...{ project, plugin: plugin?.value === true ? plugin.path : null, hookFiles, servers },
     isGranted: (scope) => scope === 'user' || (scope === 'project' && !isLocalTracked),
     layout(scope, { hooks, server, moved }) {
       const variables = Object.entries({ ...switches, ...moved });
@@ -88,13 +86,11 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
         ...allTools.map((tool) => entry(['permissions', 'allow'], toolPrefix + tool)),
         ...hooks,
       ];
-      const servers =
-        scope === 'shared' ? { path: join(root, '.mcp.json') } : { path: stateFile, isPrivate: true };
       const tracked = `${hookFiles.project} is tracked by git: Claude Code ignores its permissions in a folder that nobody trusted yet, and it contains paths of this machine. Run: ${untrack}`;
       return {
         targets: [
           { path: hookFiles[scope], refusesComments: true, edits },
-          { ...servers, refusesComments: true, edits: [server] },
+          { path: servers[scope][0], refusesComments: true, isPrivate: scope !== 'shared', edits: [server] },
         ],
         local: [localSettings],
         notes: [scope === 'project' && isLocalTracked && tracked],

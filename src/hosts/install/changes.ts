@@ -39,6 +39,9 @@ function removeEdit(text: string, edit: Edit, host: string, mayEmpty: (path: rea
   return lines.filter((line) => line.trimEnd() !== edit.text).join('');
 }
 
+const valueIn = (text: string, edit: Edit, path: readonly string[]) =>
+  edit.kind === 'table' ? toml.valueAt(text, path) : json.valueAt(text, path);
+
 /** No person would have written it by chance. */
 const isMark = (edit: Edit) => ['hook', 'package', 'whole'].includes(edit.kind) || 'named' in edit;
 
@@ -153,8 +156,7 @@ export function planChange(
   };
   const apply = (text: string, edit: Edit) => applyEdit(text, edit, owner.host);
   const remove = (text: string, edit: Edit) => {
-    const valueAt = edit.kind === 'table' ? toml.valueAt : json.valueAt;
-    const mayEmpty = (place: readonly string[]) => valueAt(record?.original ?? '', place) === undefined;
+    const mayEmpty = (place: readonly string[]) => valueIn(record?.original ?? '', edit, place) === undefined;
     return removeEdit(text, edit, owner.host, mayEmpty);
   };
   const editsOf = (installs: readonly Install[]) => installs.flatMap((install) => install.edits);
@@ -192,7 +194,7 @@ export function planChange(
     /** Where the file without us is kept, with the record beside it. */
     backup,
     recordBefore,
-    isPrivate: target.isPrivate,
+    isPrivate: target.isPrivate === true,
     recordAfter: installs.length === 0 ? null : recordAfter,
     notes: action === 'install' ? notesOn(target, text) : [],
   };
@@ -208,8 +210,7 @@ function notesOn({ path, refusesComments, edits }: FileTarget, text: string): st
   const notes = edits.flatMap((edit) => {
     if (edit.kind !== 'member' && edit.kind !== 'table') return [];
     const values = edit.kind === 'member' ? [[edit.path, edit.value] as const] : tomlMembers(edit);
-    const valueAt = edit.kind === 'table' ? toml.valueAt : json.valueAt;
-    const kept = values.filter(([place, value]) => !isDeepStrictEqual(valueAt(text, place), value));
+    const kept = values.filter(([place, value]) => !isDeepStrictEqual(valueIn(text, edit, place), value));
     return kept.map(
       ([place, value]) =>
         `${path} keeps its own value of "${place.join('.')}"; ours would be ${JSON.stringify(value)}.`,

@@ -92,6 +92,9 @@ function surveyHooks(host: HookHost, basis: installer.InstallBasis): installer.H
   const place = host.look(basis, found);
   const { project, plugin = null, hookFiles, servers } = place;
   const hooksIn = (scope: installer.Scope) => readSource(hookFiles[scope], host.refusesComments)['hooks'];
+  // A project's file may be a stranger's: of what it names only our own copy is called, by the Node of this call (V10).
+  const isOwnCopy = ({ node, file, version }: files.InstalledProgram, program: files.ProgramName) =>
+    node === basis.node && file === join(files.programsFolder(basis.stateDirectory, version), program);
   /** The nearest counts, as in the host. */
   const registered = () => {
     const all = installer.allScopes.map((scope) => {
@@ -141,7 +144,22 @@ function surveyHooks(host: HookHost, basis: installer.InstallBasis): installer.H
       const mend = installer.initCommand(name, scopes[0]);
       return place.examine(scopes, mend, examineServer(registered().server, mend, host.serverRights));
     },
-    proofs: (scopes) => hookProofs(host, basis, { scopes, hooksIn, ...registered() }),
+    proofs(scopes) {
+      const commands = scopes.flatMap((scope) =>
+        files
+          .hookCommandsIn(hooksIn(scope), name)
+          .filter((one) => scope === 'user' || isOwnCopy(one, 'hook.js')),
+      );
+      const { node = '', file = '' } = commands.find((one) => one.node && one.file) ?? {};
+      const { server, isOfProject } = registered();
+      const words = [server['command'], ...listOf(server['args'])].filter((word) => typeof word === 'string');
+      const [program = '', copy = ''] = words;
+      const version = files.versionOfCopy(copy, 'host-commands.js') ?? '';
+      const isOurs = !isOfProject || isOwnCopy({ node: program, file: copy, version }, 'host-commands.js');
+      const proofs = [hookProof(host, [node, file, name]), serverProof(isOurs ? words : [])];
+      // A call by npx would fetch the package.
+      return proofs.filter(({ call: [called = ''] }) => isAbsolute(called));
+    },
   };
 }
 
@@ -164,58 +182,31 @@ const greeting = {
   },
 };
 
-type Called = Readonly<{
-  scopes: readonly installer.Scope[];
-  hooksIn(scope: installer.Scope): unknown;
-  server: Fields;
-  isOfProject: boolean;
-}>;
+/** As a client greets it. */
+const serverProof = (call: readonly string[]): installer.Proof => ({
+  name: 'server-call',
+  call,
+  input: () => `${JSON.stringify(greeting)}\n`,
+  isProved: (answer) => answer.includes('"serverInfo"'),
+  proved: 'The MCP server was started, and answers.',
+  failed: 'The MCP server was started, and does not answer.',
+});
 
-/** The hook is called as the host calls it, at the end of a turn; the server is greeted as a client greets it. */
-function hookProofs(
-  { language: { host }, title, stop }: HookHost,
-  basis: installer.InstallBasis,
-  called: Called,
-) {
-  // A project's file may be a stranger's: of what it names only our own copy is called, by the Node of this call (V10).
-  const isOwnCopy = ({ node, file, version }: files.InstalledProgram, name: files.ProgramName) =>
-    node === basis.node && file === join(files.programsFolder(basis.stateDirectory, version), name);
-  const commands = called.scopes.flatMap((scope) =>
-    files
-      .hookCommandsIn(called.hooksIn(scope), host)
-      .filter((one) => scope === 'user' || isOwnCopy(one, 'hook.js')),
-  );
-  const hook = commands.find(({ node, file }) => node && file);
-  const { command, args } = called.server;
-  const words = [command, ...listOf(args)].filter((word) => typeof word === 'string');
-  const [node = '', file = ''] = words;
-  const version = files.versionOfCopy(file, 'host-commands.js') ?? '';
-  const isOurs = !called.isOfProject || isOwnCopy({ node, file, version }, 'host-commands.js');
+/** As the host calls it, at the end of a turn. */
+function hookProof({ title, stop }: HookHost, call: readonly string[]): installer.Proof {
   const ended = {
     ...{ hook_event_name: 'Stop', session_id: 'untildone-doctor', transcript_path: '/dev/null' },
     ...{ stop_hook_active: false, ...stop },
   };
-  const proofs: installer.Proof[] = [
-    {
-      name: 'hook-call',
-      call: [hook?.node ?? '', hook?.file ?? '', host],
-      input: (scratch) => JSON.stringify({ ...ended, cwd: scratch }),
-      // It answers {} whatever happens; only one that works has opened its store.
-      isProved: (_answer, state) => existsSync(join(state, 'untildone.db')),
-      proved: `The hook was called as ${title} calls it, and answers.`,
-      failed: `The hook was called as ${title} calls it, and does not work.`,
-    },
-    {
-      name: 'server-call',
-      call: isOurs ? words : [],
-      input: () => `${JSON.stringify(greeting)}\n`,
-      isProved: (answer) => answer.includes('"serverInfo"'),
-      proved: 'The MCP server was started, and answers.',
-      failed: 'The MCP server was started, and does not answer.',
-    },
-  ];
-  // A call by npx would fetch the package.
-  return proofs.filter(({ call: [program = ''] }) => isAbsolute(program));
+  return {
+    name: 'hook-call',
+    call,
+    input: (scratch) => JSON.stringify({ ...ended, cwd: scratch }),
+    // It answers {} whatever happens; only one that works has opened its store.
+    isProved: (_answer, state) => existsSync(join(state, 'untildone.db')),
+    proved: `The hook was called as ${title} calls it, and answers.`,
+    failed: `The hook was called as ${title} calls it, and does not work.`,
+  };
 }
 
 /** As Claude Code and those that learned from it want a hook. */

@@ -27,24 +27,14 @@ export const allScopes = Object.keys(scopeNames) as Scope[];
 export const initCommand = (host: string, scope: Scope = 'project') =>
   `untildone init ${host}${scopeFlags[scope]}`;
 
-export type InstallBasis = Readonly<{
-  cwd: string;
-  home: string;
-  stateDirectory: string;
-  version: string;
-  node: string;
-  env: Environment;
-}>;
+/** What is known of this machine and this person. */
+export type InstallBasis = Readonly<ReturnType<typeof installBasis>>;
 export type InstallRequest = InstallBasis & { readonly scope: Scope };
 
-/** What is known of this machine and this person. */
-export function installBasis({ env, cwd }: Pick<InstallBasis, 'env' | 'cwd'>, version: string): InstallBasis {
+export function installBasis({ env, cwd }: Readonly<{ env: Environment; cwd: string }>, version: string) {
   const home = env['HOME'] || files.askOr('', homedir);
-  if (home === '')
-    throw new UntildoneError(
-      'usage',
-      'HOME is not set, and the system knows no home directory of this user: set HOME.',
-    );
+  const homeless = 'HOME is not set, and the system knows no home directory of this user: set HOME.';
+  if (home === '') throw new UntildoneError('usage', homeless);
   const state = stateDirectory({ ...env, HOME: home });
   return { env, cwd, home, stateDirectory: state, version, node: process.execPath };
 }
@@ -153,19 +143,16 @@ export function findProject({ cwd, env }: InstallBasis) {
   const common = shared ?? own;
   // Of submodules and bare repositories the common folder is elsewhere.
   const mainRoot = basename(common) === '.git' ? dirname(common) : root;
-  const tracked = ['ls-files', '--error-unmatch', '--'];
   return {
     folder,
     root,
     /** Where hosts keep what belongs to all worktrees. */
     mainRoot,
     excludeFile: join(common, 'info', 'exclude'),
-    isTracked: (file: string) =>
-      outputOf(
-        'git',
-        ['-C', mainRoot, ...gitWords(mainRoot, [...tracked, file])],
-        gitEnvironment(mainRoot, env),
-      ) !== null,
+    isTracked(file: string) {
+      const words = gitWords(mainRoot, ['ls-files', '--error-unmatch', '--', file]);
+      return outputOf('git', ['-C', mainRoot, ...words], gitEnvironment(mainRoot, env)) !== null;
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import * as installer from './installer.ts';
 import { isPinned } from './json-text.ts';
 
 type Named = 'name' | 'title' | 'program' | 'oldestVersion' | 'knownVersions' | 'howToGet' | 'afterInstall';
-export type PluginHost = Pick<installer.HostInstaller, Named> &
+type PluginHost = Pick<installer.HostInstaller, Named> &
   Readonly<{
     plugin: ProgramName;
     /** How the host calls it. */
@@ -44,7 +44,8 @@ export function pluginInstaller(host: PluginHost): installer.HostInstaller {
 }
 
 function surveyPlugin(host: PluginHost, basis: installer.InstallBasis): installer.HostSurvey {
-  const { title, word, packages, proof } = host;
+  const { title, word, proof } = host;
+  const { name, key, word: packagesWord } = host.packages;
   const found = installer.findProject(basis);
   const project = found.root;
   const { loader, sources, committed, edits, examine } = host.look(basis, found);
@@ -61,12 +62,7 @@ function surveyPlugin(host: PluginHost, basis: installer.InstallBasis): installe
 
   function targets(scope: installer.Scope): FileTarget[] {
     const path = committed.find((file) => existsSync(file)) ?? committed[0] ?? '';
-    const added: Edit = {
-      kind: 'package',
-      path: [packages.key],
-      name: packages.name,
-      version: basis.version,
-    };
+    const added: Edit = { kind: 'package', path: [key], name, version: basis.version };
     if (scope === 'shared') return [{ path, edits: [...(edits?.(path) ?? []), added] }];
     return [
       { path: list, isOurs: true, isPrivate: true, edits: [{ kind: 'line', text: lineOf(scope) }] },
@@ -79,8 +75,7 @@ function surveyPlugin(host: PluginHost, basis: installer.InstallBasis): installe
     plugin: named?.path ?? null,
     layout: (scope) => ({
       targets: targets(scope),
-      summary:
-        scope === 'shared' ? `"${packages.name}" among the ${packages.word}` : `the ${word} and its loader`,
+      summary: scope === 'shared' ? `"${name}" among the ${packagesWord}` : `the ${word} and its loader`,
     }),
     installed(scope) {
       if (scope === 'shared') return pinned.map((version) => ({ version }));
