@@ -230,8 +230,8 @@ export async function runProgram(argv: readonly string[], io: Io, table: Command
     if (!(error instanceof CommanderError)) throw error;
     // `untildone plan` alone: its help went to standard error.
     if (error.exitCode !== 0) return 2;
-    const { docsFolder } = await import('../hosts/install/files.ts');
-    printLines(io, ['', `Docs: ${docsFolder()}`]);
+    const { packageFolder } = await import('../hosts/install/files.ts');
+    printLines(io, ['', `Docs: ${packageFolder('docs')}`]);
     return 0;
   }
   return run();

@@ -7,13 +7,13 @@ import { UntildoneError } from '../core/error.ts';
 import { visibleLine } from '../core/safe-text.ts';
 import { type PolicyResult, policyProblemSentence } from '../engine/policy.ts';
 import { acceptWishes, type Entry, entriesOf, pendingSentence } from '../engine/trust.ts';
-import { diffTexts } from '../hosts/install/changes.ts';
-import { addChecks, type FoundTest, findTests } from '../hosts/install/project-tests.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 import { askAtTerminal, canAnswerHere, isNearAnswer, readApproval } from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
 import { complain, printWrapped, refuse, shown } from './print.ts';
+import { addChecks, type FoundTest, findTests } from './project-tests.ts';
+import { diffTexts, shownLine } from './text-diff.ts';
 
 export type Project = PolicyResult['project'];
 
@@ -180,10 +180,4 @@ export async function askWhich(
 function describeTest({ command, file, script }: FoundTest): string {
   const does = script === undefined ? '' : `: ${visibleLine(script)}`;
   return `${command}  (${shown(file, 60)}${does})`;
-}
-
-/** Blanks at the front of a line mean something here, so `shown` is not for it. */
-export function shownLine(line: string): string {
-  const blanks = /^[ +-]?[ \t]*/.exec(line)?.[0] ?? '';
-  return `${blanks}${shown(line.slice(blanks.length), 400)}`;
 }

@@ -14,19 +14,17 @@ import { shippedFolder } from '../../hosts/install/files.ts';
 import {
   broken,
   type Examination,
-  examineHost,
   type Finding,
-  type HostReport,
   installBasis,
   note,
   ok,
-  tellFirst,
 } from '../../hosts/install/installer.ts';
 import { damageOf } from '../../store/sqlite/open-database.ts';
 import { storePath, whyNotPrivate, whyNotWritable } from '../../store/state-directory.ts';
 import { ownAgentSettings, readAgentPolicyFor } from '../agent-policy.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatAge } from '../describe-time.ts';
+import { examineHost, type HostReport, tellFirst } from '../examine-host.ts';
 import { noSessionsYet } from '../find-session.ts';
 import { type Io, programVersion } from '../io.ts';
 import { withStore } from '../open-runtime.ts';

@@ -115,6 +115,15 @@ describe('init gemini-cli', () => {
     bench.write(trustedFolders, '{}');
     expect(await told()).toContain('GEMINI_CLI_TRUST_WORKSPACE=true');
   });
+
+  it('C2: settings that were committed after init: uninstalling still takes our line out of the exclude list of git', async () => {
+    const excluded = () => readFileSync(join(bench.project, '.git/info/exclude'), 'utf8');
+    const before = excluded();
+    await init();
+    git('add', '--force', '.gemini');
+    expect((await bench.init('gemini-cli', '--uninstall')).code).toBe(0);
+    expect(excluded()).toBe(before);
+  });
 });
 
 describe('doctor on Gemini CLI', () => {

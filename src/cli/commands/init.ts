@@ -6,11 +6,9 @@ import { hosts } from '../../hosts/hosts.ts';
 import {
   type Action,
   changeHosts,
-  diffTexts,
   type FileChange,
   type InstallIdentity,
   type PlannedHost,
-  withoutRepeats,
 } from '../../hosts/install/changes.ts';
 import { shippedFolder } from '../../hosts/install/files.ts';
 import {
@@ -25,7 +23,8 @@ import { canAnswerHere } from '../ask-at-terminal.ts';
 import type { Arguments, Command, Option } from '../command.ts';
 import { type Io, programVersion } from '../io.ts';
 import { complain, createPaint, printWrapped, refuse, shown } from '../print.ts';
-import { askWhich, settleTrust, setUpChecks, shownLine } from '../project-trust.ts';
+import { askWhich, settleTrust, setUpChecks } from '../project-trust.ts';
+import { diffTexts, shownLine, withoutRepeats } from '../text-diff.ts';
 
 const hostNames = hosts.map(({ name }) => name);
 const knownHosts = hostNames.join(', ');

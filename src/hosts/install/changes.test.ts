@@ -83,7 +83,7 @@ describe('a file that several installs share', () => {
   it.each(['//', '#'] as const)(
     'C1: ours as a whole (%s), it is that of the newest install, whichever project made it, and goes with the last one',
     (sign) => {
-      const mark = wholeFileComment(sign);
+      const mark = wholeFileComment(sign, 'claude-code');
       const edit = (version: string) => ({ kind: 'whole', text: `${mark} ${version}\n` }) as const;
       const versionNow = () => readFileSync(path(), 'utf8').slice(mark.length).trim();
       change('install', '/one', edit('1.0.0'));

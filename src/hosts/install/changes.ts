@@ -3,7 +3,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { errorCode, sha256 } from '../../engine/system.ts';
 import { whyNotPrivate } from '../../store/state-directory.ts';
 import * as files from './files.ts';
@@ -15,7 +14,8 @@ import * as toml from './toml-text.ts';
 export type Edit = json.JsonEdit | toml.TomlEdit | { readonly kind: 'line' | 'whole'; readonly text: string };
 
 /** Begins a file that is wholly ours, as a comment of its language; another file of that name is not touched. */
-export const wholeFileComment = (sign: '//' | '#') => `${sign} Written by untildone`;
+export const wholeFileComment = (sign: '//' | '#', host: string) =>
+  `${sign} Written by untildone (untildone init ${host}); untildone init ${host} --uninstall takes it away.`;
 const isWhollyOurs = (text: string) => /^(?:\/\/|#) Written by untildone/u.test(text);
 
 /** Unchanged where the edit, or a person's own value, is there already. */
@@ -38,6 +38,9 @@ function removeEdit(text: string, edit: Edit, host: string, mayEmpty: (path: rea
   const lines = text.split(/(?<=\n)/);
   return lines.filter((line) => line.trimEnd() !== edit.text).join('');
 }
+
+const valueIn = (text: string, edit: Edit, path: readonly string[]) =>
+  edit.kind === 'table' ? toml.valueAt(text, path) : json.valueAt(text, path);
 
 /** No person would have written it by chance. */
 const isMark = (edit: Edit) => ['hook', 'package', 'whole'].includes(edit.kind) || 'named' in edit;
@@ -153,8 +156,7 @@ export function planChange(
   };
   const apply = (text: string, edit: Edit) => applyEdit(text, edit, owner.host);
   const remove = (text: string, edit: Edit) => {
-    const valueAt = edit.kind === 'table' ? toml.valueAt : json.valueAt;
-    const mayEmpty = (place: readonly string[]) => valueAt(record?.original ?? '', place) === undefined;
+    const mayEmpty = (place: readonly string[]) => valueIn(record?.original ?? '', edit, place) === undefined;
     return removeEdit(text, edit, owner.host, mayEmpty);
   };
   const editsOf = (installs: readonly Install[]) => installs.flatMap((install) => install.edits);
@@ -192,7 +194,7 @@ export function planChange(
     /** Where the file without us is kept, with the record beside it. */
     backup,
     recordBefore,
-    isPrivate: target.isPrivate,
+    isPrivate: target.isPrivate === true,
     recordAfter: installs.length === 0 ? null : recordAfter,
     notes: action === 'install' ? notesOn(target, text) : [],
   };
@@ -208,8 +210,7 @@ function notesOn({ path, refusesComments, edits }: FileTarget, text: string): st
   const notes = edits.flatMap((edit) => {
     if (edit.kind !== 'member' && edit.kind !== 'table') return [];
     const values = edit.kind === 'member' ? [[edit.path, edit.value] as const] : tomlMembers(edit);
-    const valueAt = edit.kind === 'table' ? toml.valueAt : json.valueAt;
-    const kept = values.filter(([place, value]) => !isDeepStrictEqual(valueAt(text, place), value));
+    const kept = values.filter(([place, value]) => !isDeepStrictEqual(valueIn(text, edit, place), value));
     return kept.map(
       ([place, value]) =>
         `${path} keeps its own value of "${place.join('.')}"; ours would be ${JSON.stringify(value)}.`,
@@ -218,30 +219,6 @@ function notesOn({ path, refusesComments, edits }: FileTarget, text: string): st
   if (!refusesComments || json.parsePlain(text) !== undefined) return notes;
   const ignored = `${path} has comments or trailing commas, and the host ignores such a file as a whole: take them out.`;
   return [...notes, ignored];
-}
-
-/** As `diff -u` prints it. Null: no file. */
-export function diffTexts(path: string, before: string | null, after: string | null): string[] {
-  if (before === after) return [];
-  const name = (text: string | null) => (text === null ? '/dev/null' : path);
-  const texts = [name(before), name(after), before ?? '', after ?? ''] as const;
-  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
-  const patch = createTwoFilesPatch(...texts, undefined, undefined, options);
-  const lines = patch.replaceAll('\n\\ No newline', '\\ No newline').split('\n');
-  return lines.slice(0, -1).map((line) => line.replace(/\r$/, ''));
-}
-
-/** A diff for people: what was said above is not said again, since eleven hooks call one program. */
-export function withoutRepeats(lines: readonly string[]): string[] {
-  const said = new Set<string>();
-  const kept: string[] = [];
-  for (const line of lines) {
-    const isRepeated = /^[+-]\s/.test(line) && said.has(line.replace(/,$/, ''));
-    said.add(line.replace(/,$/, ''));
-    if (!isRepeated) kept.push(line);
-    else if (!kept.at(-1)?.endsWith('…')) kept.push(`${/^.\s*/.exec(line)?.[0]}…`);
-  }
-  return kept;
 }
 
 /** Null: done. Else why not, and every file is as it was. */

@@ -65,9 +65,7 @@ export function assertWritable({ path, text, missingFolders }: ReturnType<typeof
   }
 }
 
-type SettingsChange = Pick<FileChange, 'path' | 'before' | 'after'> & {
-  readonly isPrivate?: boolean | undefined;
-};
+type SettingsChange = Pick<FileChange, 'path' | 'before' | 'after'> & Partial<Pick<FileChange, 'isPrivate'>>;
 
 /** Null: done. Else why nothing was changed, in words that follow the name of the file. */
 export function replaceSettingsFile({ path, before, after, isPrivate }: SettingsChange): string | null {
@@ -105,7 +103,6 @@ export function packageFolder(...names: readonly string[]): string {
 }
 
 export const shippedFolder = () => packageFolder('dist', 'plugin', 'programs');
-export const docsFolder = () => packageFolder('docs');
 export const programsFolder = (stateDirectory: string, version: string) =>
   join(stateDirectory, 'bin', version);
 

@@ -1,17 +1,15 @@
-// What installers of hosts with hooks share: the call of our MCP server and its grants, variables that both must find, and what
-// `doctor` calls to see that they answer. Nothing is changed here.
+// What installers share whose host has hooks: they and our MCP server are written as the host wants them, found again, and called
+// by `doctor` to see that they answer. A host says how its words differ and where its files are. Nothing is changed here.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { listOf, recordOf } from '../untrusted.ts';
-import {
-  hookCommandsIn,
-  type InstalledProgram,
-  type ProgramName,
-  programCall,
-  programsFolder,
-  versionOfCopy,
-} from './files.ts';
-import type { InstallBasis, InstallRequest, Proof, Scope } from './installer.ts';
+import { type HookTimeout, hookTimeouts } from '../asked-call.ts';
+import { type HookLanguage, hooksOf } from '../asked-translate.ts';
+import { type Fields, listOf, recordOf } from '../untrusted.ts';
+import type { Edit, FileTarget } from './changes.ts';
+import * as files from './files.ts';
+import * as installer from './installer.ts';
+import { broken, note, ok, readSource } from './installer.ts';
+import type { Json } from './json-text.ts';
 
 export const serverName = 'untildone';
 /** What todo tools of hosts cannot do. */
@@ -22,14 +20,158 @@ export const allTools = [
   ...['todo_write', 'todo_read', ...offeredTools],
 ];
 
-/** Hooks and server must find a state directory that was moved; a committed file names no folder of this machine. */
-export const movedVariables = ({ env, stateDirectory, scope }: InstallRequest): Record<string, string> =>
-  env['UNTILDONE_HOME'] && scope !== 'shared' ? { UNTILDONE_HOME: stateDirectory } : {};
+type Variables = Readonly<Record<string, string>>;
+type ServerCall = Readonly<{ command: string; args: readonly string[]; env?: Variables }>;
+type Named = 'title' | 'program' | 'knownVersions' | 'howToRemovePlugin';
 
-/** @param tools null: all of them, for a host whose own list is missing */
-export function serverCall(request: InstallRequest, tools: readonly string[] | null) {
-  const [command = '', ...args] = programCall(request, 'host-commands.js');
-  return { command, args: [...args, 'mcp', ...(tools === null ? [] : ['--tools', tools.join(',')])] };
+export type HookHost = Pick<installer.HostInstaller, Named> &
+  Readonly<{
+    npmPackage: string;
+    /** Its name, and its hooks. */
+    language: HookLanguage;
+    /** Before the names of our tools. */
+    toolPrefix: string;
+    /** All of our tools, for a host whose own list may be missing; else what todo tools of hosts cannot do. */
+    offersAll?: true;
+    /** It ignores a file with comments as a whole. */
+    refusesComments?: true;
+    /** It sets no variables for hooks: they stand in the command. */
+    commandSetsVariables?: true;
+    /** As the host wants one hook. @param moved variables that it must find */
+    element(command: string, hook: ReturnType<typeof hooksOf>[number], moved: Variables): Json;
+    /** As the host wants a server. */
+    server(call: ServerCall): Readonly<Record<string, Json>>;
+    /** What stands behind "The MCP server is registered". */
+    serverRights?: string;
+    /** The end of a turn in which nothing was done, as far as it differs from what most hosts say. */
+    stop: object;
+    /** What stands behind the number of hooks. */
+    summary?: string;
+    afterInstall?: string;
+    look(basis: installer.InstallBasis, project: installer.Project): HookPlace;
+  }>;
+
+/** `moved`: variables that hooks must find. */
+type Written = Readonly<{ command: string; hooks: readonly Edit[]; server: Edit; moved: Variables }>;
+
+export type HookPlace = Readonly<{
+  project: string;
+  /** The file that switches on a plugin of ours. */
+  plugin?: string | null;
+  hookFiles: Readonly<Record<installer.Scope, string>>;
+  /** The file, and the keys that lead to our server in it. */
+  servers: Readonly<Record<installer.Scope, readonly [string, ...string[]]>>;
+  /** Will the host take our grants? Only then texts name our tools. */
+  isGranted?(scope: installer.Scope): boolean;
+  /** `local`: files of the project that git is to leave out. */
+  layout(
+    scope: installer.Scope,
+    written: Written,
+  ): Readonly<{ targets: FileTarget[]; local: readonly string[]; notes?: readonly (string | false)[] }>;
+  /** What only this host knows. @param mend installs it again @param server whether it is registered */
+  examine(scopes: readonly installer.Scope[], mend: string, server: installer.Row): installer.Examination;
+}>;
+
+export function hookInstaller(host: HookHost): installer.HostInstaller {
+  const { title, language, npmPackage } = host;
+  return {
+    afterInstall: `${title} sessions that are already running keep their old settings: restart them.`,
+    ...host,
+    name: language.host,
+    programs: ['hook.js', 'host-commands.js'],
+    pieces: 'hooks',
+    oldestVersion: null,
+    howToGet: `npm install --global ${npmPackage}`,
+    survey: (basis) => surveyHooks(host, basis),
+  };
+}
+
+function surveyHooks(host: HookHost, basis: installer.InstallBasis): installer.HostSurvey {
+  const { host: name } = host.language;
+  const found = installer.findProject(basis);
+  const place = host.look(basis, found);
+  const { project, plugin = null, hookFiles, servers } = place;
+  const hooksIn = (scope: installer.Scope) => readSource(hookFiles[scope], host.refusesComments)['hooks'];
+  // A project's file may be a stranger's: of what it names only our own copy is called, by the Node of this call (V10).
+  const isOwnCopy = ({ node, file, version }: files.InstalledProgram, program: files.ProgramName) =>
+    node === basis.node && file === join(files.programsFolder(basis.stateDirectory, version), program);
+  /** The nearest counts, as in the host. */
+  const registered = () => {
+    const all = installer.allScopes.map((scope) => {
+      const [path, ...keys] = servers[scope];
+      const server = recordOf(installer.settingIn(readSource(path, host.refusesComments), ...keys));
+      return { server, isOfProject: path !== servers.user[0] };
+    });
+    return all.find(({ server }) => server['command'] !== undefined) ?? { server: {}, isOfProject: false };
+  };
+
+  return {
+    project,
+    plugin,
+    layout(scope) {
+      const request = { ...basis, scope };
+      // Hooks and server must find a state directory that was moved; a committed file names no folder of this machine.
+      const isMoved = basis.env['UNTILDONE_HOME'] && scope !== 'shared';
+      const moved: Variables = isMoved ? { UNTILDONE_HOME: basis.stateDirectory } : {};
+      const words = place.isGranted?.(scope) === false ? [] : [`--tools=${host.toolPrefix}`];
+      const command = files.writeHookCommand(request, name, words, host.commandSetsVariables && moved);
+      const hooks = hooksOf(host.language).map((one): Edit => {
+        return { kind: 'hook', path: ['hooks', one.hook], value: host.element(command, one, moved) };
+      });
+      const [program = '', ...args] = files.programCall(request, 'host-commands.js');
+      const offered = host.offersAll ? [] : ['--tools', offeredTools.join(',')];
+      const call = { command: program, args: [...args, 'mcp', ...offered] };
+      const value = host.server(scope === 'shared' ? call : { ...call, env: moved });
+      const [path, ...keys] = servers[scope];
+      const kind = path.endsWith('.toml') ? 'table' : 'member';
+      const server: Edit = { kind, path: keys, value, named: true };
+      const { targets, local, notes = [] } = place.layout(scope, { command, hooks, server, moved });
+      const lines = local.map((file): Edit => ({ kind: 'line', text: `/${file}` }));
+      if (scope === 'project' && found.excludeFile !== null)
+        targets.push({ path: found.excludeFile, edits: lines });
+      const summary = `${hooks.length} hooks${host.summary ?? ''}`;
+      return { targets, notes: notes.filter((one) => one !== false), summary };
+    },
+    installed: (scope) =>
+      files.hookCommandsIn(hooksIn(scope), name).filter(({ file }) => {
+        const isOneFile = scope !== 'user' && hookFiles.project === hookFiles.shared;
+        // What everyone can start names no file of this machine.
+        return !isOneFile || (file === undefined) === (scope === 'shared');
+      }),
+    examine(scopes) {
+      // The plugin brings its own server, asks for each grant and sets no switches.
+      if (scopes[0] === undefined) return [];
+      const mend = installer.initCommand(name, scopes[0]);
+      return place.examine(scopes, mend, examineServer(registered().server, mend, host.serverRights));
+    },
+    proofs(scopes) {
+      const commands = scopes.flatMap((scope) =>
+        files
+          .hookCommandsIn(hooksIn(scope), name)
+          .filter((one) => scope === 'user' || isOwnCopy(one, 'hook.js')),
+      );
+      const { node = '', file = '' } = commands.find((one) => one.node && one.file) ?? {};
+      const { server, isOfProject } = registered();
+      const words = [server['command'], ...listOf(server['args'])].filter((word) => typeof word === 'string');
+      const [program = '', copy = ''] = words;
+      const version = files.versionOfCopy(copy, 'host-commands.js') ?? '';
+      const isOurs = !isOfProject || isOwnCopy({ node: program, file: copy, version }, 'host-commands.js');
+      const proofs = [hookProof(host, [node, file, name]), serverProof(isOurs ? words : [])];
+      // A call by npx would fetch the package.
+      return proofs.filter(({ call: [called = ''] }) => isAbsolute(called));
+    },
+  };
+}
+
+function examineServer({ command, args, enabled }: Fields, mend: string, rights = ''): installer.Row {
+  const program = listOf(args)[0];
+  const isGone = command !== 'npx' && typeof program === 'string' && !existsSync(program);
+  return [
+    !command && broken('server', 'The MCP server is not registered, so the model cannot pause.', mend),
+    isGone && broken('server', `The MCP server is registered, but its program is gone: ${program}`, mend),
+    enabled === false && note('server', 'The MCP server is switched off, so the model cannot pause.'),
+    ok('server', `The MCP server is registered${rights}.`),
+  ];
 }
 
 const greeting = {
@@ -40,54 +182,38 @@ const greeting = {
   },
 };
 
-type Called = Readonly<{
-  host: string;
-  title: string;
-  /** The end of a turn in which nothing was done, in this host's words; a folder is added. */
-  harmlessStop: object;
-  scopes: readonly Scope[];
-  /** What the settings of a scope hold under their hooks. */
-  hooksIn(scope: Scope): unknown;
-  /** The registered server, `{ command, args }`; anything else: there is none. */
-  server: unknown;
-  /** It stands in a file of the project. */
-  isServerOfProject?: boolean;
-}>;
+/** As a client greets it. */
+const serverProof = (call: readonly string[]): installer.Proof => ({
+  name: 'server-call',
+  call,
+  input: () => `${JSON.stringify(greeting)}\n`,
+  isProved: (answer) => answer.includes('"serverInfo"'),
+  proved: 'The MCP server was started, and answers.',
+  failed: 'The MCP server was started, and does not answer.',
+});
 
-/** The hook is called as the host calls it, at the end of a turn; the server is greeted as a client greets it. */
-export function hookProofs(basis: InstallBasis, called: Called): Proof[] {
-  const { host, title, harmlessStop, scopes, hooksIn } = called;
-  // A project's file may be a stranger's: of what it names only our own copy is called, by the Node of this call (V10).
-  const isOwnCopy = ({ node, file, version }: InstalledProgram, name: ProgramName = 'hook.js') =>
-    node === basis.node && file === join(programsFolder(basis.stateDirectory, version), name);
-  const hook = scopes
-    .flatMap((scope) =>
-      hookCommandsIn(hooksIn(scope), host).filter((one) => scope === 'user' || isOwnCopy(one)),
-    )
-    .find(({ node, file }) => node && file);
-  const { command, args } = recordOf(called.server);
-  const words = [command, ...listOf(args)].filter((word) => typeof word === 'string');
-  const [node = '', file = ''] = words;
-  const version = versionOfCopy(file, 'host-commands.js') ?? '';
-  const isServerOurs = !called.isServerOfProject || isOwnCopy({ node, file, version }, 'host-commands.js');
-  return [
-    {
-      name: 'hook-call',
-      call: hook === undefined ? [] : [hook.node ?? '', hook.file ?? '', host],
-      input: (scratch: string) => JSON.stringify({ ...harmlessStop, cwd: scratch }),
-      // It answers {} whatever happens; only one that works has opened its store.
-      isProved: (_answer: string, state: string) => existsSync(join(state, 'untildone.db')),
-      proved: `The hook was called as ${title} calls it, and answers.`,
-      failed: `The hook was called as ${title} calls it, and does not work.`,
-    },
-    {
-      name: 'server-call',
-      call: isServerOurs ? words : [],
-      input: () => `${JSON.stringify(greeting)}\n`,
-      isProved: (answer: string) => answer.includes('"serverInfo"'),
-      proved: 'The MCP server was started, and answers.',
-      failed: 'The MCP server was started, and does not answer.',
-    },
-    // A call by npx would fetch the package.
-  ].filter(({ call: [program = ''] }) => isAbsolute(program));
+/** As the host calls it, at the end of a turn. */
+function hookProof({ title, stop }: HookHost, call: readonly string[]): installer.Proof {
+  const ended = {
+    ...{ hook_event_name: 'Stop', session_id: 'untildone-doctor', transcript_path: '/dev/null' },
+    ...{ stop_hook_active: false, ...stop },
+  };
+  return {
+    name: 'hook-call',
+    call,
+    input: (scratch) => JSON.stringify({ ...ended, cwd: scratch }),
+    // It answers {} whatever happens; only one that works has opened its store.
+    isProved: (_answer, state) => existsSync(join(state, 'untildone.db')),
+    proved: `The hook was called as ${title} calls it, and answers.`,
+    failed: `The hook was called as ${title} calls it, and does not work.`,
+  };
 }
+
+/** As Claude Code and those that learned from it want a hook. */
+export function hookElement(command: string, timeout: HookTimeout, env: Variables = {}): Json {
+  const variables = Object.keys(env).length === 0 ? {} : { env };
+  return { hooks: [{ type: 'command', command, timeout: hookTimeouts[timeout], ...variables }] };
+}
+
+export const switchedOff = (path: string, key: string) =>
+  broken('trust', `Hooks are switched off in ${path}.`, `take "${key}" out of ${path}`);

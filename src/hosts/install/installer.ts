@@ -1,7 +1,7 @@
-// What a host says to be installed and examined, and what `doctor` says of all alike. Nothing is changed here.
+// What a host says to be installed and examined, and what it needs to know for that. Nothing is changed here.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { existsSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import { gitEnvironment, gitWords } from '../../checks/git.ts';
 import { isExecutable } from '../../checks/process.ts';
@@ -9,38 +9,32 @@ import { UntildoneError } from '../../core/error.ts';
 import type { Environment } from '../../engine/policy.ts';
 import { findRepository } from '../../engine/system.ts';
 import { stateDirectory } from '../../store/state-directory.ts';
-
-import { recordOf } from '../untrusted.ts';
-import { applyEdit, type Edit, type FileTarget } from './changes.ts';
+import { type Fields, recordOf } from '../untrusted.ts';
+import type { FileTarget } from './changes.ts';
 import * as files from './files.ts';
 import { parseJson } from './json-text.ts';
+import { parseToml } from './toml-text.ts';
 
-const scopeNames = {
+export const scopeNames = {
   project: 'for this project',
   shared: 'for everyone in this project',
   user: 'for this user',
 };
 export const scopeFlags = { project: '', shared: ' --shared', user: ' --user' };
 export type Scope = keyof typeof scopeNames;
-
-export type InstallBasis = Readonly<{
-  cwd: string;
-  home: string;
-  stateDirectory: string;
-  version: string;
-  node: string;
-  env: Environment;
-}>;
-export type InstallRequest = InstallBasis & { readonly scope: Scope };
+/** Nearest first. */
+export const allScopes = Object.keys(scopeNames) as Scope[];
+export const initCommand = (host: string, scope: Scope = 'project') =>
+  `untildone init ${host}${scopeFlags[scope]}`;
 
 /** What is known of this machine and this person. */
-export function installBasis({ env, cwd }: Pick<InstallBasis, 'env' | 'cwd'>, version: string): InstallBasis {
+export type InstallBasis = Readonly<ReturnType<typeof installBasis>>;
+export type InstallRequest = InstallBasis & { readonly scope: Scope };
+
+export function installBasis({ env, cwd }: Readonly<{ env: Environment; cwd: string }>, version: string) {
   const home = env['HOME'] || files.askOr('', homedir);
-  if (home === '')
-    throw new UntildoneError(
-      'usage',
-      'HOME is not set, and the system knows no home directory of this user: set HOME.',
-    );
+  const homeless = 'HOME is not set, and the system knows no home directory of this user: set HOME.';
+  if (home === '') throw new UntildoneError('usage', homeless);
   const state = stateDirectory({ ...env, HOME: home });
   return { env, cwd, home, stateDirectory: state, version, node: process.execPath };
 }
@@ -96,12 +90,9 @@ export type Finding = Readonly<{
   mend: string | null;
 }>;
 
-/** Of each row the first that applies is told. */
-export type Examination = readonly (readonly (Finding | false | '' | null | undefined)[])[];
-
-export function tellFirst(rows: Examination): Finding[] {
-  return rows.flatMap((row) => row.find((one) => !!one) || []);
-}
+/** The first that applies is told. */
+export type Row = readonly (Finding | false | '' | null | undefined)[];
+export type Examination = readonly Row[];
 
 const finding =
   (level: Finding['level']) =>
@@ -110,134 +101,38 @@ export const ok = finding('ok');
 export const note = finding('note');
 export const broken = finding('broken');
 
-export type HostReport = Readonly<ReturnType<typeof examineHost>>;
-export function examineHost(installer: HostInstaller, basis: InstallBasis, shipped: string) {
-  const { name: host, title, pieces, knownVersions, oldestVersion, howToGet } = installer;
-  const program = findProgram(installer.program, basis.env);
-  const said = program === null ? null : outputOf(program, ['--version'], basis.env);
-  const hostVersion = /\d+\.\d+\.\d+(?:[\w.-]*\w)?/.exec(said ?? '')?.[0] ?? null;
-  const survey = installer.survey(basis);
-  const { plugin } = survey;
-  const scopes = (Object.keys(scopeNames) as Scope[]).filter((scope) => survey.installed(scope).length > 0);
-  const isInstalled = scopes.length > 0 || plugin !== null;
-  const wrong = isInstalled ? broken : note;
-  const unknown = `${title} was not found on PATH (no program "${installer.program}").`;
-  const there = `${title} ${hostVersion} at ${program}`;
-  const isTooOld =
-    oldestVersion && (hostVersion ?? '').localeCompare(oldestVersion, 'en', { numeric: true }) < 0;
-  // Of two plugins one acts; two hooks count a stop twice.
-  const twice = pieces === 'plugin' ? note : broken;
-  const both = `Installed twice: by init, and as a plugin (${plugin}).`;
-  const rows: Examination = [
-    [
-      !program && wrong('host', unknown, howToGet),
-      !hostVersion && note('host', `${title} is at ${program}, but does not say its version.`),
-      isTooOld && wrong('host', `${there} is too old: untildone needs ${oldestVersion} or newer.`, howToGet),
-      knownVersions.includes(hostVersion ?? '') && ok('host', `${there}, known to work.`),
-      note('host', `${there}; tested with ${knownVersions.join(', ')}, so watch the first runs.`),
-    ],
-    [!isInstalled && note(pieces, `Nothing is installed in ${title} here.`, `untildone init ${host}`)],
-    [
-      plugin && scopes.length > 0 && twice('plugin', both, installer.howToRemovePlugin),
-      plugin && ok('plugin', `Installed as a plugin of ${title} (${plugin}).`),
-    ],
-    ...scopes.map((scope) => examineScope(installer, survey, { ...basis, scope }, shipped)),
-    ...(isInstalled ? survey.examine(scopes) : []),
-  ];
-  const looked = tellFirst(rows);
-  // What is broken to the eye need not be called.
-  const isWhole = isInstalled && !looked.some(({ level }) => level === 'broken');
-  const proofs = isWhole ? survey.proofs(scopes, program) : [];
-  const findings = [...looked, ...proofs.flatMap((proof) => prove(proof, basis, host))];
-  return { host, title, program, hostVersion, scopes, isInstalled, findings };
-}
-
-/** Cold starts of hosts on a busy machine; more is a hang. */
-const proofMs = 20_000;
-
-function prove(
-  { name, call, folder, input, isProved, proved, failed }: Proof,
-  { env }: InstallBasis,
-  host: string,
-): Finding[] {
-  const scratch = mkdtempSync(join(tmpdir(), 'untildone-doctor-'));
-  const state = join(scratch, 'state');
-  try {
-    const [program = '', ...words] = call;
-    const options = { cwd: folder ?? scratch, input: input(scratch), encoding: 'utf8' } as const;
-    // One that ignores a polite signal would hang us for good.
-    const limits = { timeout: proofMs, killSignal: 'SIGKILL' } as const;
-    const answer = spawnSync(program, words, {
-      ...options,
-      ...limits,
-      env: { ...env, UNTILDONE_HOME: state },
-    });
-    const isLate = answer.error !== undefined && 'code' in answer.error && answer.error.code === 'ETIMEDOUT';
-    if (isLate) return [note(name, `${basename(program)} did not answer within ${proofMs / 1000} s.`)];
-    const isRight = isProved(answer.stdout ?? '', state);
-    if (isRight === null) return [];
-    return [isRight ? ok(name, proved) : broken(name, failed, `untildone init ${host}`)];
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
-}
-
-function examineScope(host: HostInstaller, survey: HostSurvey, request: InstallRequest, shipped: string) {
-  const { name, pieces } = host;
-  const { scope, version: wanted } = request;
-  const piece = pieces.replace(/s$/, '');
-  const programs = survey.installed(scope);
-  const where = `Installed ${scopeNames[scope]}`;
-  const mend = `untildone init ${name}${scopeFlags[scope]}`;
-  const other = programs.find(({ version }) => version !== wanted)?.version;
-  const dead = (why: string) => broken(`${piece}-file`, `${where}, but the ${why}`, mend);
-  const damaged = `${piece} is not the one of this version: `;
-  const { targets, summary } = survey.layout(scope);
-  const [first, ...more] = targets.flatMap((target) => whatLacks(target, name));
-  const lacking = more.length === 0 ? first : `${first} and ${more.length} more`;
-  return [
-    ...programs.flatMap(({ node, file, version }) => [
-      node && !isExecutable(node) && dead(`Node that runs the ${piece} is gone: ${node}`),
-      file && !existsSync(file) && dead(`${piece} itself is gone: ${file}`),
-      file && version === wanted && !files.isCopied(shipped, file) && dead(damaged + file),
-    ]),
-    other && note(`${piece}-version`, `${where} by untildone ${other}; this is ${wanted}.`, mend),
-    lacking && broken(pieces, `${where}, but not complete: ${lacking} is missing.`, mend),
-    ok(pieces, `${where}: ${summary}, complete.`),
-  ];
-}
-
-function whatLacks({ path, edits }: FileTarget, host: string): string[] {
-  const look = () => {
-    const text = files.readSettingsFile(path).text ?? '';
-    const lacking = edits.filter((edit) => applyEdit(text, edit, host) !== text);
-    return lacking.map((edit) => `${nameOf(edit)} in ${path}`);
-  };
-  return files.unlessRefused(look, (why) => [`${path} ${why}`]);
-}
-
-function nameOf(edit: Edit): string {
-  if ('text' in edit) return edit.kind === 'whole' ? 'its own text' : `"${edit.text}"`;
-  return edit.kind === 'entry' ? JSON.stringify(edit.value) : `"${edit.path.join('.')}"`;
-}
-
+export type Source = ReturnType<typeof readSources>[number];
 /** Those that exist, as the host reads them; a `problem` follows the name of the file. */
 export function readSources(paths: readonly string[], refusesComments = false) {
   return paths.flatMap((path) => {
     const read = () => {
       const { text } = files.readSettingsFile(path);
       if (text === null || (text.trim() === '' && !refusesComments)) return [];
-      return { path, problem: null, value: parseJson(text, refusesComments) };
+      const value = path.endsWith('.toml') ? parseToml(text) : parseJson(text, refusesComments);
+      return { path, problem: null, value };
     };
     return files.unlessRefused(read, (problem) => ({ path, problem, value: recordOf(null) }));
   });
 }
+
+/** Empty: no such file, or the host cannot read it. */
+export const readSource = (path: string, refusesComments = false): Fields =>
+  readSources([path], refusesComments)[0]?.value ?? {};
+
+export const settingIn = (settings: unknown, ...path: readonly string[]): unknown =>
+  path.reduce((value, key) => recordOf(value)[key], settings);
+/** Of those that say it, in their order. */
+export const settingsIn = (sources: readonly Source[], ...path: readonly string[]) =>
+  sources
+    .map((source) => ({ path: source.path, value: settingIn(source.value, ...path) }))
+    .filter(({ value }) => value !== undefined);
 
 export function findProgram(name: string, env: Environment): string | null {
   const folders = (env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }
 
+export type Project = ReturnType<typeof findProject>;
 /** Outside a repository the folder itself is the project. Nothing that the repository names is run (V10). */
 export function findProject({ cwd, env }: InstallBasis) {
   const folder = realpathSync(cwd);
@@ -248,24 +143,21 @@ export function findProject({ cwd, env }: InstallBasis) {
   const common = shared ?? own;
   // Of submodules and bare repositories the common folder is elsewhere.
   const mainRoot = basename(common) === '.git' ? dirname(common) : root;
-  const tracked = ['ls-files', '--error-unmatch', '--'];
   return {
     folder,
     root,
     /** Where hosts keep what belongs to all worktrees. */
     mainRoot,
     excludeFile: join(common, 'info', 'exclude'),
-    isTracked: (file: string) =>
-      outputOf(
-        'git',
-        ['-C', mainRoot, ...gitWords(mainRoot, [...tracked, file])],
-        gitEnvironment(mainRoot, env),
-      ) !== null,
+    isTracked(file: string) {
+      const words = gitWords(mainRoot, ['ls-files', '--error-unmatch', '--', file]);
+      return outputOf('git', ['-C', mainRoot, ...words], gitEnvironment(mainRoot, env)) !== null;
+    },
   };
 }
 
 /** Without a shell; null: missing, failed, or slower than the cold start of any host. */
-function outputOf(program: string, args: readonly string[], env: Environment) {
+export function outputOf(program: string, args: readonly string[], env: Environment) {
   const { status, stdout } = spawnSync(program, args, { env, encoding: 'utf8', timeout: 10_000 });
   return status === 0 ? stdout : null;
 }

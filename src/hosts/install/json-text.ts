@@ -18,6 +18,9 @@ export type JsonEdit = Readonly<
   | { kind: 'member'; path: KeyPath; value: Json; named?: true }
 >;
 
+export const member = (path: KeyPath, value: Json) => ({ kind: 'member', path, value }) as const;
+export const entry = (path: KeyPath, value: Json) => ({ kind: 'entry', path, value }) as const;
+
 /** Undefined: it has comments or trailing commas; hosts that use JSON.parse ignore such a file. */
 export const parsePlain = (text: string): unknown =>
   askOr(undefined, () => JSON.parse(text.replace(/^\uFEFF/, '')));

@@ -1,38 +1,20 @@
 // What installers share whose host keeps hooks and MCP servers in one settings.json: in the project and in the home of the user.
 // The project's own file is either committed (`--shared`) or kept out of git; the host reads it only in the folder where it starts.
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HookTimeout } from '../asked-call.ts';
-import { listOf, recordOf } from '../untrusted.ts';
 import type { Edit, FileTarget } from './changes.ts';
-import { hookCommandsIn, writeHookCommand } from './files.ts';
-import { hookProofs, movedVariables, serverCall, serverName } from './hook-host.ts';
-import * as installer from './installer.ts';
-import { broken, ok, readSources } from './installer.ts';
-import type { Json } from './json-text.ts';
+import { type HookPlace, serverName } from './hook-host.ts';
+import type * as installer from './installer.ts';
+import { broken, note, ok, readSources } from './installer.ts';
 
-type Installed = Readonly<{ hook: string; timeout: HookTimeout }>;
-
-export type SettingsHost = Readonly<{
-  name: string;
+type Settings = Readonly<{
   title: string;
   /** Such as `.gemini`. */
   folder: string;
-  /** Where the user's own settings are. */
   userFolder: string;
-  /** Nearest first, behind the project's and the user's: what an administrator set. */
-  managed: readonly string[];
-  toolPrefix: string;
-  hooks: readonly Installed[];
-  /** As the host wants one hook. @param moved variables that it must find */
-  element(command: string, hook: Installed, moved: Record<string, string>): Json;
-  /** More of the registered server than its call and its variables. */
-  server: Readonly<Record<string, Json>>;
-  /** Tools that the server offers; null: all of them. */
-  tools: readonly string[] | null;
-  harmlessStop: object;
+  /** What an administrator set, which wins. */
+  managed: string;
   /** What else it is given. @param path of the settings in which it is written */
-  more?(
+  more(
     scope: installer.Scope,
     path: string,
   ): Readonly<{ edits?: readonly Edit[]; targets?: readonly FileTarget[] }>;
@@ -42,110 +24,51 @@ export type SettingsHost = Readonly<{
   examine(at: Place, mend: string): installer.Examination;
 }>;
 
-export type Place = Readonly<{
-  /** Where the host has to be started. */
-  project: string;
-  /** Those that exist, in the order in which they win. */
-  sources: ReturnType<typeof readSources>;
-}>;
+/** `project`: where the host has to be started. `sources`: those that exist, in the order in which they win. */
+export type Place = Readonly<{ project: string; sources: readonly installer.Source[] }>;
 
-export function surveySettings(host: SettingsHost, basis: installer.InstallBasis): installer.HostSurvey {
-  const { name, title, folder, hooks } = host;
-  const { folder: here, root, mainRoot, excludeFile, isTracked } = installer.findProject(basis);
+export function settingsPlace(found: installer.Project, settings: Settings): HookPlace {
+  const { title, folder, userFolder, managed } = settings;
+  const { root: project, mainRoot } = found;
   const file = join(folder, 'settings.json');
-  const own = join(root, file);
-  const settings = { project: own, shared: own, user: join(host.userFolder, 'settings.json') };
-  const read = (path: string) => readSources([path])[0]?.value ?? {};
-  const installed = (scope: installer.Scope) =>
-    hookCommandsIn(read(settings[scope])['hooks'], name).filter(
-      // What everyone can start names no file of this machine.
-      (one) => scope === 'user' || (one.file === undefined) === (scope === 'shared'),
-    );
-  const look = (): Place => ({
-    project: root,
-    sources: readSources([...host.managed, own, settings.user]),
-  });
-
-  function layout(scope: installer.Scope) {
-    const request = { ...basis, scope };
-    const moved = movedVariables(request);
-    const command = writeHookCommand(request, name, [`--tools=${host.toolPrefix}`]);
-    const call = { ...serverCall(request, host.tools), ...(scope !== 'shared' && { env: moved }) };
-    const more = host.more?.(scope, settings[scope]) ?? {};
-    const edits: Edit[] = [
-      ...hooks.map(
-        (one): Edit => ({
-          ...{ kind: 'hook', path: ['hooks', one.hook] },
-          value: host.element(command, one, moved),
-        }),
-      ),
-      {
-        ...{ kind: 'member', path: ['mcpServers', serverName], named: true },
-        value: { ...call, ...host.server },
-      },
-      ...(more.edits ?? []),
-    ];
-    const targets: FileTarget[] = [{ path: settings[scope], edits }, ...(more.targets ?? [])];
-    const isProjects = scope === 'project' && excludeFile !== null;
-    const isCommitted = isProjects && isTracked(join(mainRoot, file));
-    if (isProjects && !isCommitted)
-      targets.push({ path: excludeFile, edits: [{ kind: 'line', text: `/${file}` }] });
-    const notes = [
-      isCommitted &&
-        `${own} is tracked by git, and now contains paths of this machine: install with --user or --shared instead.`,
-      scope !== 'user' && here !== root && elsewhere,
-      ...(host.notes?.(look()) ?? []),
-    ];
-    return { targets, notes: notes.filter((one) => one !== false), summary: `${hooks.length} hooks` };
-  }
-
-  const elsewhere = `${title} reads ${file} only in the folder where it is started: start it in ${root}, or install with --user.`;
-
-  function examine(scopes: readonly installer.Scope[]): installer.Examination {
-    const at = look();
-    const mend = `untildone init ${name}${installer.scopeFlags[scopes[0] ?? 'project']}`;
-    const wrong = at.sources.find(({ problem }) => problem !== null);
-    const { command, args } = recordOf(registered()?.server);
-    const program = listOf(args)[0];
-    const isGone = command !== 'npx' && typeof program === 'string' && !existsSync(program);
-    return [
-      [
-        wrong &&
-          broken(
-            'settings',
-            `${title} does not start with ${wrong.path}: it ${wrong.problem}.`,
-            `mend ${wrong.path}`,
-          ),
-        !scopes.includes('user') && here !== root && installer.note('settings', elsewhere),
-        ok('settings', 'The settings can be read.'),
-      ],
-      [
-        !command && broken('server', 'The MCP server is not registered, so the model cannot pause.', mend),
-        isGone && broken('server', `The MCP server is registered, but its program is gone: ${program}`, mend),
-        ok('server', 'The MCP server is registered.'),
-      ],
-      ...host.examine(at, mend),
-    ];
-  }
-
-  const registered = () =>
-    [own, settings.user]
-      .map((path) => ({ path, server: recordOf(read(path)['mcpServers'])[serverName] }))
-      .find(({ server }) => server !== undefined);
-
+  const [own, user] = [join(project, file), join(userFolder, 'settings.json')];
+  const hookFiles = { project: own, shared: own, user };
+  const serverIn = (path: string) => [path, 'mcpServers', serverName] as const;
+  const look = (): Place => ({ project, sources: readSources([managed, own, user]) });
+  const isElsewhere = found.folder !== project;
+  const elsewhere = `${title} reads ${file} only in the folder where it is started: start it in ${project}, or install with --user.`;
   return {
-    project: root,
-    plugin: null,
-    layout,
-    installed,
-    examine,
-    proofs(scopes) {
-      const { path, server } = registered() ?? {};
-      return hookProofs(basis, {
-        ...{ host: name, title, harmlessStop: host.harmlessStop, scopes, server },
-        hooksIn: (scope) => read(settings[scope])['hooks'],
-        isServerOfProject: path === own,
-      });
+    project,
+    hookFiles,
+    servers: { project: serverIn(own), shared: serverIn(own), user: serverIn(user) },
+    layout(scope, { hooks, server }) {
+      const path = hookFiles[scope];
+      const { edits = [], targets = [] } = settings.more(scope, path);
+      const isCommitted = scope === 'project' && found.isTracked(join(mainRoot, file));
+      const committed = `${own} is tracked by git, and now contains paths of this machine: install with --user or --shared instead.`;
+      return {
+        targets: [{ path, edits: [...hooks, server, ...edits] }, ...targets],
+        local: isCommitted ? [] : [file],
+        notes: [
+          isCommitted && committed,
+          scope !== 'user' && isElsewhere && elsewhere,
+          ...(settings.notes?.(look()) ?? []),
+        ],
+      };
+    },
+    examine(scopes, mend, server) {
+      const at = look();
+      const wrong = at.sources.find(({ problem }) => problem !== null);
+      const unreadable = wrong && `${title} does not start with ${wrong.path}: it ${wrong.problem}.`;
+      return [
+        [
+          unreadable && broken('settings', unreadable, `mend ${wrong.path}`),
+          !scopes.includes('user') && isElsewhere && note('settings', elsewhere),
+          ok('settings', 'The settings can be read.'),
+        ],
+        server,
+        ...settings.examine(at, mend),
+      ];
     },
   };
 }

@@ -3,30 +3,29 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Edit, FileTarget } from '../install/changes.ts';
-import * as installer from '../install/installer.ts';
+import type { Edit } from '../install/changes.ts';
+import type { Examination, InstallBasis, Project, Source } from '../install/installer.ts';
 import { broken, note, ok, readSources } from '../install/installer.ts';
-import { isPinned, packageVersions } from '../install/json-text.ts';
-import { watchedLoader } from '../install/watched-loader.ts';
+import { packageVersions } from '../install/json-text.ts';
+import { pluginInstaller } from '../install/plugin-host.ts';
 import { type Fields, listOf, recordOf } from '../untrusted.ts';
 import { isTodoToolOn } from './translate.ts';
 
 const schema = 'https://opencode.ai/config.json';
+const packages = { name: 'untildone', key: 'plugin', word: 'plugins' };
 
-export const opencodeInstaller: installer.HostInstaller = {
+export const opencodeInstaller = pluginInstaller({
   name: 'opencode',
   title: 'OpenCode',
   program: 'opencode',
-  programs: ['server.js'],
-  pieces: 'plugin',
+  ...{ plugin: 'server.js', word: 'plugin', packages, exported, look },
   // Earlier ones do not look for "./server" of a package.
   oldestVersion: '1.3.4',
   knownVersions: ['1.18.33'],
   howToGet: 'npm install --global opencode-ai@latest',
   afterInstall: 'OpenCode loads plugins when it starts: restart it if it is running.',
-  howToRemovePlugin: 'take "untildone" out of "plugin" in that file',
-  survey,
-};
+  proof: { words: ['debug', 'config'], input: '', sign: '"plugin"' },
+});
 
 const theirHook = 'todo-continuation-enforcer';
 /** They continue agents too; the value is the hook to switch off, in settings under their own name. */
@@ -38,9 +37,7 @@ const continuingPlugins = {
 };
 
 /** Where the real program looks: the user's folder, then each from its own up to the root of the working tree. */
-function survey(basis: installer.InstallBasis): installer.HostSurvey {
-  const { env, home, version } = basis;
-  const { folder, root: project } = installer.findProject(basis);
+function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
   const own = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'opencode');
   const steps = relative(project, folder).split('/').filter(Boolean);
   const upwards = ['', ...steps].map((_step, index) => join(project, ...steps.slice(0, index)));
@@ -51,38 +48,16 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
   // Weakest first: later files win, as in the host.
   const paths = [join(own, 'config.json'), ...variants([own]), env['OPENCODE_CONFIG'] || ''].filter(Boolean);
   const sources = readSources([...paths, ...variants([...upwards, ...nearer])]).map(readPlugins);
-  const projectSettings = variants([project, join(project, '.opencode')]);
-  // By `init --shared`, one per file.
-  const committed = sources.filter(({ path }) => projectSettings.includes(path));
-  const pinned = committed.flatMap(({ versions }) => versions.find(isPinned) ?? []);
-  // A package is loaded once, however many files name it.
-  const named = sources.findLast(
-    ({ ourFiles, versions }) => ourFiles.length > 0 || (versions.length > 0 && pinned.length === 0),
-  );
-  // For the user: in a project's `.opencode` the host would install 63 MB beside it.
-  const loader = watchedLoader(basis, {
-    ...{ host: 'opencode', title: 'OpenCode', program: 'server.js', project, exported },
-    path: join(own, 'plugin', 'untildone.js'),
-  });
+  const committed = variants([project, join(project, '.opencode')]);
 
-  function targets(scope: installer.Scope): FileTarget[] {
-    if (scope !== 'shared') return loader.targets(scope);
-    const path = projectSettings.find((file) => existsSync(file)) ?? join(project, 'opencode.json');
+  function edits(path: string): Edit[] {
     const written = sources.find((source) => source.path === path)?.value['$schema'] ?? schema;
-    const edits: Edit[] = [{ kind: 'package', path: ['plugin'], name: 'untildone', version }];
     // Else the host adds it, and the file counts as edited.
-    if (written === schema) edits.unshift({ kind: 'member', path: ['$schema'], value: schema });
-    return [{ path, edits }];
+    return written === schema ? [{ kind: 'member', path: ['$schema'], value: schema }] : [];
   }
 
-  function examine(scopes: readonly installer.Scope[]): installer.Examination {
-    const wrong = sources.find(({ problem }) => problem !== null);
-    const unreadable = wrong && `OpenCode cannot read ${wrong.path}: it ${wrong.problem}.`;
+  function examine(): Examination {
     const pure = env['OPENCODE_PURE'] && 'OPENCODE_PURE is set: OpenCode loads no plugins then.';
-    // To the host they are two plugins; the second stays out of the way.
-    const isTwice = scopes.includes('shared') && scopes.length > 1;
-    const twice = 'Installed twice: for you, and by --shared for everyone in this project. One of them acts.';
-    const flag = scopes.includes('project') ? '' : ' --user';
     const gone = sources.flatMap(({ path, ourFiles }) => {
       const mend = `take it out of "plugin" in ${path}, then untildone init opencode`;
       const files = ourFiles.filter((file) => !existsSync(file));
@@ -106,62 +81,33 @@ function survey(basis: installer.InstallBasis): installer.HostSurvey {
     const off = `todowrite is switched off in ${said?.path}: the model plans with the todo tools of untildone instead.`;
     return [
       [
-        unreadable && broken('settings', unreadable, `mend ${wrong.path}`),
         pure && broken('settings', pure, 'unset OPENCODE_PURE'),
         ok('settings', 'Settings can be read, and plugins are loaded.'),
       ],
-      [isTwice && note('plugin', twice, `untildone init opencode${flag} --uninstall`)],
       ...gone,
       [...others, ok('other-plugins', 'No other plugin that is known to continue agents.')],
       [isOff && note('todo-tools', off), ok('todo-tools', 'The model has a todo tool.')],
     ];
   }
 
-  return {
-    project,
-    /** The host loads its plugins and prints what they added: our commands among it. */
-    proofs: (scopes, program) =>
-      [
-        {
-          name: 'plugin-call',
-          // What is shared would be fetched.
-          call:
-            program === null || scopes.length === 0 || scopes.includes('shared')
-              ? []
-              : [program, 'debug', 'config'],
-          input: () => '',
-          // It runs the plugins of where it starts: a stranger's only where `init` was called.
-          ...(scopes.includes('project') && { folder: project }),
-          isProved: (answer: string) =>
-            answer.includes('"plugin"') ? answer.includes('"untildone-status"') : null,
-          proved: 'OpenCode was started, and has loaded the plugin.',
-          failed: 'OpenCode was started, and has not loaded the plugin.',
-        },
-      ].filter(({ call }) => call.length > 0),
-    plugin: named?.path ?? null,
-    layout: (scope) => ({
-      targets: targets(scope),
-      summary: scope === 'shared' ? '"untildone" among the plugins' : 'the plugin and its loader',
-    }),
-    installed: (scope) =>
-      scope === 'shared' ? pinned.map((one) => ({ version: one })) : loader.installed(scope),
-    examine,
-  };
+  // For the user: in a project's `.opencode` the host would install 63 MB beside it.
+  return { loader: join(own, 'plugin', 'untildone.js'), sources, committed, edits, examine };
 }
 
 /** `ourFiles`: named by paths that a person wrote. */
-function readPlugins({ path, problem, value }: ReturnType<typeof readSources>[number]) {
+function readPlugins({ path, problem, value }: Source) {
   const entries = [...listOf(value['plugin']), ...listOf(value['plugins'])];
   const names = entries.map((entry) => listOf(entry)[0] ?? recordOf(entry)['package'] ?? entry);
   const plugins = names.filter((name) => typeof name === 'string');
   const isPath = (name: string) => isAbsolute(name) || /^(\.|file:\/\/)/.test(name);
   const ours = plugins.filter((name) => isPath(name) && /untildone.*[\\/]server\.js$/.test(name));
   const fileOf = (name: string) => (/^file:/.test(name) ? fileURLToPath(name) : resolve(path, '..', name));
-  const versions = packageVersions(plugins, 'untildone');
+  const versions = packageVersions(plugins, packages.name);
   return { path, problem, value, plugins, versions, ourFiles: ours.map(fileOf) };
 }
 
-const exported = (moved: string) => `export default {
+function exported(moved: string) {
+  return `export default {
   id: 'untildone',
   async server(input, options) {
     if (!isWatched(input.directory)) return {};
@@ -170,3 +116,4 @@ ${moved}    const { default: plugin } = await import(program);
   },
 };
 `;
+}

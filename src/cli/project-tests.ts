@@ -3,12 +3,11 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { validateConfig, withoutGrants } from '../../core/config.ts';
-import { parseJsonText } from '../../core/json-text.ts';
-import { defaultSettings } from '../../core/settings.ts';
-import { configFileName } from '../../engine/policy.ts';
-import { readTextFile } from '../../engine/text-file.ts';
-import { recordOf } from '../untrusted.ts';
+import { validateConfig, withoutGrants } from '../core/config.ts';
+import { parseJsonText } from '../core/json-text.ts';
+import { defaultSettings } from '../core/settings.ts';
+import { configFileName } from '../engine/policy.ts';
+import { readTextFile } from '../engine/text-file.ts';
 import {
   askOr,
   packageFolder,
@@ -16,8 +15,9 @@ import {
   readSettingsFile,
   replaceSettingsFile,
   unlessRefused,
-} from './files.ts';
-import { applyJson, type Json, type JsonEdit, valueAt } from './json-text.ts';
+} from '../hosts/install/files.ts';
+import { applyJson, type Json, type JsonEdit, valueAt } from '../hosts/install/json-text.ts';
+import { recordOf } from '../hosts/untrusted.ts';
 
 /** `script`: what a file of the project says that the command does; a stranger's text. */
 export type FoundTest = Readonly<{ name: string; command: string; file: string; script?: string }>;

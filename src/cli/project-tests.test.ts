@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Refusal } from './files.ts';
+import { Refusal } from '../hosts/install/files.ts';
 import { findTests, planChecks, schemaAddress } from './project-tests.ts';
 
 let folder: string;

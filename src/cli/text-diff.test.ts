@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diffTexts } from './changes.ts';
+import { diffTexts } from './text-diff.ts';
 
 describe('the difference of two texts', () => {
   it('C3: shows what goes and what comes, with three lines around it', () => {

@@ -1,0 +1,130 @@
+// What `doctor` says of every host alike: whether the program is there, and what `init` wrote is there, complete and works. What
+// only a host knows comes from its installer. Nothing is changed here.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { isExecutable } from '../checks/process.ts';
+import { applyEdit, type Edit, type FileTarget } from '../hosts/install/changes.ts';
+import { isCopied, readSettingsFile, unlessRefused } from '../hosts/install/files.ts';
+import * as install from '../hosts/install/installer.ts';
+import { broken, initCommand, note, ok } from '../hosts/install/installer.ts';
+
+export function tellFirst(rows: install.Examination): install.Finding[] {
+  return rows.flatMap((row) => row.find((one) => !!one) || []);
+}
+
+export type HostReport = Readonly<ReturnType<typeof examineHost>>;
+export function examineHost(installer: install.HostInstaller, basis: install.InstallBasis, shipped: string) {
+  const { name: host, title, pieces, knownVersions, oldestVersion, howToGet } = installer;
+  const program = install.findProgram(installer.program, basis.env);
+  const said = program === null ? null : install.outputOf(program, ['--version'], basis.env);
+  const hostVersion = /\d+\.\d+\.\d+(?:[\w.-]*\w)?/.exec(said ?? '')?.[0] ?? null;
+  const survey = installer.survey(basis);
+  const { plugin } = survey;
+  const scopes = install.allScopes.filter((scope) => survey.installed(scope).length > 0);
+  const isInstalled = scopes.length > 0 || plugin !== null;
+  const wrong = isInstalled ? broken : note;
+  const unknown = `${title} was not found on PATH (no program "${installer.program}").`;
+  const there = `${title} ${hostVersion} at ${program}`;
+  const isTooOld =
+    oldestVersion && (hostVersion ?? '').localeCompare(oldestVersion, 'en', { numeric: true }) < 0;
+  // Of two plugins one acts; two hooks count a stop twice.
+  const twice = pieces === 'plugin' ? note : broken;
+  const both = `Installed twice: by init, and as a plugin (${plugin}).`;
+  const rows: install.Examination = [
+    [
+      !program && wrong('host', unknown, howToGet),
+      !hostVersion && note('host', `${title} is at ${program}, but does not say its version.`),
+      isTooOld && wrong('host', `${there} is too old: untildone needs ${oldestVersion} or newer.`, howToGet),
+      knownVersions.includes(hostVersion ?? '') && ok('host', `${there}, known to work.`),
+      note('host', `${there}; tested with ${knownVersions.join(', ')}, so watch the first runs.`),
+    ],
+    [!isInstalled && note(pieces, `Nothing is installed in ${title} here.`, initCommand(host))],
+    [
+      plugin && scopes.length > 0 && twice('plugin', both, installer.howToRemovePlugin),
+      plugin && ok('plugin', `Installed as a plugin of ${title} (${plugin}).`),
+    ],
+    ...scopes.map((scope) => examineScope(installer, survey, scope, { wanted: basis.version, shipped })),
+    ...(isInstalled ? survey.examine(scopes) : []),
+  ];
+  const looked = tellFirst(rows);
+  // What is broken to the eye need not be called.
+  const isWhole = isInstalled && !looked.some(({ level }) => level === 'broken');
+  const proofs = isWhole ? survey.proofs(scopes, program) : [];
+  const findings = [...looked, ...proofs.flatMap((proof) => prove(proof, basis, host))];
+  return { host, title, program, hostVersion, scopes, isInstalled, findings };
+}
+
+/** Cold starts of hosts on a busy machine; more is a hang. */
+const proofMs = 20_000;
+
+function prove(
+  { name, call, folder, input, isProved, proved, failed }: install.Proof,
+  { env }: install.InstallBasis,
+  host: string,
+): install.Finding[] {
+  const scratch = mkdtempSync(join(tmpdir(), 'untildone-doctor-'));
+  const state = join(scratch, 'state');
+  try {
+    const [program = '', ...words] = call;
+    const answer = spawnSync(program, words, {
+      cwd: folder ?? scratch,
+      env: { ...env, UNTILDONE_HOME: state },
+      input: input(scratch),
+      encoding: 'utf8',
+      timeout: proofMs,
+      // One that ignores a polite signal would hang us for good.
+      killSignal: 'SIGKILL',
+    });
+    const isLate = answer.error !== undefined && 'code' in answer.error && answer.error.code === 'ETIMEDOUT';
+    if (isLate) return [note(name, `${basename(program)} did not answer within ${proofMs / 1000} s.`)];
+    const isRight = isProved(answer.stdout ?? '', state);
+    if (isRight === null) return [];
+    return [isRight ? ok(name, proved) : broken(name, failed, initCommand(host))];
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function examineScope(
+  { name, pieces }: install.HostInstaller,
+  survey: install.HostSurvey,
+  scope: install.Scope,
+  { wanted, shipped }: Readonly<{ wanted: string; shipped: string }>,
+): install.Row {
+  const piece = pieces.replace(/s$/, '');
+  const programs = survey.installed(scope);
+  const where = `Installed ${install.scopeNames[scope]}`;
+  const mend = initCommand(name, scope);
+  const other = programs.find(({ version }) => version !== wanted)?.version;
+  const dead = (why: string) => broken(`${piece}-file`, `${where}, but the ${why}`, mend);
+  const damaged = `${piece} is not the one of this version: `;
+  const { targets, summary } = survey.layout(scope);
+  const [first, ...more] = targets.flatMap((target) => whatLacks(target, name));
+  const lacking = more.length === 0 ? first : `${first} and ${more.length} more`;
+  return [
+    ...programs.flatMap(({ node, file, version }) => [
+      node && !isExecutable(node) && dead(`Node that runs the ${piece} is gone: ${node}`),
+      file && !existsSync(file) && dead(`${piece} itself is gone: ${file}`),
+      file && version === wanted && !isCopied(shipped, file) && dead(damaged + file),
+    ]),
+    other && note(`${piece}-version`, `${where} by untildone ${other}; this is ${wanted}.`, mend),
+    lacking && broken(pieces, `${where}, but not complete: ${lacking} is missing.`, mend),
+    ok(pieces, `${where}: ${summary}, complete.`),
+  ];
+}
+
+function whatLacks({ path, edits }: FileTarget, host: string): string[] {
+  const look = () => {
+    const text = readSettingsFile(path).text ?? '';
+    const lacking = edits.filter((edit) => applyEdit(text, edit, host) !== text);
+    return lacking.map((edit) => `${nameOf(edit)} in ${path}`);
+  };
+  return unlessRefused(look, (why) => [`${path} ${why}`]);
+}
+
+function nameOf(edit: Edit): string {
+  if ('text' in edit) return edit.kind === 'whole' ? 'its own text' : `"${edit.text}"`;
+  return edit.kind === 'entry' ? JSON.stringify(edit.value) : `"${edit.path.join('.')}"`;
+}
