@@ -39,7 +39,7 @@ export const entries: readonly Entry[] = [
   { source: 'src/frameworks/openai-agents/index.ts', output: 'openai-agents', group: 'library' },
   { source: 'src/frameworks/claude-agent-sdk/index.ts', output: 'claude-agent-sdk', group: 'library' },
   { source: 'src/frameworks/mastra/index.ts', output: 'mastra', group: 'library' },
-  { source: 'src/hosts/enforcer/index.ts', output: 'enforcer', group: 'library' },
+  { source: 'src/enforcer/index.ts', output: 'enforcer', group: 'library' },
   { source: 'src/hosts/opencode/index.ts', output: 'opencode', group: 'library' },
   { source: 'src/cli/bin.ts', output: 'bin', group: 'bin' },
   { source: 'src/cli/main.ts', output: 'main', group: 'cli' },

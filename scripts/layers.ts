@@ -4,7 +4,7 @@
 const heart = ['core', 'engine'] as const;
 const services = [...heart, 'store', 'checks', 'tools', 'plan-file'] as const;
 const wired = [...services, 'open', 'session'] as const;
-const adapters = [...wired, 'guard', 'hosts', 'frameworks', 'agent', 'mcp'] as const;
+const adapters = [...wired, 'guard', 'hosts', 'enforcer', 'frameworks', 'agent', 'mcp'] as const;
 
 /** Folder under src/ → the folders it may import besides itself. `open` is one file, src/open.ts. */
 export const layers: Readonly<Record<string, readonly string[]>> = {
@@ -19,6 +19,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   // What holds an agent, without the agent: `openSession`, and what our own one shares with it.
   session: [...services, 'open'],
   hosts: wired,
+  // For programs of others that tell when they are idle, on what our own hosts of that kind share.
+  enforcer: [...wired, 'hosts'],
   // Holds text back in any stream of a model's parts: for our own agent and for streams of others.
   guard: wired,
   frameworks: [...wired, 'guard'],

@@ -335,7 +335,7 @@ async function bundled(name: string, contents: string): Promise<string> {
     platform: 'node',
     external: ['bun:sqlite'],
     alias: {
-      'untildone/enforcer': join(root, 'src/hosts/enforcer/index.ts'),
+      'untildone/enforcer': join(root, 'src/enforcer/index.ts'),
       'untildone/guard': join(root, 'src/guard/index.ts'),
       'untildone/scripted-model': join(root, 'src/scripted-model/index.ts'),
       untildone: join(root, 'src/index.ts'),

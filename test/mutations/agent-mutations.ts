@@ -125,7 +125,7 @@ export const agentMutations = mutationsOf({
       why: '"always" for pytest runs any file',
     },
   },
-  'src/hosts/enforcer/index.ts': {
+  'src/enforcer/index.ts': {
     'enforcer-slip-blocks': {
       find: "wake(access === 'todo' ? null : error);",
       replace: 'wake(error);',

@@ -115,7 +115,7 @@ export const limitsMutations = mutationsOf({
       why: 'opencode run never reaches a budget (G8)',
     },
   },
-  'src/hosts/enforcer/index.ts': {
+  'src/enforcer/index.ts': {
     'decision-untold': {
       find: '      attempt(() => options.onDecision?.(id, decision)).catch(onError);\n',
       replace: '',

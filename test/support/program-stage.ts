@@ -10,7 +10,7 @@ import {
   type EnforcerTodo,
   type InjectOptions,
   type Toast,
-} from '../../src/hosts/enforcer/index.ts';
+} from '../../src/enforcer/index.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../src/simulated/simulated-clock.ts';
 import { createMemoryStore } from './memory-store.ts';
 

@@ -1,6 +1,6 @@
 // What holds the enforcer back, and what follows when it ends: a countdown of its own, with toasts.
 import { describe, expect, it } from 'vitest';
-import { type ProgramStage, stopped, theSession } from '../../../test/support/program-stage.ts';
+import { type ProgramStage, stopped, theSession } from '../../test/support/program-stage.ts';
 
 const sessionId = theSession;
 const minute = 60_000;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anOutboxRow } from '../../../test/support/builders.ts';
-import { createProgramStage, theSession } from '../../../test/support/program-stage.ts';
+import { anOutboxRow } from '../../test/support/builders.ts';
+import { createProgramStage, theSession } from '../../test/support/program-stage.ts';
 import { type EnforcerMessage, enforcerEvents, findOwn, isShown, readEnforcerEvent } from './translate.ts';
 
 const sessionId = theSession;

@@ -1,9 +1,9 @@
 // The enforcer as a program sees it: events in, continuations out.
 import { describe, expect, it } from 'vitest';
-import { createProgramStage, stopped, theSession } from '../../../test/support/program-stage.ts';
-import { defaultSettings } from '../../core/settings.ts';
-import { createRuntime } from '../../engine/runtime.ts';
-import { createIdentifiers, sha256 } from '../../engine/system.ts';
+import { createProgramStage, stopped, theSession } from '../../test/support/program-stage.ts';
+import { defaultSettings } from '../core/settings.ts';
+import { createRuntime } from '../engine/runtime.ts';
+import { createIdentifiers, sha256 } from '../engine/system.ts';
 import { createEnforcer, type EnforcerDecision, type EnforcerOptions } from './index.ts';
 
 const sessionId = theSession;

@@ -1,17 +1,17 @@
 // The idle enforcer, `untildone/enforcer`, for any program with an event bus: counts an idle session with open todos down and
 // sends it back to work; any sign of life stops that (E1–E6). It never throws into the bus.
-import { validateConfig } from '../../core/config.ts';
-import type { Decision } from '../../core/decision.ts';
-import { UntildoneError } from '../../core/error.ts';
-import { problemSentence } from '../../core/problem.ts';
-import { endsInQuestion, oneLine } from '../../core/safe-text.ts';
-import type { Session } from '../../core/state.ts';
-import { checkedTexts } from '../../core/texts.ts';
-import { isOpen } from '../../core/todo.ts';
-import { createIdentifiers, systemClock } from '../../engine/system.ts';
-import type { Told, ToldAdapter } from '../told.ts';
-import { createTold, happened, waitEnded, waitStarted } from '../told.ts';
-import { readHostError } from '../untrusted.ts';
+import { validateConfig } from '../core/config.ts';
+import type { Decision } from '../core/decision.ts';
+import { UntildoneError } from '../core/error.ts';
+import { problemSentence } from '../core/problem.ts';
+import { endsInQuestion, oneLine } from '../core/safe-text.ts';
+import type { Session } from '../core/state.ts';
+import { checkedTexts } from '../core/texts.ts';
+import { isOpen } from '../core/todo.ts';
+import { createIdentifiers, systemClock } from '../engine/system.ts';
+import type { Told, ToldAdapter } from '../hosts/told.ts';
+import { createTold, happened, waitEnded, waitStarted } from '../hosts/told.ts';
+import { readHostError } from '../hosts/untrusted.ts';
 import type { EnforcerEvent, EnforcerMessage, EnforcerOptions, EventOf, Parts } from './translate.ts';
 import * as translate from './translate.ts';
 

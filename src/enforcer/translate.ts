@@ -1,14 +1,14 @@
 // What a program gives the enforcer, read field by field. From a callback that throws or is late nothing is concluded.
-import type { Decision } from '../../core/decision.ts';
-import { UntildoneError } from '../../core/error.ts';
-import { access, type SessionDescriptor, stopEnd, type ToolAccess } from '../../core/events.ts';
-import { type Kind, optional, read, taken, type Variant, variant } from '../../core/schema.ts';
-import type { PartialSettings } from '../../core/settings.ts';
-import type { OwnTexts } from '../../core/texts.ts';
-import type { Checker, Clock, ToldHost } from '../../engine/host.ts';
-import type { Environment } from '../../engine/policy.ts';
-import type { OutboxRow, Store } from '../../engine/store.ts';
-import { amountOf, readTodo, recordOf, textOf, withinTime } from '../untrusted.ts';
+import type { Decision } from '../core/decision.ts';
+import { UntildoneError } from '../core/error.ts';
+import { access, type SessionDescriptor, stopEnd, type ToolAccess } from '../core/events.ts';
+import { type Kind, optional, read, taken, type Variant, variant } from '../core/schema.ts';
+import type { PartialSettings } from '../core/settings.ts';
+import type { OwnTexts } from '../core/texts.ts';
+import type { Checker, Clock, ToldHost } from '../engine/host.ts';
+import type { Environment } from '../engine/policy.ts';
+import type { OutboxRow, Store } from '../engine/store.ts';
+import { amountOf, readTodo, recordOf, textOf, withinTime } from '../hosts/untrusted.ts';
 
 type Answer<T> = T | PromiseLike<T>;
 type Ask<T> = (sessionId: string) => Answer<T>;

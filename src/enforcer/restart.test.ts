@@ -1,6 +1,6 @@
 // What becomes of a countdown when the program restarts, ends or dies, and of events while it does.
 import { describe, expect, it } from 'vitest';
-import { createProgramStage, stopped, theSession } from '../../../test/support/program-stage.ts';
+import { createProgramStage, stopped, theSession } from '../../test/support/program-stage.ts';
 
 /** A lease outlives its process by less than this. */
 const afterDeath = 31_000;

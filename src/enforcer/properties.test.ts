@@ -1,7 +1,7 @@
 // Random interleavings of what a program can tell, with time passing between, against what must never happen.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createProgramStage, type ProgramStage, theSession } from '../../../test/support/program-stage.ts';
+import { createProgramStage, type ProgramStage, theSession } from '../../test/support/program-stage.ts';
 import type { EnforcerEvent } from './translate.ts';
 
 const sessionId = theSession;
