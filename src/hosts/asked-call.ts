@@ -91,6 +91,8 @@ export type HookAsks = Readonly<
   | StopAsked
 >;
 
+export type AsksOf<Type extends HookAsks['type']> = Extract<HookAsks, { type: Type }>;
+
 /** A `notice` is the host's own, about background work that ended. */
 export type Speaker = Readonly<{ type: 'human' | 'command' } | { type: 'notice'; jobIds: readonly string[] }>;
 

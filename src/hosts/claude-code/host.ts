@@ -5,17 +5,31 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { ListedTodo } from '../../core/reconcile.ts';
 import { readBytes } from '../../engine/system.ts';
-import type { AskedHost, HookAnswer, HookMoment } from '../asked-call.ts';
-import { createFindStop, plainName, textOf } from '../asked-translate.ts';
+import type { AskedHost, HookMoment } from '../asked-call.ts';
+import { createAskedHost, plainName, renderBlock, textOf } from '../asked-translate.ts';
 import { readSettings, variablesOf } from '../project-files.ts';
-import { usedSince } from '../transcript.ts';
+import { usageIn } from '../transcript.ts';
 import { recordOf } from '../untrusted.ts';
-import { claudeCodeLanguage, todoKeyOf, translate } from './translate.ts';
+import { claudeCodeLanguage, todoKeyOf } from './translate.ts';
+
+/** One line for each part of an answer, each with what the whole answer used. */
+export const readUsage = usageIn('"usage"', ({ type, message }) => {
+  const { id, usage } = recordOf(message);
+  const used = recordOf(usage);
+  const input = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
+  if (type !== 'assistant') return null;
+  return { key: id, input: input.map((name) => used[name]), output: [used['output_tokens']] };
+});
+
+const shared = createAskedHost(claudeCodeLanguage);
 
 export const claudeCode: AskedHost = {
+  ...shared,
   translate: (payload, moment) =>
     // Copilot CLI runs the hooks of `.claude` too, in folders that it trusts; it has an adapter of its own.
-    moment.environment['COPILOT_PROJECT_DIR'] ? { ok: false, sentence: null } : translate(payload, moment),
+    moment.environment['COPILOT_PROJECT_DIR']
+      ? { ok: false, sentence: null }
+      : shared.translate(payload, moment),
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTaskList(sessionId, environment) : null,
   readUsage,
@@ -28,23 +42,9 @@ export const claudeCode: AskedHost = {
       ),
     );
   },
-  findStop: createFindStop(claudeCodeLanguage),
-  render,
-  agentCommandOf(variable) {
-    // Hooks have …_harness there.
-    const isAgents = /^claude-code_.*_agent$/u.test(variable('AI_AGENT') ?? '');
-    return isAgents ? { sessionId: variable('CLAUDE_CODE_SESSION_ID') ?? null } : null;
-  },
+  // With `decision: "block"` the model would get two copies of a continuation, one headed "blocking error".
+  render: (answer, hook) => renderBlock(answer, hook, false),
 };
-
-/** With `decision: "block"` the model would get two copies of a continuation, one headed "blocking error". */
-function render({ text, message, refusal }: HookAnswer, hook: string): object {
-  if (refusal) return { decision: 'block', reason: refusal };
-  return {
-    ...(message && { systemMessage: `untildone: ${message}` }),
-    ...(text && { hookSpecificOutput: { hookEventName: hook, additionalContext: text } }),
-  };
-}
 
 /** Far beyond any honest list. */
 const mostTasks = 5000;
@@ -75,15 +75,4 @@ function readTask(path: string): ListedTodo {
   const [title, status, description] = ['subject', 'status', 'description'].map((name) => textOf(task[name]));
   if (key === null || !title || !status) throw new Error('not a task');
   return { key, title, status, context: description === title ? null : (description ?? null) };
-}
-
-/** One line for each part of an answer, each with what the whole answer used. */
-export function readUsage(transcript: string, since: number) {
-  return usedSince(transcript, since, '"usage"', ({ type, message }) => {
-    const { id, usage } = recordOf(message);
-    const used = recordOf(usage);
-    const input = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
-    if (type !== 'assistant') return null;
-    return { key: id, input: input.map((name) => used[name]), output: [used['output_tokens']] };
-  });
 }

@@ -1,57 +1,23 @@
 // Claude Code's hook payloads → what they ask for. Pure. Shapes of version 2.1.325; in others any field may be missing.
 import type { Event } from '../../core/events.ts';
 import { statusFromWord } from '../../core/todo.ts';
-import type { Speaker, StopAsked } from '../asked-call.ts';
-import { shortHash, todoIdOf } from '../asked-call.ts';
-import type { HookLanguage, Payload, PlanChange, ToolLanguage } from '../asked-translate.ts';
-import {
-  compactionStarted,
-  createTranslate,
-  jobsIn,
-  notified,
-  recorded,
-  sessionStarted,
-  stopFailed,
-  textOf,
-  toolEnded,
-  wholeList,
-} from '../asked-translate.ts';
+import { type Speaker, todoIdOf } from '../asked-call.ts';
+import * as read from '../asked-translate.ts';
 import { recordOf } from '../untrusted.ts';
 
+const { textOf } = read;
 export const hostName = 'claude-code';
 
-/** `mcp__untildone__todo_pause`, or `mcp__plugin_<plugin>_untildone__todo_pause` in a plugin. */
-const ownTool = /^mcp__(?:plugin_[\w-]+_)?untildone__/u;
-
-const tools: ToolLanguage = {
-  ownTool,
-  access: [
-    ['read', /^(?:Read|Glob|Grep|LS|LSP|NotebookRead|WebFetch|WebSearch|ToolSearch|BashOutput|TaskOutput)$/u],
-    ['read', /^(?:AskUserQuestion|(?:Enter|Exit)PlanMode|Skill|ListMcpResourcesTool|ReadMcpResourceTool)$/u],
-    ['write', /^(?:Write|Edit|MultiEdit|NotebookEdit)$/u],
-    ['todo', /^Task(?:Get|List)$/u],
-  ],
-  planChanges: { TaskCreate: taskCreated, TaskUpdate: taskUpdated, TodoWrite: listWritten },
-  errorOf({ hook, fields }) {
-    const said = textOf(fields['error']) ?? textOf(recordOf(fields['tool_response'])['error']);
-    return hook === 'PostToolUseFailure' ? (said ?? 'The call failed.') : null;
-  },
-  // A subagent's tasks land in its parent's list, but a whole list that it writes is its own.
-  isForeign: (tool, { agentId }) => tool === 'TodoWrite' && agentId !== null,
-};
-
-export const claudeCodeLanguage: HookLanguage = {
+export const claudeCodeLanguage: read.HookLanguage = {
   host: hostName,
   hooks: {
-    Stop: ['stop', stopped],
+    ...read.commonHooks,
     // Compaction ends like a subagent without a type: that is nobody's stop.
     SubagentStop: [
       'other',
-      (payload) =>
-        payload.agent.name === null ? null : { ...stopped(payload), background: null, transcript: null },
+      (payload, language) => (payload.agent.name === null ? null : read.subagentStopped(payload, language)),
     ],
-    PostToolUse: ['other', toolEnded(tools)],
-    PostToolUseFailure: ['other', toolEnded(tools)],
+    PostToolUseFailure: ['other', read.toolEnded],
     TaskCompleted: [
       'completion',
       ({ fields }) => {
@@ -59,38 +25,50 @@ export const claudeCodeLanguage: HookLanguage = {
         return key === null ? null : { type: 'complete', todos: [key] };
       },
     ],
-    UserPromptSubmit: [
-      'other',
-      ({ fields }) => {
-        const text = textOf(fields['prompt']);
-        return text === null ? null : { type: 'prompt', text, speaker: speakerOf(text.trim()) };
-      },
-    ],
-    SessionStart: ['other', sessionStarted],
-    SessionEnd: ['other', recorded('open', { type: 'session-closed' })],
-    PreCompact: ['other', compactionStarted],
-    Notification: ['other', notified],
-    StopFailure: ['other', stopFailed],
+    Notification: ['other', read.notified],
+    StopFailure: ['other', read.stopFailed],
   },
-  describe({ hook, mainId, fields }, { environment }) {
-    const [agentId, agentType] = [textOf(fields['agent_id']), textOf(fields['agent_type'])];
-    // Its todos land in its parent's list: its session has no plan, but its stop is on the record (C4).
-    const isSubagent = hook === 'SubagentStop';
+  tools: {
+    // `mcp__untildone__todo_pause`, or `mcp__plugin_<plugin>_untildone__todo_pause` in a plugin.
+    ownTool: /^mcp__(?:plugin_[\w-]+_)?untildone__/u,
+    access: [
+      [
+        'read',
+        /^(?:Read|Glob|Grep|LS|LSP|NotebookRead|WebFetch|WebSearch|ToolSearch|BashOutput|TaskOutput)$/u,
+      ],
+      [
+        'read',
+        /^(?:AskUserQuestion|(?:Enter|Exit)PlanMode|Skill|ListMcpResourcesTool|ReadMcpResourceTool)$/u,
+      ],
+      ['write', /^(?:Write|Edit|MultiEdit|NotebookEdit)$/u],
+      ['todo', /^Task(?:Get|List)$/u],
+    ],
+    lists: { TodoWrite: ['todos', 'content', 'newTodos'] },
+    // A subagent's tasks land in its parent's list.
+    planChanges: { TaskCreate: taskCreated, TaskUpdate: taskUpdated },
+  },
+  stop: {
+    blockCap({ CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: cap = '' }) {
+      // 0: none; what is no number leaves the host at its eight.
+      return /^\d{1,9}$/u.test(cap.trim()) ? Number(cap) || null : 8;
+    },
+  },
+  prompt: { speakerOf },
+  describe({ fields }, { environment }) {
     return {
-      agentId,
-      ...(isSubagent && { sessionId: `${mainId}:${shortHash(agentId ?? '').slice(0, 12)}` }),
       // The agent may change its directory; the project stays where the human started the host.
       directory: environment['CLAUDE_PROJECT_DIR'],
-      descriptor: {
-        ...(isSubagent && { kind: 'subagent', parentId: mainId }),
-        headless: environment['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') ?? false,
-      },
-      agent: { name: isSubagent || agentId === null ? agentType : null },
+      descriptor: { headless: environment['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') ?? false },
+      // Also of the main one.
+      ...(textOf(fields['agent_id']) === null && { agent: { name: textOf(fields['agent_type']) } }),
     };
   },
+  // Hooks have …_harness there.
+  agentCommand: {
+    ...{ variable: 'AI_AGENT', value: /^claude-code_.*_agent$/u },
+    session: ['CLAUDE_CODE_SESSION_ID'],
+  },
 };
-
-export const translate = createTranslate(claudeCodeLanguage);
 
 const notice = /<task-notification>([\s\S]*?)<\/task-notification>/gu;
 const noticeId = /<task-id>([\w.:-]{1,80})<\/task-id>/u;
@@ -104,22 +82,7 @@ function speakerOf(text: string): Speaker {
   return { type: 'notice', jobIds: jobIds.filter((id) => id !== undefined) };
 }
 
-function stopped({ fields, environment }: Payload): StopAsked {
-  const lastText = textOf(fields['last_assistant_message']) ?? '';
-  // 0: none; what is no number leaves the host at its eight.
-  const cap = environment['CLAUDE_CODE_STOP_HOOK_BLOCK_CAP']?.trim() ?? '';
-  return {
-    type: 'stop',
-    end: lastText.trim() === '' ? 'empty' : 'normal',
-    lastText,
-    isContinued: fields['stop_hook_active'] === true,
-    background: jobsIn(fields['background_tasks']),
-    blockCap: /^\d{1,9}$/u.test(cap) ? Number(cap) || null : 8,
-    transcript: textOf(fields['transcript_path']),
-  };
-}
-
-function taskCreated(...[base, input, response]: Parameters<PlanChange>): Event | null {
+function taskCreated(...[base, input, response]: Parameters<read.PlanChange>): Event | null {
   const task = recordOf(response['task']);
   const key = todoKeyOf(task['id']);
   const title = textOf(task['subject']) ?? textOf(input['subject']);
@@ -130,7 +93,7 @@ function taskCreated(...[base, input, response]: Parameters<PlanChange>): Event 
   return { ...base, type: 'todos-created', items: [item] };
 }
 
-function taskUpdated(...[base, input, response]: Parameters<PlanChange>): Event | null {
+function taskUpdated(...[base, input, response]: Parameters<read.PlanChange>): Event | null {
   const todoId = todoKeyOf(response['taskId'] ?? input['taskId']);
   const word = textOf(recordOf(response['statusChange'])['to']) ?? textOf(input['status']);
   const status = statusFromWord(word ?? '') ?? undefined;
@@ -139,11 +102,6 @@ function taskUpdated(...[base, input, response]: Parameters<PlanChange>): Event 
   const isRefused = response['success'] !== true || (status ?? title ?? context) === undefined;
   if (todoId === null || isRefused) return null;
   return { ...base, type: 'todo-updated', todoId, changes: { status, title, context } };
-}
-
-function listWritten(...[base, input, response]: Parameters<PlanChange>): Event | null {
-  const todos = response['newTodos'] ?? input['todos'];
-  return wholeList('todos', 'content')(base, { todos }, response);
 }
 
 /** The host counts its tasks from 1 in every session; null: this is none of its names. */

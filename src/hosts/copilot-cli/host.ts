@@ -5,14 +5,23 @@ import { dirname, isAbsolute, join } from 'node:path';
 import type { ListedTodo } from '../../core/reconcile.ts';
 import type { Environment } from '../../engine/policy.ts';
 import { readTable } from '../../store/sqlite/open-database.ts';
-import { type AskedHost, type HookAnswer, shortHash } from '../asked-call.ts';
-import { createFindStop, plainOf, textOf } from '../asked-translate.ts';
-import { linesWith, usedSince } from '../transcript.ts';
+import { type AskedHost, shortHash } from '../asked-call.ts';
+import { createAskedHost, plainOf, textOf } from '../asked-translate.ts';
+import { linesWith, usageIn } from '../transcript.ts';
 import { recordOf } from '../untrusted.ts';
-import { copilotLanguage, translate } from './translate.ts';
+import { copilotLanguage } from './translate.ts';
+
+/** One line for each call of the model; what came from a cache is part of the input. */
+export const readUsage = usageIn('"session.usage_record"', ({ id, data }) => {
+  const { inputTokens, outputTokens } = recordOf(recordOf(data)['usage']);
+  return { key: id, input: [inputTokens], output: [outputTokens] };
+});
+
+const shared = createAskedHost(copilotLanguage);
 
 export const copilotCli: AskedHost = {
-  translate: (value, moment) => translate(withMode(value), moment),
+  ...shared,
+  translate: (value, moment) => shared.translate(withMode(value), moment),
   // A subagent writes into the list of the session that it belongs to.
   readList: ({ descriptor, sessionId, asks }, environment) => {
     const transcript = asks.type === 'stop' ? asks.transcript : null;
@@ -20,15 +29,13 @@ export const copilotCli: AskedHost = {
     return descriptor.kind === 'main' && isAbsolute(folder) ? readTodos(join(folder, 'session.db')) : null;
   },
   readUsage,
-  findStop: createFindStop(copilotLanguage),
-  render,
+  // The human sees what a hook says of its progress; the last line is the answer.
+  render({ text, message }, hook) {
+    const told = hook === 'Stop' ? { decision: 'block', reason: text } : { additionalContext: text };
+    return [...(message ? [{ type: 'progress', message: `untildone: ${message}` }] : []), text ? told : {}];
+  },
   goOn: (sessionId) =>
     `To go on: copilot --resume=${sessionId} -p "go on"; untildone run --with copilot-cli goes on by itself.`,
-  agentCommandOf(variable) {
-    // Hooks do not have it.
-    const sessionId = variable('COPILOT_AGENT_SESSION_ID');
-    return sessionId ? { sessionId } : null;
-  },
 };
 
 export function sessionFolder(sessionId: string, environment: Environment): string {
@@ -58,18 +65,4 @@ function withMode(value: unknown): unknown {
   const last = linesWith(textOf(path) ?? '', '"session.mode_changed"').at(-1);
   const mode = recordOf(last?.['data'])['newMode'];
   return mode === undefined ? value : { ...recordOf(value), permission_mode: mode };
-}
-
-/** The human sees what a hook says of its progress; the last line is the answer. */
-function render({ text, message }: HookAnswer, hook: string): readonly object[] {
-  const told = hook === 'Stop' ? { decision: 'block', reason: text } : { additionalContext: text };
-  return [...(message ? [{ type: 'progress', message: `untildone: ${message}` }] : []), text ? told : {}];
-}
-
-/** One line for each call of the model; what came from a cache is part of the input. */
-export function readUsage(transcript: string, since: number) {
-  return usedSince(transcript, since, '"session.usage_record"', ({ id, data }) => {
-    const { inputTokens, outputTokens } = recordOf(recordOf(data)['usage']);
-    return { key: id, input: [inputTokens], output: [outputTokens] };
-  });
 }

@@ -20,8 +20,9 @@ import {
 } from '../../../test/support/gemini-payloads.ts';
 import { hooksOf } from '../asked-translate.ts';
 import { geminiCli } from './host.ts';
-import { geminiLanguage, translate } from './translate.ts';
+import { geminiLanguage } from './translate.ts';
 
+const { translate } = geminiCli;
 const moment = { at: 1_800_000_000_000, environment: {}, toolPrefix: 'mcp_untildone_' };
 const scratch = mkdtempSync(join(tmpdir(), 'untildone-gemini-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

@@ -5,33 +5,29 @@ import { isAbsolute, join } from 'node:path';
 import type { ListedTodo } from '../../core/reconcile.ts';
 import type { Environment } from '../../engine/policy.ts';
 import type { AskedHost, HookCall, Translation } from '../asked-call.ts';
-import { createFindStop, renderBlock } from '../asked-translate.ts';
+import { createAskedHost } from '../asked-translate.ts';
 import { dotEnvFiles, readSettings, variablesOf } from '../project-files.ts';
-import { usedSince } from '../transcript.ts';
+import { usageIn } from '../transcript.ts';
 import { listOf, readTodo, recordOf } from '../untrusted.ts';
-import { capVariable, qwenCodeLanguage, takenBlocks, translate } from './translate.ts';
+import { capVariable, qwenCodeLanguage, takenBlocks } from './translate.ts';
 
 /** Of the folder in which it was started, and of none above. */
 const settingsOf = (folder: string | null) =>
   readSettings(join(folder ?? '', '.qwen', 'settings.json'), true);
 
+const shared = createAskedHost(qwenCodeLanguage);
+
 export const qwenCode: AskedHost = {
-  translate: (payload, moment) => withCap(translate(payload, moment), moment.environment),
+  ...shared,
+  translate: (payload, moment) => withCap(shared.translate(payload, moment), moment.environment),
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTodoList(descriptor.driven?.id ?? sessionId, environment) : null,
-  readUsage: (transcript, since) =>
-    usedSince(transcript, since, '"usageMetadata"', ({ type, uuid, usageMetadata }) => {
-      const used = recordOf(usageMetadata);
-      const [input, output] = [used['promptTokenCount'], used['candidatesTokenCount']];
-      return type === 'assistant' ? { key: uuid, input: [input], output: [output] } : null;
-    }),
+  readUsage: usageIn('"usageMetadata"', ({ type, uuid, usageMetadata }) => {
+    const { promptTokenCount: input, candidatesTokenCount: output } = recordOf(usageMetadata);
+    return type === 'assistant' ? { key: uuid, input: [input], output: [output] } : null;
+  }),
   projectVariables: ({ descriptor: { directory } }) =>
     variablesOf([settingsOf(directory)], dotEnvFiles(directory, '.qwen')),
-  findStop: createFindStop(qwenCodeLanguage),
-  render: (answer, hook) => renderBlock(answer, hook === 'Stop' || hook === 'SubagentStop', hook),
-  agentCommandOf: (variable) =>
-    // Hooks have the session's id, but not this.
-    variable('QWEN_CODE') ? { sessionId: variable('QWEN_CODE_SESSION_ID') ?? null } : null,
 };
 
 /** The variable is stronger; else the project's settings, then the user's. */

@@ -16,7 +16,10 @@ import {
   qwenWrite,
 } from '../../../test/support/qwen-payloads.ts';
 import type { HookMoment } from '../asked-call.ts';
-import { takenBlocks, translate } from './translate.ts';
+import { createAskedHost } from '../asked-translate.ts';
+import { qwenCodeLanguage, takenBlocks } from './translate.ts';
+
+const { translate } = createAskedHost(qwenCodeLanguage);
 
 const moment: HookMoment = { at: 1_800_000_000_000, environment: {}, toolPrefix: null };
 
