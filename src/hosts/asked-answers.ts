@@ -19,7 +19,7 @@ import { frozenPolicy } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
 import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
-import { eventBase, hookTimeouts, ownVariable, shortHash, todoIdOf } from './asked-call.ts';
+import { deadlineOf, eventBase, ownVariable, shortHash, todoIdOf } from './asked-call.ts';
 import { tellHuman, type Watched } from './notify.ts';
 import {
   appendFailure,
@@ -79,8 +79,6 @@ function tell(question: Question & { told?: Map<string, string> }, session: Watc
   });
 }
 
-/** The answer has to be out before the host gives up. */
-const marginMs = 2000;
 /** A folder that takes longer has no fingerprint, and tool calls count instead. */
 const fingerprintTimeoutMs = 5000;
 /** A longer wait would hold the host for nothing. */
@@ -96,7 +94,7 @@ type Asks<Type extends HookAsks['type']> = Extract<HookAsks, { type: Type }>;
 export function createAnswers(context: Context) {
   const { host, call, hook, store, runtime, clock, identifiers, configuration, checker } = context;
   const { sessionId, descriptor, agent } = call;
-  const deadlineAt = hook.at + (hook.timeout ?? hookTimeouts[call.timeout]) * 1000 - marginMs;
+  const deadlineAt = deadlineOf(hook, call);
   const base = (kind: SourceKind, detail = identifiers.next()) => eventBase(call, kind, detail);
   const isDriven = descriptor.driven !== undefined;
 

@@ -127,6 +127,11 @@ export type HookAnswer = Readonly<{
 export const hookTimeouts = { stop: 900, completion: 120, other: 10, ending: 3 } as const;
 export type HookTimeout = keyof typeof hookTimeouts;
 
+/** The answer has to be out before the host gives up. */
+const marginMs = 2000;
+export const deadlineOf = (hook: HookProcess, { timeout }: HookCall) =>
+  hook.at + (hook.timeout ?? hookTimeouts[timeout]) * 1000 - marginMs;
+
 /** The id comes from the payload alone: a call that is delivered twice is one event. */
 export function eventBase(call: Omit<HookCall, 'asks'>, kind: SourceKind, detail: string) {
   const { descriptor, sessionId, promptId, at } = call;

@@ -8,52 +8,53 @@ import type * as asked from './asked-call.ts';
 import { eventBase, findReceipt, shortHash } from './asked-call.ts';
 import { type Fields, recordOf } from './untrusted.ts';
 
-type HookCall = asked.HookCall;
+type BareCall = Omit<asked.HookCall, 'asks'>;
 type RecordAsked = asked.AsksOf<'record'>;
 
-export interface Payload extends Omit<HookCall, 'asks'>, Pick<asked.HookMoment, 'environment'> {
+export interface Payload extends BareCall, Pick<asked.HookMoment, 'environment'> {
   /** Of the subagent that made the call, inside the session of its parent. */
   readonly agentId: string | null;
   readonly fields: Fields;
 }
 /** Null: nothing is asked for. */
 type HookReader = (payload: Payload, language: HookLanguage) => asked.HookAsks | null;
-type HookRow = readonly [asked.HookTimeout, HookReader];
 
-/** What is not said is what a plain main session has. `directory`: stronger than the one that the payload names. */
-type Described = Readonly<{
-  sessionId?: string;
-  promptId?: string | null;
-  directory?: string | undefined;
-  descriptor?: Partial<HookCall['descriptor']>;
-  agent?: Partial<HookCall['agent']>;
-}>;
+type Told = Pick<BareCall, 'hook' | 'timeout'> & Readonly<{ mainId: string; fields: Fields }>;
+/** What is not said is what a plain main session has. `directory`, `mode`: stronger than what the payload names. */
+type Described = Partial<Pick<BareCall, 'sessionId' | 'promptId'>> & {
+  readonly directory?: string | undefined;
+  readonly mode?: unknown;
+  readonly descriptor?: Partial<BareCall['descriptor']>;
+  readonly agentName?: string | null;
+};
 
-export type HookLanguage = Readonly<{
-  host: string;
+type Beside = 'readList' | 'readUsage' | 'tellsUsageLate' | 'projectVariables' | 'goOn';
+type OwnParts = Readonly<Pick<asked.AskedHost, Beside> & Partial<Pick<asked.AskedHost, 'render'>>>;
+
+export interface HookLanguage extends OwnParts {
+  readonly host: string;
   /** By the names of its hooks, with the time that they get. `init` writes exactly these. */
-  hooks: Readonly<Record<string, HookRow>>;
-  tools: ToolLanguage;
+  readonly hooks: Readonly<Record<string, readonly [asked.HookTimeout, HookReader]>>;
+  readonly tools: ToolLanguage;
   /** What `stopped` reads. `textIn`: the field with the agent's last words. `noText`: the host's own words for none. */
-  stop?: Readonly<{
+  readonly stop?: Readonly<{
     textIn?: string;
     noText?: string;
-    blockCap?(environment: Payload['environment']): number | null;
+    blockCap?(payload: Payload): number | null;
     capsTurn?: true;
   }>;
   /** What `prompted` reads. Default: the field `prompt`, as a human said it. */
-  prompt?: Readonly<{
+  readonly prompt?: Readonly<{
     textIn?: string;
     clean?(text: string): string;
     speakerOf?(text: string): asked.Speaker;
   }>;
-  describe?(
-    call: Readonly<{ hook: string; mainId: string; fields: Fields }>,
-    moment: asked.HookMoment,
-  ): Described;
+  describe?(call: Told, moment: asked.HookMoment): Described;
   /** Variables of commands of its agents, which its hooks do not have: one that tells them, and those with the session. */
-  agentCommand: Readonly<{ variable: string; value?: RegExp; session: readonly string[] }>;
-}>;
+  readonly agentCommand: readonly [variable: string, value: RegExp, ...sessions: string[]];
+  /** Set where another host, which has an adapter of its own, runs the hooks of this one too. */
+  readonly foreignVariable?: string;
+}
 
 export const hooksOf = ({ hooks }: HookLanguage) =>
   Object.entries(hooks).map(([hook, [timeout]]) => ({ hook, timeout }));
@@ -74,53 +75,50 @@ export const plainName = /^[A-Za-z0-9][\w.-]{0,79}$/u;
 export const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
 export const plainOf = (value: unknown) => plainName.exec(textOf(value) ?? '')?.[0] ?? null;
 
-type Spoken = Pick<asked.AskedHost, 'translate' | 'findStop' | 'render' | 'agentCommandOf'>;
-
-export function createAskedHost(language: HookLanguage): Spoken {
-  const rows = new Map(Object.entries(language.hooks));
+export function createAskedHost(language: HookLanguage): asked.AskedHost {
+  const { hooks, agentCommand, foreignVariable } = language;
+  const rows = new Map(Object.entries(hooks));
   const stops = [...rows].flatMap(([hook, [time]]) =>
     time === 'stop' || hook === 'SubagentStop' ? hook : [],
   );
   const namedStop = new RegExp(`"hook_event_name"\\s*:\\s*"(${stops.join('|')})"`, 'u');
   const refuse = (sentence: string | null): asked.Translation => ({ ok: false, sentence });
   return {
+    render: (answer, hook) => renderBlock(answer, hook, stops.includes(hook)),
+    ...language,
     translate(value, moment) {
       const fields = recordOf(value);
+      const { environment } = moment;
+      if (foreignVariable && environment[foreignVariable]) return refuse(null);
       const [hook, mainId] = [plainOf(fields['hook_event_name']), plainOf(fields['session_id'])];
       if (hook === null) return refuse('The payload names no hook event.');
       if (mainId === null) return refuse('The payload names no session.');
       const row = rows.get(hook);
       if (row === undefined) return refuse(`untildone has no hook ${hook}.`);
       const [timeout, read] = row;
-      const call = { ...callOf(language, { hook, mainId, fields }, moment), timeout };
-      const { environment } = moment;
+      const call = callOf(language, { hook, timeout, mainId, fields }, moment);
       const asks = read({ ...call, agentId: textOf(fields['agent_id']), environment, fields }, language);
       return asks === null ? refuse(null) : { ok: true, call: { ...call, asks } };
     },
     // In UTF-16 each letter has a zero beside it. Within a quoted text the quotes would have backslashes.
     findStop: (bytes) => namedStop.exec(bytes.toString('latin1').replaceAll('\0', ''))?.[1] ?? null,
-    render: (answer, hook) => renderBlock(answer, hook, stops.includes(hook)),
     agentCommandOf(variable) {
-      const { variable: name, value = /./u, session } = language.agentCommand;
+      const [name, value, ...sessions] = agentCommand;
       if (!value.test(variable(name) ?? '')) return null;
-      return { sessionId: session.map(variable).find((id) => id !== undefined) ?? null };
+      return { sessionId: sessions.map(variable).find((id) => id !== undefined) ?? null };
     },
   };
 }
 
-function callOf(
-  language: HookLanguage,
-  told: Readonly<{ hook: string; mainId: string; fields: Fields }>,
-  moment: asked.HookMoment,
-): Omit<HookCall, 'asks' | 'timeout'> {
-  const { hook, mainId, fields } = told;
+function callOf(language: HookLanguage, told: Told, moment: asked.HookMoment): BareCall {
+  const { hook, timeout, mainId, fields } = told;
   const own = language.describe?.(told, moment) ?? {};
   const toolNamed = (name: string) => (moment.toolPrefix === null ? null : `${moment.toolPrefix}${name}`);
   // Its todos land in its parent's list or are its own: its session has no plan, but its stop is on the record (C4).
   const isSubagent = hook === 'SubagentStop';
   const subagentId = `${mainId}:${shortHash(textOf(fields['agent_id']) ?? '').slice(0, 12)}`;
   return {
-    ...{ hook, at: moment.at, sessionId: own.sessionId ?? (isSubagent ? subagentId : mainId) },
+    ...{ hook, timeout, at: moment.at, sessionId: own.sessionId ?? (isSubagent ? subagentId : mainId) },
     promptId: own.promptId === undefined ? plainOf(fields['prompt_id']) : own.promptId,
     descriptor: {
       ...unknownHost,
@@ -133,9 +131,8 @@ function callOf(
     // Plan mode looks and never writes: it is never continued (P26).
     agent: {
       ...unknownAgent,
-      name: isSubagent ? textOf(fields['agent_type']) : null,
-      canWrite: fields['permission_mode'] === 'plan' ? 'no' : 'yes',
-      ...own.agent,
+      name: own.agentName ?? (isSubagent ? textOf(fields['agent_type']) : null),
+      canWrite: (own.mode ?? fields['permission_mode']) === 'plan' ? 'no' : 'yes',
     },
   };
 }
@@ -150,7 +147,8 @@ export function renderBlock({ text, message, refusal }: asked.HookAnswer, hook: 
   };
 }
 
-export function stopped({ fields, environment }: Payload, { stop = {} }: HookLanguage): asked.StopAsked {
+export function stopped(payload: Payload, { stop = {} }: HookLanguage): asked.StopAsked {
+  const { fields } = payload;
   const said = textOf(fields[stop.textIn ?? 'last_assistant_message']) ?? '';
   const lastText = said === stop.noText ? '' : said.trim();
   return {
@@ -159,7 +157,7 @@ export function stopped({ fields, environment }: Payload, { stop = {} }: HookLan
     lastText,
     isContinued: fields['stop_hook_active'] === true,
     background: jobsIn(fields['background_tasks']),
-    blockCap: stop.blockCap?.(environment) ?? null,
+    blockCap: stop.blockCap?.(payload) ?? null,
     ...(stop.capsTurn && { capsTurn: true }),
     transcript: textOf(fields['transcript_path']),
   };
@@ -336,6 +334,10 @@ function listWritten({ fields, agentId }: Payload, { lists = {} }: ToolLanguage)
 /** Before a whole list is written: what it would complete may have checks (V1). */
 export function completionsAsked(payload: Payload, { tools }: HookLanguage): asked.AsksOf<'complete'> | null {
   const items = listWritten(payload, tools) ?? [];
-  const todos = items.flatMap(({ content, status }) => (status === 'completed' ? content : []));
+  return completionOf(...items.map(({ content, status }) => (status === 'completed' ? content : null)));
+}
+
+export function completionOf(...named: readonly (string | null)[]): asked.AsksOf<'complete'> | null {
+  const todos = named.filter((one) => one !== null);
   return todos.length === 0 ? null : { type: 'complete', todos };
 }

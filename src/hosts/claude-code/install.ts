@@ -21,7 +21,7 @@ import * as installer from '../install/installer.ts';
 import { broken, note, ok, readSources } from '../install/installer.ts';
 import type { Json } from '../install/json-text.ts';
 import { listOf, recordOf } from '../untrusted.ts';
-import { claudeCodeLanguage, hostName } from './translate.ts';
+import { claudeCodeLanguage, hostName } from './host.ts';
 
 const claudeCodeHooks = hooksOf(claudeCodeLanguage);
 

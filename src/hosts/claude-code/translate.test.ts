@@ -15,7 +15,7 @@ import {
 } from '../../../test/support/payload-cases.ts';
 import type { HookMoment } from '../asked-call.ts';
 import { createAskedHost, hooksOf } from '../asked-translate.ts';
-import { claudeCodeLanguage } from './translate.ts';
+import { claudeCodeLanguage } from './host.ts';
 
 const claudeCodeHooks = hooksOf(claudeCodeLanguage);
 const { translate } = createAskedHost(claudeCodeLanguage);

@@ -1,21 +1,44 @@
-// How our answers look to Codex, and what its transcript says of tokens.
-import type { AskedHost } from '../asked-call.ts';
-import { createAskedHost } from '../asked-translate.ts';
+// Codex's hook payloads → what they ask for, how our answers look to it, and what its transcript says of tokens. Shapes of version
+// 0.166.0; in others any field may be missing.
+import * as read from '../asked-translate.ts';
 import { usageIn } from '../transcript.ts';
 import { recordOf } from '../untrusted.ts';
-import { codexLanguage } from './translate.ts';
 
-const shared = createAskedHost(codexLanguage);
+export const hostName = 'codex';
+export const planTool = 'update_plan';
 
-export const codex: AskedHost = {
-  ...shared,
+export const codexLanguage: read.HookLanguage = {
+  host: hostName,
+  hooks: {
+    ...read.commonHooks,
+    PreToolUse: ['completion', read.completionsAsked],
+    PermissionRequest: ['other', read.humanAsked],
+    SessionEnd: ['ending', read.sessionEnded],
+    Interrupt: ['ending', read.interrupted],
+  },
+  tools: {
+    ownTool: /^mcp__untildone__/u,
+    // Commands are `Bash` here, whatever tool runs them. A namespace stands right before the name of a tool.
+    access: [
+      ['read', /^(?:view_image|web_search|tool_search|(?:list|read)_mcp_\w+|clock__\w+|wait|sleep)$/u],
+      ['read', /^(?:request_user_input(?:_async)?|(?:get|create|update)_goal)$/u],
+      // What other agents do shows in their own calls.
+      ['read', /^(?:multi_agent_v\d+)?(?:\w+_agents?|send_input|send_message|followup_task)$/u],
+      ['write', /^apply_patch$/u],
+    ],
+    // A command that fails looks like any other here.
+    lists: { [planTool]: ['plan', 'step'] },
+  },
+  describe: ({ fields }) => ({ promptId: read.plainOf(fields['turn_id']) }),
+  agentCommand: ['CODEX_THREAD_ID', /./u, 'CODEX_SESSION_ID', 'CODEX_THREAD_ID'],
   render(answer, hook) {
-    if (!answer.refusal) return shared.render(answer, hook);
-    const denied = { permissionDecision: 'deny', permissionDecisionReason: answer.refusal };
+    const { refusal } = answer;
+    if (!refusal) return read.renderBlock(answer, hook, /^(?:Subagent)?Stop$/u.test(hook));
+    const denied = { permissionDecision: 'deny', permissionDecisionReason: refusal };
     return { hookSpecificOutput: { hookEventName: hook, ...denied } };
   },
-  tellsUsageLate: true,
   // Its list is what the last call of its tool wrote; nobody else changes it.
+  tellsUsageLate: true,
   readUsage: usageIn('"token_count"', ({ payload }) => {
     const { type, info } = recordOf(payload);
     const { total_token_usage, last_token_usage } = recordOf(info);
@@ -26,3 +49,5 @@ export const codex: AskedHost = {
     return { key, input: [last['input_tokens']], output: [last['output_tokens']] };
   }),
 };
+
+export const codex = read.createAskedHost(codexLanguage);

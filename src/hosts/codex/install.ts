@@ -21,7 +21,7 @@ import { broken, note, ok } from '../install/installer.ts';
 import { type Json, valueAt } from '../install/json-text.ts';
 import { parseToml } from '../install/toml-text.ts';
 import { type Fields, listOf, recordOf } from '../untrusted.ts';
-import { codexLanguage, hostName, planTool } from './translate.ts';
+import { codexLanguage, hostName, planTool } from './host.ts';
 
 export const codexInstaller: installer.HostInstaller = {
   name: hostName,

@@ -11,7 +11,7 @@ import { hookProofs, movedVariables, offeredTools, serverCall, serverName } from
 import * as installer from '../install/installer.ts';
 import { broken, ok, readSources } from '../install/installer.ts';
 import { listOf, recordOf } from '../untrusted.ts';
-import { copilotLanguage, hostName } from './translate.ts';
+import { copilotLanguage, hostName } from './host.ts';
 
 const hooks = hooksOf(copilotLanguage);
 

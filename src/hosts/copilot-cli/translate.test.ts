@@ -19,7 +19,7 @@ import {
   toolPayload,
 } from '../../../test/support/copilot-payloads.ts';
 import { createAskedHost } from '../asked-translate.ts';
-import { copilotLanguage } from './translate.ts';
+import { copilotLanguage } from './host.ts';
 
 const { translate } = createAskedHost(copilotLanguage);
 

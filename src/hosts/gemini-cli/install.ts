@@ -10,7 +10,7 @@ import type * as installer from '../install/installer.ts';
 import { broken, note, ok, readSources } from '../install/installer.ts';
 import { type Place, surveySettings } from '../install/settings-host.ts';
 import { listOf, recordOf } from '../untrusted.ts';
-import { geminiLanguage, hostName, todoTool, toolPrefix } from './translate.ts';
+import { geminiLanguage, hostName, todoTool, toolPrefix } from './host.ts';
 
 export const geminiInstaller: installer.HostInstaller = {
   name: hostName,

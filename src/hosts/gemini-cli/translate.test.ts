@@ -19,8 +19,7 @@ import {
   toolPayload,
 } from '../../../test/support/gemini-payloads.ts';
 import { hooksOf } from '../asked-translate.ts';
-import { geminiCli } from './host.ts';
-import { geminiLanguage } from './translate.ts';
+import { geminiCli, geminiLanguage } from './host.ts';
 
 const { translate } = geminiCli;
 const moment = { at: 1_800_000_000_000, environment: {}, toolPrefix: 'mcp_untildone_' };

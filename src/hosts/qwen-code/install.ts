@@ -11,7 +11,7 @@ import { broken, note, ok, readSources } from '../install/installer.ts';
 import type { Json } from '../install/json-text.ts';
 import { type Place, surveySettings } from '../install/settings-host.ts';
 import { type Fields, recordOf } from '../untrusted.ts';
-import { capVariable, hostName, qwenCodeLanguage, takenBlocks, toolPrefix } from './translate.ts';
+import { capVariable, hostName, qwenCodeLanguage, takenBlocks, toolPrefix } from './host.ts';
 
 export const qwenCodeInstaller: installer.HostInstaller = {
   name: hostName,
