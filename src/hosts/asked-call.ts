@@ -27,13 +27,12 @@ export interface AskedHost {
   /** A sentence for when it takes no more continuations: what the human types so that it goes on. */
   goOn?(sessionId: string): string;
   /** By its variables a process is a command of an agent in this host: no human speaks from there. null: not one. */
-  agentCommandOf(variable: (name: string) => string | undefined): AgentCommand | null;
+  agentCommandOf(variable: (name: string) => string | undefined): { sessionId: string | null } | null;
 }
 
 type Listed = readonly ListedTodo[] | null;
 /** `key`: of the call, so that it is counted once. */
 export type UsedTokens = Readonly<{ key: string; inputTokens: number; outputTokens: number }>;
-type AgentCommand = Readonly<{ sessionId: string | null }>;
 
 export type HookMoment = Readonly<{
   /** When the process was started. */
@@ -72,6 +71,8 @@ export type HookCall = Readonly<{
   agent: AgentDescriptor;
   asks: HookAsks;
 }>;
+
+export type Question = Readonly<{ host: AskedHost; hook: HookProcess; call: HookCall; store: Store }>;
 
 export type HookAsks = Readonly<
   /** `decided`: now, not with a later call. `listed`: the host's list may have changed. `asksHuman`: it waits for an answer. */

@@ -2,7 +2,7 @@
 // → what it asks for, and our answer → what the host prints. A host says how its own words differ: that is its language.
 // Pure: in other versions of a host any field may be missing.
 import { isAbsolute } from 'node:path';
-import type { Event, EventOf, Job, SourceKind, ToolAccess } from '../core/events.ts';
+import type { Draft, Event, EventOf, Job, SourceKind, ToolAccess } from '../core/events.ts';
 import { unknownAgent, unknownHost } from '../core/state.ts';
 import type * as asked from './asked-call.ts';
 import { eventBase, findReceipt, shortHash } from './asked-call.ts';
@@ -58,17 +58,6 @@ export interface HookLanguage extends OwnParts {
 
 export const hooksOf = ({ hooks }: HookLanguage) =>
   Object.entries(hooks).map(([hook, [timeout]]) => ({ hook, timeout }));
-
-/** Of hosts that took them over from Claude Code. */
-export const commonHooks = {
-  Stop: ['stop', stopped],
-  SubagentStop: ['other', subagentStopped],
-  PostToolUse: ['other', toolEnded],
-  UserPromptSubmit: ['other', prompted],
-  SessionStart: ['other', sessionStarted],
-  SessionEnd: ['other', sessionEnded],
-  PreCompact: ['other', compactionStarted],
-} as const;
 
 /** It becomes a part of file names and of ids. */
 export const plainName = /^[A-Za-z0-9][\w.-]{0,79}$/u;
@@ -175,46 +164,30 @@ export function prompted({ fields, agentId }: Payload, { prompt = {} }: HookLang
   return { type: 'prompt', text: clean(text), speaker: speakerOf(text.trim()) } as const;
 }
 
-type Happening =
-  | { type: 'session-closed' | 'activity-seen' }
-  | Pick<EventOf<'wait-started'>, 'type' | 'wait'>
-  | Pick<EventOf<'wait-ended'>, 'type' | 'wait'>
-  | Pick<EventOf<'human-aborted'>, 'type' | 'how'>;
-
 /** What has no id: what repeats within the same second, by this name, is one happening. */
-export function happened(
-  payload: Payload,
-  kind: SourceKind,
-  happening: Happening,
-  name: string = happening.type,
-): RecordAsked {
-  return { type: 'record', events: [{ ...momentBase(payload, kind, name), ...happening }] };
+export function happened(payload: Payload, kind: SourceKind, told: Draft<Event>, name: string = told.type) {
+  const base = eventBase(payload, kind, `${name}:${Math.floor(payload.at / 1000)}`);
+  return { type: 'record', events: [{ ...told, ...base }] } satisfies RecordAsked;
 }
 
-const momentBase = (payload: Payload, kind: SourceKind, name: string) =>
-  eventBase(payload, kind, `${name}:${Math.floor(payload.at / 1000)}`);
+export const sessionEnded = (payload: Payload) => happened(payload, 'open', { type: 'session-closed' });
+const compactionStarted = (payload: Payload) =>
+  happened(payload, 'side', { type: 'wait-started', wait: { kind: 'compaction' } });
+export const interrupted = (payload: Payload): RecordAsked => ({
+  ...happened(payload, 'side', { type: 'human-aborted', how: 'interrupted' }),
+  decided: true,
+});
 
-export function sessionEnded(payload: Payload): RecordAsked {
-  return happened(payload, 'open', { type: 'session-closed' });
-}
-function compactionStarted(payload: Payload): RecordAsked {
-  return happened(payload, 'side', { type: 'wait-started', wait: { kind: 'compaction' } });
-}
-export function interrupted(payload: Payload): RecordAsked {
-  const asks = happened(payload, 'side', { type: 'human-aborted', how: 'interrupted' });
-  return { ...asks, decided: true };
-}
-export function humanAsked(payload: Payload): RecordAsked {
-  return { ...happened(payload, 'side', { type: 'activity-seen' }), asksHuman: true };
-}
-
+export const humanAsked = (payload: Payload): RecordAsked => ({
+  ...happened(payload, 'side', { type: 'activity-seen' }),
+  asksHuman: true,
+});
 /** Others of these kinds tell of an idle session, or of what is over. */
 const asksHuman = /^(?:(?:worker_)?permission_prompt|elicitation_dialog|agent_needs_input)$/u;
-
-export function notified(payload: Payload): RecordAsked {
-  const isAsked = asksHuman.test(textOf(payload.fields['notification_type']) ?? '');
-  return isAsked ? humanAsked(payload) : happened(payload, 'side', { type: 'activity-seen' });
-}
+export const notified = (payload: Payload): RecordAsked =>
+  asksHuman.test(textOf(payload.fields['notification_type']) ?? '')
+    ? humanAsked(payload)
+    : happened(payload, 'side', { type: 'activity-seen' });
 
 /** The provider failed, and the turn is over. */
 export function stopFailed(payload: Payload): RecordAsked {
@@ -230,11 +203,9 @@ type Failure = Pick<EventOf<'error-occurred'>, 'kind' | 'signature' | 'message'>
 
 export function turnFailed(payload: Payload, failure: Failure): RecordAsked {
   const seen = { question: false, fingerprint: null, background: null, toolError: null };
-  const events: Event[] = [
-    { ...momentBase(payload, 'failure', 'error'), type: 'error-occurred', ...failure, retryAt: null },
-    { ...momentBase(payload, 'failure', 'stop'), type: 'stop-attempted', end: 'error', ...seen },
-  ];
-  return { type: 'record', events, decided: true };
+  const failed = happened(payload, 'failure', { type: 'error-occurred', ...failure, retryAt: null });
+  const ended = happened(payload, 'failure', { type: 'stop-attempted', end: 'error', ...seen });
+  return { type: 'record', events: [...failed.events, ...ended.events], decided: true };
 }
 
 /** Null: the host does not say. */
@@ -261,11 +232,8 @@ function sessionStarted(payload: Payload): asked.AsksOf<'open'> {
   return { type: 'open', begins: !isCompacted, events: isCompacted ? events : [], givesPlan };
 }
 
-export type PlanChange = (
-  base: ReturnType<typeof eventBase> & { readonly actor: 'agent' },
-  input: Fields,
-  response: Fields,
-) => Event | null;
+type ChangeBase = ReturnType<typeof eventBase> & { readonly actor: 'agent' };
+export type PlanChange = (base: ChangeBase, input: Fields, response: Fields) => Event | null;
 
 type ToolLanguage = Readonly<{
   /** Our own tools, as this host names them. */
@@ -302,18 +270,14 @@ export function toolEnded(payload: Payload, { tools }: HookLanguage): RecordAske
   // We hear of a call when it is over; the engine counts starts against ends.
   const started = { ...part(':start'), ...made, type: 'tool-started' } as const;
   const change = { ...part(':plan'), actor: 'agent' } as const;
-  const items = listWritten(payload, tools)?.map((item, index) => ({
-    ...item,
-    freshId: `${change.id}:${index}`,
-  }));
+  const fresh = <Item>(item: Item, index: number) => ({ ...item, freshId: `${change.id}:${index}` });
+  const items = listWritten(payload, tools)?.map(fresh);
   const written: Event | null = items ? { ...change, type: 'plan-written', items } : null;
   const changed = written ?? (isPlanned ? tools.planChanges?.[tool]?.(change, input, response) : null);
-  const events: Event[] = [...(access === 'todo' ? [] : [started]), ended];
+  const plan = changed && error === null ? [changed] : [];
   const receipt = isOwn ? findReceipt(tools.resultOf?.(fields) ?? fields['tool_response']) : null;
-  return {
-    ...{ type: 'record', decided: receipt !== null, receipt },
-    events: changed && error === null ? [...events, changed] : events,
-  };
+  const events = [...(access === 'todo' ? [] : [started]), ended, ...plan];
+  return { type: 'record', events, decided: receipt !== null, receipt };
 }
 
 /** Null: none is written, or it is a subagent's own and not its parent's. */
@@ -341,3 +305,16 @@ export function completionOf(...named: readonly (string | null)[]): asked.AsksOf
   const todos = named.filter((one) => one !== null);
   return todos.length === 0 ? null : { type: 'complete', todos };
 }
+
+/** Of hosts that took them over from Claude Code. `init` writes hooks in the order in which a host names them. */
+export const turnHooks = {
+  Stop: ['stop', stopped],
+  SubagentStop: ['other', subagentStopped],
+  PostToolUse: ['other', toolEnded],
+} as const;
+export const sessionHooks = {
+  UserPromptSubmit: ['other', prompted],
+  SessionStart: ['other', sessionStarted],
+  SessionEnd: ['other', sessionEnded],
+  PreCompact: ['other', compactionStarted],
+} as const;

@@ -9,7 +9,7 @@ import type { Store } from '../engine/store.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { holdsProgram, storePath } from '../store/state-directory.ts';
-import type { AskedHost, AsksOf, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
+import type { AskedHost, AsksOf, HookAnswer, HookCall, HookProcess, Question } from './asked-call.ts';
 import { deadlineOf, ownVariable } from './asked-call.ts';
 import { drivenCall } from './driven.ts';
 import { hostOf, hosts } from './hosts.ts';
@@ -20,10 +20,8 @@ const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000, ending: 
 const leastPatienceMs = 100;
 
 /** Ends the process: a check that still runs must not hold the host. */
-export async function runHook(
-  [name = '', ...options]: readonly string[],
-  bindReceipt: HookProcess['bindReceipt'],
-) {
+export async function runHook(given: readonly string[], bindReceipt: HookProcess['bindReceipt']) {
+  const [name = '', ...options] = given;
   // A value without sense is left aside: a hook has nobody to complain to.
   const option = (shape: RegExp) => options.map((one) => shape.exec(one)?.[1]).find(Boolean) ?? null;
   // Nothing else keeps the process alive while it waits.
@@ -87,7 +85,6 @@ async function answerLine(name: string, started: HookProcess) {
     }
     call = translation.call;
     hook = withoutStrangers(hook, host.projectVariables?.(call, hook.environment));
-    const { environment } = hook;
     const store = await openStore(hook, call, (error) => {
       spooled = error;
     });
@@ -95,7 +92,7 @@ async function answerLine(name: string, started: HookProcess) {
     const given = await answer({ host, hook, call, store });
     if (spooled !== null) await log(spooled);
     const isEnd = call.asks.type === 'stop' && !given.text;
-    return { line: linesOf(host.render(given, call.hook)), isEnd, environment };
+    return { line: linesOf([host.render(given, call.hook)].flat()), isEnd, environment: hook.environment };
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
     await log(error);
@@ -103,15 +100,11 @@ async function answerLine(name: string, started: HookProcess) {
     const environment = call === null ? null : hook.environment;
     if (host === undefined || !stop) return { line: '{}', isEnd: false, environment };
     const told = { message: `could not decide, so the agent may stop. ${messageOf(error)}` };
-    return { line: linesOf(host.render(told, stop)), isEnd: true, environment };
+    return { line: linesOf([host.render(told, stop)].flat()), isEnd: true, environment };
   }
 }
 
-const linesOf = (answer: object) =>
-  [answer]
-    .flat()
-    .map((one) => JSON.stringify(one))
-    .join('\n');
+const linesOf = (answers: readonly object[]) => answers.map((one) => JSON.stringify(one)).join('\n');
 
 function withoutStrangers(hook: HookProcess, strangers: readonly string[] | null = []): HookProcess {
   const { UNTILDONE_HOME: home = null, HOME: user } = hook.environment;
@@ -143,10 +136,8 @@ async function openStore(hook: HookProcess, call: HookCall, onSpooled: (error: u
   });
 }
 
-const onlyRecords = (asks: HookAsks): asks is AsksOf<'record'> =>
+const onlyRecords = (asks: HookCall['asks']): asks is AsksOf<'record'> =>
   asks.type === 'record' && !asks.decided && !asks.listed;
-
-type Question = Readonly<{ host: AskedHost; hook: HookProcess; call: HookCall; store: Store }>;
 
 async function answer(question: Question): Promise<HookAnswer> {
   const { call, store } = question;
@@ -259,10 +250,7 @@ const mostLogBytes = 1_048_576;
  * A stop that ends the turn copies all of it: from a damaged log SQLite drops quietly what comes behind the damage (V5). An
  * agent that is continued does not wait for the disk: what a turn loses, the mark beside the store shows.
  */
-export async function keepLogShort(
-  environment: HookProcess['environment'],
-  most = mostLogBytes,
-): Promise<void> {
+export async function keepLogShort(environment: HookProcess['environment'], most = mostLogBytes) {
   const path = storePath(environment);
   try {
     const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,7 +1,7 @@
 // Hooks of ours in a host that `untildone run --with` drives: what they tell belongs to the session of the run, and what
 // only its driver knows (who speaks, how the program ends, what it used) is left to the driver.
 import { sessionVariable } from '../checks/process.ts';
-import type { Event, SessionDescriptor } from '../core/events.ts';
+import type { Event } from '../core/events.ts';
 import type { Environment } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import type { AskedHost, HookAsks, HookCall, HookProcess } from './asked-call.ts';
@@ -15,17 +15,10 @@ async function drivingSession({ sessions }: Store, environment: Environment, hos
   return session && driven?.host === host ? { ...session, driven } : null;
 }
 
+export type DrivenRun = NonNullable<Awaited<ReturnType<typeof findDrivenRun>>>;
+
 /** For a host that is told: the run whose conversation it has, or will have; null: nobody drives this process. */
-export type DrivenRun = Readonly<{
-  sessionId: string;
-  descriptor: SessionDescriptor;
-  conversation: string | null;
-}>;
-export async function findDrivenRun(
-  openStore: () => Promise<Store>,
-  environment: Environment,
-  host: string,
-): Promise<DrivenRun | null> {
+export async function findDrivenRun(openStore: () => Promise<Store>, environment: Environment, host: string) {
   if (!environment[sessionVariable]) return null;
   const store = await openStore();
   try {

@@ -89,10 +89,7 @@ export function appendFailure(environment: Environment, error: unknown, place: F
 }
 
 /** The one thing that is read back: a stop of this prompt found us unable to answer, so the host ended the turn. */
-export function hasFailedStop(
-  environment: Environment,
-  stop: Readonly<{ sessionId: string; promptId: string }>,
-): boolean {
+export function hasFailedStop(environment: Environment, stop: { sessionId: string; promptId: string }) {
   const path = logPath(environment);
   return [path, `${path}.1`].some((file) => {
     const log = readBytes(file, 2 * mostLogBytes);

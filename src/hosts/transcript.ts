@@ -10,9 +10,7 @@ const mostTail = 8_388_608;
 const mostTokens = 100_000_000;
 
 /** One call of the model, as a line tells it; the same key again is the same call. Null: the line tells of none. */
-type ReadCall = (
-  line: Fields,
-) => Readonly<{ key: unknown; input: readonly unknown[]; output: readonly unknown[] }> | null;
+type ReadCall = (line: Fields) => { key: unknown; input: unknown[]; output: unknown[] } | null;
 
 /** The last lines may still be unwritten. @param word stands in every line that counts */
 export function usageIn(word: string, read: ReadCall): NonNullable<AskedHost['readUsage']> {

@@ -8,7 +8,6 @@ import type { Event } from '../../core/events.ts';
 import type { ListedTodo } from '../../core/reconcile.ts';
 import { statusFromWord } from '../../core/todo.ts';
 import type { Environment } from '../../engine/policy.ts';
-import { readBytes } from '../../engine/system.ts';
 import { type Speaker, todoIdOf } from '../asked-call.ts';
 import * as read from '../asked-translate.ts';
 import { readSettings, variablesOf } from '../project-files.ts';
@@ -30,7 +29,7 @@ export const readUsage = usageIn('"usage"', ({ type, message }) => {
 export const claudeCodeLanguage: read.HookLanguage = {
   host: hostName,
   hooks: {
-    ...read.commonHooks,
+    ...read.turnHooks,
     // Compaction ends like a subagent without a type: that is nobody's stop.
     SubagentStop: [
       'other',
@@ -38,6 +37,7 @@ export const claudeCodeLanguage: read.HookLanguage = {
     ],
     PostToolUseFailure: ['other', read.toolEnded],
     TaskCompleted: ['completion', ({ fields }) => read.completionOf(todoKeyOf(fields['task_id']))],
+    ...read.sessionHooks,
     Notification: ['other', read.notified],
     StopFailure: ['other', read.stopFailed],
   },
@@ -129,10 +129,6 @@ export function todoKeyOf(taskId: unknown): string | null {
   return typeof text === 'string' && /^[\w-]{1,40}$/u.test(text) ? `task-${text}` : null;
 }
 
-/** Far beyond any honest list. */
-const mostTasks = 5000;
-const mostBytes = 1_048_576;
-
 export function readTaskList(sessionId: string, environment: Environment) {
   const configured = environment['CLAUDE_CONFIG_DIR'] ?? '';
   const own = join(environment['HOME'] || homedir(), '.claude');
@@ -142,7 +138,8 @@ export function readTaskList(sessionId: string, environment: Environment) {
   const folder = join(home, 'tasks', list);
   try {
     const names = readdirSync(folder).filter((name) => /^\d{1,9}\.json$/u.test(name));
-    if (names.length > mostTasks) return null;
+    // Far beyond any honest list.
+    if (names.length > 5000) return null;
     names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
     return names.map((name) => readTask(join(folder, name)));
   } catch {
@@ -152,8 +149,7 @@ export function readTaskList(sessionId: string, environment: Environment) {
 }
 
 function readTask(path: string): ListedTodo {
-  const file = readBytes(path, mostBytes);
-  const task = recordOf(file.ok && JSON.parse(file.bytes.toString()));
+  const task = readSettings(path, false) ?? {};
   const key = todoKeyOf(task['id']);
   const [title, status, description] = ['subject', 'status', 'description'].map((name) => textOf(task[name]));
   if (key === null || !title || !status) throw new Error('not a task');

@@ -10,8 +10,9 @@ export const planTool = 'update_plan';
 export const codexLanguage: read.HookLanguage = {
   host: hostName,
   hooks: {
-    ...read.commonHooks,
+    ...read.turnHooks,
     PreToolUse: ['completion', read.completionsAsked],
+    ...read.sessionHooks,
     PermissionRequest: ['other', read.humanAsked],
     SessionEnd: ['ending', read.sessionEnded],
     Interrupt: ['ending', read.interrupted],

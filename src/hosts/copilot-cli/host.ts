@@ -24,12 +24,13 @@ export const readUsage = usageIn('"session.usage_record"', ({ id, data }) => {
 export const copilotLanguage: read.HookLanguage = {
   host: hostName,
   hooks: {
-    ...read.commonHooks,
+    ...read.turnHooks,
     // The payload does not tell what the agent said, and its transcript is behind.
     Stop: ['stop', (...stop) => ({ ...read.stopped(...stop), end: 'normal' })],
     SubagentStop: ['other', subagentStopped],
     PostToolUse: ['other', toolUsed],
     PostToolUseFailure: ['other', toolUsed],
+    ...read.sessionHooks,
     SessionEnd: ['other', sessionEnded],
   },
   tools: {
@@ -132,19 +133,17 @@ export function sessionFolder(sessionId: string, environment: Environment): stri
   return join(own, 'session-state', sessionId);
 }
 
-/** Far beyond any honest list. */
-const mostTodos = 5000;
-
 export async function readTodos(database: string): Promise<readonly ListedTodo[] | null> {
   const columns = ['id', 'title', 'description', 'status'];
-  const rows = await readTable(database, 'todos', columns, mostTodos);
-  if (rows === null) return null;
-  return rows.map((row) => {
+  // Far beyond any honest list.
+  const rows = await readTable(database, 'todos', columns, 5000);
+  const listed = rows?.map((row) => {
     const [id = null, title, description, status] = columns.map((column) => textOf(row[column]));
     const context = description && description !== title ? description : null;
     const key = `todo-${plainOf(id) ?? shortHash(String(id))}`;
     return { key, title: title ?? '', status: status ?? 'pending', context };
   });
+  return listed ?? null;
 }
 
 /** The payload does not tell that the agent only plans. */

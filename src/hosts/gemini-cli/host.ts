@@ -20,8 +20,8 @@ export const geminiLanguage: read.HookLanguage = {
     AfterTool: ['other', read.toolEnded],
     // It also fires with our own text, which the record knows.
     BeforeAgent: ['other', read.prompted],
-    SessionStart: read.commonHooks.SessionStart,
-    SessionEnd: read.commonHooks.SessionEnd,
+    SessionStart: read.sessionHooks.SessionStart,
+    SessionEnd: read.sessionHooks.SessionEnd,
     // Of one kind: a tool waits for permission.
     Notification: ['other', read.humanAsked],
   },

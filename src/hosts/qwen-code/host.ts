@@ -16,7 +16,7 @@ export const capVariable = 'QWEN_CODE_STOP_HOOK_BLOCK_CAP';
 export const qwenCodeLanguage: read.HookLanguage = {
   host: hostName,
   hooks: {
-    ...read.commonHooks,
+    ...read.turnHooks,
     PostToolUseFailure: [
       'other',
       (payload, language) => {
@@ -32,6 +32,7 @@ export const qwenCodeLanguage: read.HookLanguage = {
       ({ fields: { phase, todo_content: title } }) =>
         phase === 'validation' ? read.completionOf(read.textOf(title)) : null,
     ],
+    ...read.sessionHooks,
     Notification: ['other', read.notified],
     StopFailure: ['other', read.stopFailed],
   },
