@@ -43,8 +43,9 @@ export interface HookLanguage extends OwnParts {
     blockCap?(payload: Payload): number | null;
     capsTurn?: true;
   }>;
-  /** What `prompted` reads. Default: the field `prompt`, as a human said it. */
+  /** What `prompted` reads. Default: the field `prompt`, as a human said it. `hasTasks`: with an agent's id another agent gave it. */
   readonly prompt?: Readonly<{
+    hasTasks?: true;
     textIn?: string;
     clean?(text: string): string;
     speakerOf?(text: string): asked.Speaker;
@@ -105,9 +106,10 @@ function callOf(language: HookLanguage, told: Told, moment: asked.HookMoment): B
   const toolNamed = (name: string) => (moment.toolPrefix === null ? null : `${moment.toolPrefix}${name}`);
   // Its todos land in its parent's list or are its own: its session has no plan, but its stop is on the record (C4).
   const isSubagent = hook === 'SubagentStop';
-  const subagentId = `${mainId}:${shortHash(textOf(fields['agent_id']) ?? '').slice(0, 12)}`;
+  // Most hooks do without a hash, whose module takes longer to load than all else of a call.
+  const subagentId = () => `${mainId}:${shortHash(textOf(fields['agent_id']) ?? '').slice(0, 12)}`;
   return {
-    ...{ hook, timeout, at: moment.at, sessionId: own.sessionId ?? (isSubagent ? subagentId : mainId) },
+    ...{ hook, timeout, at: moment.at, sessionId: own.sessionId ?? (isSubagent ? subagentId() : mainId) },
     promptId: own.promptId === undefined ? plainOf(fields['prompt_id']) : own.promptId,
     descriptor: {
       ...unknownHost,
@@ -156,11 +158,10 @@ export function subagentStopped(payload: Payload, language: HookLanguage): asked
   return { ...stopped(payload, language), background: null, transcript: null };
 }
 
-/** With an agent's id it is the task that another agent gave. */
 export function prompted({ fields, agentId }: Payload, { prompt = {} }: HookLanguage) {
   const { textIn = 'prompt', clean = String, speakerOf = () => ({ type: 'human' }) as const } = prompt;
   const text = textOf(fields[textIn]);
-  if (text === null || agentId !== null) return null;
+  if (text === null || (prompt.hasTasks && agentId !== null)) return null;
   return { type: 'prompt', text: clean(text), speaker: speakerOf(text.trim()) } as const;
 }
 

@@ -30,6 +30,7 @@ export const codexLanguage: read.HookLanguage = {
     // A command that fails looks like any other here.
     lists: { [planTool]: ['plan', 'step'] },
   },
+  prompt: { hasTasks: true },
   describe: ({ fields }) => ({ promptId: read.plainOf(fields['turn_id']) }),
   agentCommand: ['CODEX_THREAD_ID', /./u, 'CODEX_SESSION_ID', 'CODEX_THREAD_ID'],
   render(answer, hook) {

@@ -46,7 +46,7 @@ export const copilotLanguage: read.HookLanguage = {
   },
   // No setting raises it, and progress does not either.
   stop: { blockCap: () => 8, capsTurn: true },
-  prompt: { speakerOf },
+  prompt: { hasTasks: true, speakerOf },
   describe({ hook, mainId, fields }, { environment }) {
     const parentId = plainOf(fields['parent_agent_id']);
     // Its calls are work on its parent's plan; its own stop is on the record as its own.
