@@ -4,7 +4,7 @@ import type { Event, SessionDescriptor } from '../../src/core/events.ts';
 import { defaultSettings } from '../../src/core/settings.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
-import { translate } from '../../src/hosts/claude-code/translate.ts';
+import { claudeCode } from '../../src/hosts/claude-code/host.ts';
 import { scriptedDescriptor } from '../../src/simulated/scripted-host.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
@@ -47,7 +47,7 @@ export async function addClaudeSession(
 ): Promise<void> {
   const { store, runtime } = await open(path);
   for (const payload of payloads) {
-    const read = translate(payload, { at: Date.now(), environment, toolPrefix: null });
+    const read = claudeCode.translate(payload, { at: Date.now(), environment, toolPrefix: null });
     if (!read.ok) throw new Error(read.sentence ?? '');
     const { asks, descriptor, sessionId, agent: claudeAgent } = read.call;
     const base = { id: `bench ${sessionId}`, sessionId, at: Date.now() };

@@ -18,8 +18,8 @@ import { takeWaitingPlans } from '../engine/hand-over.ts';
 import { frozenPolicy } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
-import type { AskedHost, HookAnswer, HookAsks, HookCall, HookProcess } from './asked-call.ts';
-import { eventBase, hookTimeouts, ownVariable, shortHash, todoIdOf } from './asked-call.ts';
+import type { AsksOf, HookAnswer, HookProcess, Question } from './asked-call.ts';
+import { deadlineOf, eventBase, ownVariable, shortHash, todoIdOf } from './asked-call.ts';
 import { tellHuman, type Watched } from './notify.ts';
 import {
   appendFailure,
@@ -35,20 +35,20 @@ import { withinTime } from './untrusted.ts';
 
 export { appendFailure };
 
-type Question = Readonly<{ host: AskedHost; call: HookCall; hook: HookProcess }> & Pick<Parts, 'store'>;
 type Context = Question & Omit<Parts, 'host'> & { readonly runtime: Runtime };
 
 export function answerCall(question: Question, terminated: Promise<unknown>): Promise<HookAnswer> {
-  const { hook, call, store } = question;
+  const { hook, store } = question;
+  const { descriptor } = question.call;
   const telling: Promise<void>[] = [];
   const told = new Map<string, string>();
   const watch: Parts['watch'] = (...seen) => {
     // The driver of a host tells it itself.
-    const moment = call.descriptor.driven === undefined ? momentToTell(...seen) : null;
+    const moment = descriptor.driven === undefined ? momentToTell(...seen) : null;
     if (moment !== null) telling.push(tell({ ...question, told }, seen[0], moment));
   };
-  const { environment } = hook;
-  const parts = partsOver({ store, environment, directory: call.descriptor.directory, watch });
+  const { directory } = descriptor;
+  const parts = partsOver({ store, environment: hook.environment, directory, watch });
   const answers = createAnswers({ ...parts, ...question, runtime: createRuntime(parts) });
   const answer = Promise.race([answers.perform(), terminated.then(answers.breakOff)]);
   return answer.finally(() => Promise.all(telling));
@@ -57,20 +57,16 @@ export function answerCall(question: Question, terminated: Promise<unknown>): Pr
 /** The host shows its human a question: those who want to are told elsewhere too. */
 export function tellAsked(question: Question, session: Pick<Watched, 'title' | 'policyHash'>): Promise<void> {
   const { sessionId: id, at: updatedAt, descriptor } = question.call;
-  return tell(
-    question,
-    { id, descriptor, updatedAt, ...session },
-    { outcome: null, sentence: askedSentence },
-  );
+  const moment = { outcome: null, sentence: askedSentence };
+  return tell(question, { id, descriptor, updatedAt, ...session }, moment);
 }
 
 /** What the project's own settings of the host set is a stranger's, `PATH` too (V10). */
 function tell(question: Question & { told?: Map<string, string> }, session: Watched, moment: Moment) {
   const { store, hook, call, told } = question;
   const { environment, strangers } = hook;
-  const own = Object.entries(environment).filter(
-    ([name]) => ownVariable.test(name) || strangers?.includes(name) === false,
-  );
+  const isOwn = (name: string) => ownVariable.test(name) || strangers?.includes(name) === false;
+  const own = Object.entries(environment).filter(([name]) => isOwn(name));
   const safe = { PATH: '/usr/local/bin:/usr/bin:/bin', ...Object.fromEntries(own) };
   return tellHuman({ store, told, environment: safe }, session, moment).catch((error) => {
     // Safe: the log says so, and the answer does not depend on it.
@@ -79,8 +75,6 @@ function tell(question: Question & { told?: Map<string, string> }, session: Watc
   });
 }
 
-/** The answer has to be out before the host gives up. */
-const marginMs = 2000;
 /** A folder that takes longer has no fingerprint, and tool calls count instead. */
 const fingerprintTimeoutMs = 5000;
 /** A longer wait would hold the host for nothing. */
@@ -91,12 +85,11 @@ const lastBlockMessage = (capsTurn: boolean) =>
 
 const nothing: HookAnswer = {};
 const interrupted = { type: 'human-aborted', how: 'interrupted' } as const;
-type Asks<Type extends HookAsks['type']> = Extract<HookAsks, { type: Type }>;
 
 export function createAnswers(context: Context) {
   const { host, call, hook, store, runtime, clock, identifiers, configuration, checker } = context;
   const { sessionId, descriptor, agent } = call;
-  const deadlineAt = hook.at + (hook.timeout ?? hookTimeouts[call.timeout]) * 1000 - marginMs;
+  const deadlineAt = deadlineOf(hook, call);
   const base = (kind: SourceKind, detail = identifiers.next()) => eventBase(call, kind, detail);
   const isDriven = descriptor.driven !== undefined;
 
@@ -118,9 +111,11 @@ export function createAnswers(context: Context) {
     return nothing;
   }
 
-  async function record({ events, receipt, decided, listed }: Asks<'record'>): Promise<HookAnswer> {
+  async function record({ events, receipt, decided, listed }: AsksOf<'record'>): Promise<HookAnswer> {
     try {
-      const differences = listed ? await changesSince(events[0]?.id ?? '') : [];
+      const { told, decisions } = listed ? await lookUp() : { told: null, decisions: 0 };
+      // By which call the list became what it is tells work from a bulk claim (V4).
+      const differences = told ? await listEvents(told, `${events[0]?.id ?? ''}:${decisions}`) : [];
       if (!decided) await store.append([...events, ...differences]);
       // What waits in the inbox must be in the plan before a receipt is bound.
       else for (const event of [...events, ...differences]) await runtime.handle(event);
@@ -135,7 +130,7 @@ export function createAnswers(context: Context) {
   }
 
   /** After a compaction or a resume the agent may have lost sight of its plan: it is given again (P23). */
-  async function open({ begins, events, givesPlan }: Asks<'open'>): Promise<HookAnswer> {
+  async function open({ begins, events, givesPlan }: AsksOf<'open'>): Promise<HookAnswer> {
     const opening = openingEvent(begins ? 'open' : 'side');
     await store.append(givesPlan ? events : [...events, opening]);
     if (!givesPlan) return nothing;
@@ -177,7 +172,7 @@ export function createAnswers(context: Context) {
   }
 
   /** Only a human's message starts or joins a turn. A notice that finds one unfinished tells of an abort (G4). */
-  async function prompt({ text, speaker }: Asks<'prompt'>): Promise<HookAnswer> {
+  async function prompt({ text, speaker }: AsksOf<'prompt'>): Promise<HookAnswer> {
     const { state, pending, told, mayStop, decisions, catchUp } = await lookUp();
     const isOurs = await isOurText(text);
     const speaks = speaker.type === 'human' && !isOurs;
@@ -294,7 +289,7 @@ export function createAnswers(context: Context) {
     return failed.length === 0 ? nothing : { refusal: failed.slice(0, 5).map(describeFailure).join('\n') };
   }
 
-  async function stop(asks: Asks<'stop'>) {
+  async function stop(asks: AsksOf<'stop'>) {
     const { end, lastText, isContinued, background, transcript } = asks;
     const { state, pending, told, decisions, catchUp } = await lookUp();
     const differences = await listEvents(told, decisions);
@@ -344,35 +339,25 @@ export function createAnswers(context: Context) {
     }));
   }
 
-  /** By which call the list became what it is tells work from a bulk claim (V4). */
-  async function changesSince(callId: string): Promise<Event[]> {
-    const { told, decisions } = await lookUp();
-    return listEvents(told, `${callId}:${decisions}`);
-  }
-
   /** What the host's own list says otherwise than before (G5). */
   async function listEvents({ plan, hostList }: State, decisions: number | string): Promise<Event[]> {
     // Sessions from before the list was recorded: what came from it carries the host's keys.
     const last = hostList ?? plan.flatMap((todo) => (todo.hostKey ? [{ ...todo, key: todo.hostKey }] : []));
     // A list that keeps what a failed check opened again claims it anew at each stop (V1).
-    const opened = plan.filter((todo) => isOpen(todo) && todo.verification === 'failed');
+    const isStop = call.asks.type === 'stop';
+    const opened = plan.filter((todo) => isStop && isOpen(todo) && todo.verification === 'failed');
     const isClaimed = ({ key, status }: HostTodo) =>
-      call.asks.type === 'stop' &&
-      statusFromWord(status) === 'completed' &&
-      opened.some(({ hostKey }) => hostKey === key);
+      statusFromWord(status) === 'completed' && opened.some(({ hostKey }) => hostKey === key);
     const known = last.map((todo) => (isClaimed(todo) ? { ...todo, status: 'in_progress' } : todo));
     const listed = (await host.readList?.(call, hook.environment)) ?? null;
+    const made = (change: unknown) => base('list', shortHash(JSON.stringify([change, decisions])));
     if (listed?.some(({ key }) => key === null)) {
       if (isSameList(hostList, listed)) return [];
       const items = writtenItems(listed).map((item) => ({ ...item, freshId: identifiers.next() }));
-      const made = base('list', shortHash(JSON.stringify([listed, decisions])));
-      return [{ ...made, type: 'plan-written', actor: 'agent', items }];
+      return [{ ...made(listed), type: 'plan-written', actor: 'agent', items }];
     }
     const changes = listed && hostListChanges(known, listed, (key) => todoIdOf(sessionId, key));
-    return (changes ?? []).map((change) => {
-      const made = base('list', shortHash(JSON.stringify([change, decisions])));
-      return { ...made, ...change, actor: 'agent' } as Event;
-    });
+    return (changes ?? []).map((change) => ({ ...made(change), ...change, actor: 'agent' }) as Event);
   }
 
   async function ask(attempt: EventOf<'stop-attempted'>): Promise<Handled> {
@@ -386,7 +371,7 @@ export function createAnswers(context: Context) {
   async function say(
     handled: Handled,
     asking: () => Asking,
-    { blockCap: cap, capsTurn = false }: Asks<'stop'>,
+    { blockCap: cap, capsTurn = false }: AsksOf<'stop'>,
   ): Promise<HookAnswer> {
     const { answer, decision, state } = handled;
     if (answer === null) return nothing;

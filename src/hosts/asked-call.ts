@@ -29,13 +29,12 @@ export interface AskedHost {
   /** A sentence for when it takes no more continuations: what the human types so that it goes on. */
   goOn?(sessionId: string): string;
   /** By its variables a process is a command of an agent in this host: no human speaks from there. null: not one. */
-  agentCommandOf(variable: (name: string) => string | undefined): AgentCommand | null;
+  agentCommandOf(variable: (name: string) => string | undefined): { sessionId: string | null } | null;
 }
 
 type Listed = readonly ListedTodo[] | null;
 /** `key`: of the call, so that it is counted once. */
 export type UsedTokens = Readonly<{ key: string; inputTokens: number; outputTokens: number }>;
-type AgentCommand = Readonly<{ sessionId: string | null }>;
 
 export type HookMoment = Readonly<{
   /** When the process was started. */
@@ -75,6 +74,8 @@ export type HookCall = Readonly<{
   asks: HookAsks;
 }>;
 
+export type Question = Readonly<{ host: AskedHost; hook: HookProcess; call: HookCall; store: Store }>;
+
 export type HookAsks = Readonly<
   /** `decided`: now, not with a later call. `listed`: the host's list may have changed. `asksHuman`: it waits for an answer. */
   | {
@@ -92,6 +93,8 @@ export type HookAsks = Readonly<
   | { type: 'complete'; todos: readonly string[] }
   | StopAsked
 >;
+
+export type AsksOf<Type extends HookAsks['type']> = Extract<HookAsks, { type: Type }>;
 
 /** A `notice` is the host's own, about background work that ended. */
 export type Speaker = Readonly<{ type: 'human' | 'command' } | { type: 'notice'; jobIds: readonly string[] }>;
@@ -126,6 +129,11 @@ export type HookAnswer = Readonly<{
 /** In seconds, as `init` writes them. What a completion has no time for is gated at the stop. `ending`: the host is about to go. */
 export const hookTimeouts = { stop: 900, completion: 120, other: 10, ending: 3 } as const;
 export type HookTimeout = keyof typeof hookTimeouts;
+
+/** The answer has to be out before the host gives up. */
+const marginMs = 2000;
+export const deadlineOf = (hook: HookProcess, { timeout }: HookCall) =>
+  hook.at + (hook.timeout ?? hookTimeouts[timeout]) * 1000 - marginMs;
 
 /** The id comes from the payload alone: a call that is delivered twice is one event. */
 export function eventBase(call: Omit<HookCall, 'asks'>, kind: SourceKind, detail: string) {

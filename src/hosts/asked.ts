@@ -9,25 +9,19 @@ import type { Store } from '../engine/store.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { holdsProgram, storePath } from '../store/state-directory.ts';
-import {
-  type AskedHost,
-  type HookAnswer,
-  type HookAsks,
-  type HookCall,
-  type HookProcess,
-  ownVariable,
-} from './asked-call.ts';
+import type { AskedHost, AsksOf, HookAnswer, HookCall, HookProcess, Question } from './asked-call.ts';
+import { deadlineOf, ownVariable } from './asked-call.ts';
 import { drivenCall } from './driven.ts';
 import { hostOf, hosts } from './hosts.ts';
 
-/** Who holds the store for longer is broken. */
+/** Who holds the store for longer is broken. The answer has to be out before the host gives up all the same. */
 const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000, ending: 1500 } as const;
+/** A hook that has hardly any time still takes its turn between others that write. */
+const leastPatienceMs = 100;
 
 /** Ends the process: a check that still runs must not hold the host. */
-export async function runHook(
-  [name = '', ...options]: readonly string[],
-  bindReceipt: HookProcess['bindReceipt'],
-) {
+export async function runHook(given: readonly string[], bindReceipt: HookProcess['bindReceipt']) {
+  const [name = '', ...options] = given;
   // A value without sense is left aside: a hook has nobody to complain to.
   const option = (shape: RegExp) => options.map((one) => shape.exec(one)?.[1]).find(Boolean) ?? null;
   // Nothing else keeps the process alive while it waits.
@@ -90,18 +84,15 @@ async function answerLine(name: string, started: HookProcess) {
       throw failure('payload', translation.sentence);
     }
     call = translation.call;
-    const strangers = host.projectVariables?.(call, hook.environment);
-    hook = withoutStrangers(hook, strangers === undefined ? [] : strangers);
+    hook = withoutStrangers(hook, host.projectVariables?.(call, hook.environment));
     const store = await openStore(hook, call, (error) => {
       spooled = error;
     });
-    const driven = await drivenCall({ store, host, hook, name }, call, payload);
-    if (driven !== null) call = driven;
+    call = await drivenCall({ store, host, hook, name }, call, payload);
     const given = await answer({ host, hook, call, store });
     if (spooled !== null) await log(spooled);
-    const line = linesOf(host.render(given, call.hook));
-    const { environment } = hook;
-    return { line, isEnd: call.asks.type === 'stop' && !given.text, environment };
+    const isEnd = call.asks.type === 'stop' && !given.text;
+    return { line: linesOf([host.render(given, call.hook)].flat()), isEnd, environment: hook.environment };
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
     await log(error);
@@ -109,17 +100,13 @@ async function answerLine(name: string, started: HookProcess) {
     const environment = call === null ? null : hook.environment;
     if (host === undefined || !stop) return { line: '{}', isEnd: false, environment };
     const told = { message: `could not decide, so the agent may stop. ${messageOf(error)}` };
-    return { line: linesOf(host.render(told, stop)), isEnd: true, environment };
+    return { line: linesOf([host.render(told, stop)].flat()), isEnd: true, environment };
   }
 }
 
-const linesOf = (answer: object) =>
-  [answer]
-    .flat()
-    .map((one) => JSON.stringify(one))
-    .join('\n');
+const linesOf = (answers: readonly object[]) => answers.map((one) => JSON.stringify(one)).join('\n');
 
-function withoutStrangers(hook: HookProcess, strangers: readonly string[] | null): HookProcess {
+function withoutStrangers(hook: HookProcess, strangers: readonly string[] | null = []): HookProcess {
   const { UNTILDONE_HOME: home = null, HOME: user } = hook.environment;
   // As `init` wrote it: this very program was copied there. Or named by whoever started the host for one run.
   const isOurs = home !== null && (home === hook.home || holdsProgram(home));
@@ -129,36 +116,28 @@ function withoutStrangers(hook: HookProcess, strangers: readonly string[] | null
   const ignored = said.filter((name) => !isRight(name));
   if (ignored.length === 0) return { ...hook, strangers };
   const kept = Object.entries(hook.environment).filter(([name]) => !ignored.includes(name));
-  const environment = {
-    ...Object.fromEntries(kept),
-    ...(ignored.includes('HOME') && { HOME: userInfo().homedir }),
-  };
-  return { ...hook, environment, ignored, strangers };
+  const HOME = ignored.includes('HOME') ? userInfo().homedir : user;
+  return { ...hook, environment: { ...Object.fromEntries(kept), HOME }, ignored, strangers };
 }
 
 const failure = (code: 'host' | 'payload', sentence: string, cause?: unknown) =>
   Object.assign(new Error(sentence, { cause }), { code });
 
-async function openStore(
-  hook: HookProcess,
-  { asks, timeout }: HookCall,
-  onSpooled: (error: unknown) => void,
-) {
+async function openStore(hook: HookProcess, call: HookCall, onSpooled: (error: unknown) => void) {
+  const { asks, timeout } = call;
   // The store may wait for others: an interrupt is heard before.
   if (!onlyRecords(asks) && asks.type !== 'complete') await loadAnswers();
+  const leftMs = Math.max(deadlineOf(hook, call) - Date.now(), leastPatienceMs);
   // Never closed: that would copy the log into the store and wait for the disk.
   return openUserStore(hook.environment, {
-    busyTimeoutMs: lockPatienceMs[timeout],
+    busyTimeoutMs: Math.min(lockPatienceMs[timeout], leftMs),
     // A stop has to be answered; all else may wait for it.
     ...((timeout === 'other' || timeout === 'ending') && { onSpooled }),
   });
 }
 
-type RecordAsks = Extract<HookAsks, { type: 'record' }>;
-const onlyRecords = (asks: HookAsks): asks is RecordAsks =>
+const onlyRecords = (asks: HookCall['asks']): asks is AsksOf<'record'> =>
   asks.type === 'record' && !asks.decided && !asks.listed;
-
-type Question = Readonly<{ host: AskedHost; hook: HookProcess; call: HookCall; store: Store }>;
 
 async function answer(question: Question): Promise<HookAnswer> {
   const { call, store } = question;
@@ -166,41 +145,34 @@ async function answer(question: Question): Promise<HookAnswer> {
   const [session] = await store.sessions({ id: sessionId, limit: 1 });
   // Our own agent has no hooks: who calls one in its session's name may be the agent.
   if (session?.descriptor.host === 'untildone' && descriptor.driven === undefined) return {};
-  if (onlyRecords(asks)) await store.append(asks.events);
-  if (onlyRecords(asks) && asks.asksHuman) {
-    const last = await lastMessage(store, sessionId, session);
-    const { command = null, webhook = null } =
-      (await readPolicy(store, last.policyHash))?.settings.notify ?? {};
+  if (onlyRecords(asks)) {
+    await store.append(asks.events);
+    if (!asks.asksHuman) return {};
+    const { policy, ...last } = await lastMessage(store, sessionId, session);
+    const { command = null, webhook = null } = policy?.settings.notify ?? {};
     if ((command ?? webhook) !== null) await (await loadAnswers()).tellAsked(question, last);
+    return {};
   }
-  const isUngated = asks.type === 'complete' && !(await hasChecks(store, sessionId, session));
-  if (onlyRecords(asks) || isUngated) return {};
+  if (asks.type === 'complete') {
+    const { policy } = await lastMessage(store, sessionId, session);
+    // Without a check in the session's policy no completion can be refused.
+    if (policy !== null && Object.keys(policy.checks ?? {}).length === 0) return {};
+  }
   const answers = await loadAnswers();
   return answers.answerCall(question, answers.terminated);
 }
 
-type Known = Pick<Session, 'policyHash' | 'title'> | undefined;
-
-/** Without a check in the session's policy no completion can be refused. */
-async function hasChecks(store: Store, sessionId: string, known: Known): Promise<boolean> {
-  const policy = await readPolicy(store, (await lastMessage(store, sessionId, known)).policyHash);
-  return policy === null || Object.keys(policy.checks ?? {}).length > 0;
-}
-
 /** The human's newest one may still wait to be folded. */
-async function lastMessage(store: Store, sessionId: string, known: Known) {
+async function lastMessage(store: Store, sessionId: string, known: Session | undefined) {
   const waiting = (await store.events({ sessionId, waiting: true })).map(({ event }) => event);
   const spoken = waiting.filter((event) => event.type === 'human-spoke');
   const title = known?.title ?? spoken[0]?.text?.slice(0, 200);
+  const policyHash = spoken.at(-1)?.policyHash ?? known?.policyHash ?? null;
+  const policy = policyHash === null ? null : await store.policy(policyHash);
   return {
-    policyHash: spoken.at(-1)?.policyHash ?? known?.policyHash ?? null,
+    ...{ policyHash, policy: policy === null ? null : (JSON.parse(policy) as Policy) },
     ...(title !== undefined && { title }),
   };
-}
-
-async function readPolicy(store: Store, hash: string | null): Promise<Policy | null> {
-  const text = hash === null ? null : await store.policy(hash);
-  return text === null ? null : (JSON.parse(text) as Policy);
 }
 
 let terminated: Promise<unknown> | null = null;
@@ -278,10 +250,7 @@ const mostLogBytes = 1_048_576;
  * A stop that ends the turn copies all of it: from a damaged log SQLite drops quietly what comes behind the damage (V5). An
  * agent that is continued does not wait for the disk: what a turn loses, the mark beside the store shows.
  */
-export async function keepLogShort(
-  environment: HookProcess['environment'],
-  most = mostLogBytes,
-): Promise<void> {
+export async function keepLogShort(environment: HookProcess['environment'], most = mostLogBytes) {
   const path = storePath(environment);
   try {
     const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,46 +1,30 @@
 // Hooks of ours in a host that `untildone run --with` drives: what they tell belongs to the session of the run, and what
 // only its driver knows (who speaks, how the program ends, what it used) is left to the driver.
 import { sessionVariable } from '../checks/process.ts';
-import type { Event, SessionDescriptor } from '../core/events.ts';
-import type { Session } from '../core/state.ts';
+import type { Event } from '../core/events.ts';
 import type { Environment } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import type { AskedHost, HookAsks, HookCall, HookProcess } from './asked-call.ts';
 import { recordOf } from './untrusted.ts';
 
-/**
- * The session that drives this host, by the variable that it set; null: none does. A host that the driven agent itself
- * starts has the variable too, but another conversation.
- */
-async function drivenSession(
-  { sessions }: Pick<Store, 'sessions'>,
-  environment: Environment,
-  { host, id }: Readonly<{ host: string; id: string }>,
-): Promise<Session | null> {
-  const run = environment[sessionVariable];
-  const [session] = run ? await sessions({ id: run, limit: 1 }) : [];
+/** The session that drives this host, by the variable that it set; null: none does. */
+async function drivingSession({ sessions }: Store, environment: Environment, host: string) {
+  const id = environment[sessionVariable];
+  const [session] = id ? await sessions({ id, limit: 1 }) : [];
   const { driven } = session?.descriptor ?? {};
-  return session && driven?.host === host && (driven.id ?? id) === id ? session : null;
+  return session && driven?.host === host ? { ...session, driven } : null;
 }
 
+export type DrivenRun = NonNullable<Awaited<ReturnType<typeof findDrivenRun>>>;
+
 /** For a host that is told: the run whose conversation it has, or will have; null: nobody drives this process. */
-export type DrivenRun = Readonly<{
-  sessionId: string;
-  descriptor: SessionDescriptor;
-  conversation: string | null;
-}>;
-export async function findDrivenRun(
-  openStore: () => Promise<Store>,
-  environment: Environment,
-  host: string,
-): Promise<DrivenRun | null> {
+export async function findDrivenRun(openStore: () => Promise<Store>, environment: Environment, host: string) {
   if (!environment[sessionVariable]) return null;
   const store = await openStore();
   try {
-    const [session] = await store.sessions({ id: environment[sessionVariable], limit: 1 });
-    const { driven } = session?.descriptor ?? {};
-    if (session === undefined || driven?.host !== host) return null;
-    return { sessionId: session.id, descriptor: session.descriptor, conversation: driven.id };
+    const session = await drivingSession(store, environment, host);
+    if (session === null) return null;
+    return { sessionId: session.id, descriptor: session.descriptor, conversation: session.driven.id };
   } finally {
     await store.close();
   }
@@ -57,18 +41,19 @@ export function isLeftToDriver(event: Pick<Event, 'type'> & { readonly end?: unk
 
 type Place = Readonly<{ store: Store; host: AskedHost; hook: HookProcess; name: string }>;
 
-/** The same call as one of the session that drives the host; null: nobody does. */
+/** The same call as one of the session that drives the host; where nobody does, the call as it is. */
 export async function drivenCall({ store, host, hook, name }: Place, call: HookCall, payload: unknown) {
   const id = call.descriptor.parentId ?? call.sessionId;
-  const session = await drivenSession(store, hook.environment, { host: name, id });
-  if (session === null) return null;
+  const session = await drivingSession(store, hook.environment, name);
+  // A host that the driven agent itself starts has the variable too, but another conversation.
+  if (session === null || (session.driven.id ?? id) !== id) return call;
   const renamed = Object.entries(recordOf(payload)).map(([field, value]) =>
     value === id && /^session_?id$/iu.test(field) ? [field, session.id] : [field, value],
   );
   const again = host.translate(Object.fromEntries(renamed), hook);
-  if (!again.ok || again.call.descriptor.kind !== 'main') return again.ok ? again.call : null;
-  const { driven } = session.descriptor;
-  const descriptor = { ...session.descriptor, ...(driven && { driven: { ...driven, id } }) };
+  if (!again.ok) return call;
+  if (again.call.descriptor.kind !== 'main') return again.call;
+  const descriptor = { ...session.descriptor, driven: { ...session.driven, id } };
   return { ...again.call, descriptor, agent: session.agent, asks: drivenAsks(again.call.asks, host) };
 }
 

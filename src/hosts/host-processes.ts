@@ -10,11 +10,10 @@ export function hostOfCommand(argv: readonly string[]): string | null {
   const words = argv.map((argument) => argument.replaceAll('\\', '/'));
   const programs = programsOf(words);
   for (const { title, process: shown } of hosts) {
-    const isCommand = programs.some((program) => shown.commands.includes(baseName(program)));
-    const isPackage = programs.some((program) =>
-      shown.packages.some((part) => program.includes(`/node_modules/${part}/`)),
-    );
-    if (isCommand || isPackage) return title;
+    const isCommand = (program: string) => shown.commands.includes(baseName(program));
+    const isPackage = (program: string) =>
+      shown.packages.some((part) => program.includes(`/node_modules/${part}/`));
+    if (programs.some((program) => isCommand(program) || isPackage(program))) return title;
   }
   const ours = programs.find(isOurProgram);
   return ours !== undefined && words[words.indexOf(ours) + 1] === 'run' ? 'untildone run' : null;

@@ -27,22 +27,15 @@ export async function tellHuman({ store, environment, told }: Place, session: Wa
   const isKnown = told?.get(session.id) === key && (moment.outcome !== null || moment.isApproval);
   told?.set(session.id, key);
   if (isKnown) return;
-  const {
-    command = null,
-    webhook = null,
-    on = [],
-  } = (await frozenPolicy(store, session))?.settings.notify ?? {};
+  const policy = await frozenPolicy(store, session);
+  const { command = null, webhook = null, on = [] } = policy?.settings.notify ?? {};
   const notice = createNotice({ on }, session, { ...moment, at: session.updatedAt });
   if (notice === null || (command ?? webhook) === null) return;
   const given = JSON.stringify({ notice, command, webhook });
-  const file = findNotifier();
+  const built = ['./notify.js', './plugin/programs/notify.js', '../plugin/programs/notify.js'];
+  const file = findProgram(import.meta.url, built, ['./notify.ts', '../notify.ts']);
   if (file !== null) startProgram(file, [], { ...environment, [noticeVariable]: given }, homedir());
   else await sendNotice({ ...environment, [noticeVariable]: given });
-}
-
-function findNotifier() {
-  const built = ['./notify.js', './plugin/programs/notify.js', '../plugin/programs/notify.js'];
-  return findProgram(import.meta.url, built, ['./notify.ts', '../notify.ts']);
 }
 
 /** What fails is one line of the log of hooks, and disturbs nobody. */

@@ -44,13 +44,10 @@ export function dotEnvFiles(directory: string | null, folder: string): string[] 
 
 /** Without the byte order mark, as hosts read it. Empty: no file. */
 function readText(path: string): string | null {
-  let isFolder = false;
-  const file = readBytes(path, mostBytes, (stats) => {
-    isFolder = stats.isDirectory();
-    return null;
-  });
+  const folder = 'is a folder';
+  const file = readBytes(path, mostBytes, (stats) => (stats.isDirectory() ? folder : null));
   // A folder of that name, as Python's environments have, sets nothing.
-  if (!file.ok) return file.isMissing || isFolder ? '' : null;
+  if (!file.ok) return file.isMissing || file.sentence === folder ? '' : null;
   return new TextDecoder().decode(file.bytes);
 }
 

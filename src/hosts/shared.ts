@@ -1,5 +1,5 @@
 // For hosts of both kinds: the open plan in words for a model, and the log of what went wrong.
-import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../core/error.ts';
 import { escapeJsonLine, oneLine, quoteForModel } from '../core/safe-text.ts';
@@ -8,9 +8,9 @@ import { countPlan, nextTodos, openCount, planSize, type State } from '../core/s
 import { quoteTail } from '../core/texts.ts';
 import type { Todo } from '../core/todo.ts';
 import type { Environment } from '../engine/policy.ts';
-import { makeFolder } from '../engine/system.ts';
+import { makeFolder, readBytes } from '../engine/system.ts';
 import { stateDirectory, whyNotPrivate } from '../store/state-directory.ts';
-import { recordOf, textOf } from './untrusted.ts';
+import { fieldsIn, recordOf, textOf } from './untrusted.ts';
 
 /** For a host that works on, or is gone, without saying how its compaction ended. */
 export const compactionFailed = { type: 'wait-ended', wait: { kind: 'compaction', shrunk: false } } as const;
@@ -89,27 +89,12 @@ export function appendFailure(environment: Environment, error: unknown, place: F
 }
 
 /** The one thing that is read back: a stop of this prompt found us unable to answer, so the host ended the turn. */
-export function hasFailedStop(
-  environment: Environment,
-  stop: Readonly<{ sessionId: string; promptId: string }>,
-): boolean {
+export function hasFailedStop(environment: Environment, stop: { sessionId: string; promptId: string }) {
   const path = logPath(environment);
-  const isIt = (line: string) => {
-    if (!line.includes('"stopOf"')) return false;
-    try {
-      const { sessionId, stopOf } = recordOf(JSON.parse(line));
-      return sessionId === stop.sessionId && stopOf === stop.promptId;
-    } catch {
-      // Safe: it is damaged, and says nothing about the others.
-      return false;
-    }
-  };
   return [path, `${path}.1`].some((file) => {
-    try {
-      return readFileSync(file, 'utf8').split('\n').some(isIt);
-    } catch {
-      // Safe: there is no log; then nothing failed that we know of.
-      return false;
-    }
+    const log = readBytes(file, 2 * mostLogBytes);
+    const lines = log.ok ? Buffer.from(log.bytes).toString().split('\n') : [];
+    const stops = lines.filter((line) => line.includes('"stopOf"')).map(fieldsIn);
+    return stops.some((one) => one['sessionId'] === stop.sessionId && one['stopOf'] === stop.promptId);
   });
 }

@@ -2,47 +2,38 @@
 // and empty where it cannot be read.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import type { UsedTokens } from './asked-call.ts';
-import { amountOf, type Fields, recordOf, textOf } from './untrusted.ts';
+import type { AskedHost, UsedTokens } from './asked-call.ts';
+import { amountOf, type Fields, fieldsIn, textOf } from './untrusted.ts';
 
 const mostTail = 8_388_608;
 /** More than any model takes. */
 const mostTokens = 100_000_000;
 
 /** One call of the model, as a line tells it; the same key again is the same call. Null: the line tells of none. */
-type ReadCall = (
-  line: Fields,
-) => Readonly<{ key: unknown; input: readonly unknown[]; output: readonly unknown[] }> | null;
+type ReadCall = (line: Fields) => { key: unknown; input: unknown[]; output: unknown[] } | null;
 
 /** The last lines may still be unwritten. @param word stands in every line that counts */
-export function usedSince(transcript: string, since: number, word: string, read: ReadCall): UsedTokens[] {
-  const used = new Map<string, UsedTokens>();
-  for (const line of linesWith(transcript, word)) {
-    const call = read(line);
-    const key = textOf(call?.key);
-    if (call === null || !key || !(Date.parse(String(line['timestamp'])) >= since)) continue;
-    used.set(key, { key, inputTokens: sumOf(call.input), outputTokens: sumOf(call.output) });
-  }
-  return [...used.values()];
+export function usageIn(word: string, read: ReadCall): NonNullable<AskedHost['readUsage']> {
+  return (transcript, since) => {
+    const used = new Map<string, UsedTokens>();
+    for (const line of linesWith(transcript, word)) {
+      const call = read(line);
+      const key = textOf(call?.key);
+      if (call === null || !key || !(Date.parse(String(line['timestamp'])) >= since)) continue;
+      used.set(key, { key, inputTokens: sumOf(call.input), outputTokens: sumOf(call.output) });
+    }
+    return [...used.values()];
+  };
 }
 
-/** Of its end, parsed; the last ones may still be unwritten. @param word stands in every line that is wanted */
+/** Of its end, parsed: the first line is cut, the last may be half written. @param word stands in every line that is wanted */
 export function linesWith(transcript: string, word: string): Fields[] {
   const texts = isAbsolute(transcript) ? readTail(transcript).split('\n') : [];
-  return texts.filter((text) => text.includes(word)).map(parsed);
+  return texts.filter((text) => text.includes(word)).map(fieldsIn);
 }
 
 const sumOf = (amounts: readonly unknown[]) =>
   amounts.reduce<number>((sum, one) => sum + Math.min(Math.ceil(amountOf(one)), mostTokens), 0);
-
-function parsed(line: string): Fields {
-  try {
-    return recordOf(JSON.parse(line));
-  } catch {
-    // Safe: the first line is cut, the last may be half written; both are counted at another stop or not at all.
-    return {};
-  }
-}
 
 function readTail(path: string): string {
   let descriptor: number | null = null;

@@ -6,6 +6,15 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export const recordOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+/** Of a text that should be JSON. */
+export function fieldsIn(text: string): Fields {
+  try {
+    return recordOf(JSON.parse(text));
+  } catch {
+    // Safe: what is damaged, or half written, says nothing.
+    return {};
+  }
+}
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
 /** Tokens and money; what cannot be counted is none. */

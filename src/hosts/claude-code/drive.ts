@@ -5,9 +5,8 @@ import { hooksOf } from '../asked-translate.ts';
 import { shippedCall, shippedHook } from '../install/files.ts';
 import { allTools, offeredTools, serverName } from '../install/hook-host.ts';
 import { streamReader } from '../stream-json.ts';
-import { readTaskList } from './host.ts';
+import { claudeCodeLanguage, hostName, readTaskList } from './host.ts';
 import { claudeCodeInstaller, hookElement, switches, toolPrefix } from './install.ts';
-import { claudeCodeLanguage, hostName } from './translate.ts';
 
 const { title, program, howToGet } = claudeCodeInstaller;
 const modes = {

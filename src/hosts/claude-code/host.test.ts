@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { promptPayload } from '../../../test/support/payload-cases.ts';
 import { claudeCode, readTaskList } from './host.ts';
-import { translate } from './translate.ts';
 
 const sessionId = 'dfe1636e-49cc-4ea2-95e5-b1e1e5c9f9d2';
 let home: string;
@@ -83,7 +82,7 @@ describe('V10: the variables that a project sets', () => {
   function variablesOf(settings: string | null) {
     mkdirSync(join(home, '.claude'));
     if (settings !== null) writeFileSync(join(home, '.claude/settings.json'), settings);
-    const read = translate(
+    const read = claudeCode.translate(
       { ...promptPayload('Do it'), cwd: home },
       { at: 1, environment: {}, toolPrefix: null },
     );

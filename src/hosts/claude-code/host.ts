@@ -1,65 +1,145 @@
-// How our answers look to Claude Code; its own list of tasks, read whole or not at all: half a list would look like
-// deleted todos; and what its transcript says of tokens.
+// Claude Code's hook payloads → what they ask for, and how our answers look to it; its own list of tasks, read whole or not at all:
+// half a list would look like deleted todos; and what its transcript says of tokens. Shapes of version 2.1.325; in others any
+// field may be missing.
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import type { Event } from '../../core/events.ts';
 import type { ListedTodo } from '../../core/reconcile.ts';
-import { readBytes } from '../../engine/system.ts';
-import type { AskedHost, HookAnswer, HookMoment } from '../asked-call.ts';
-import { createFindStop, plainName, textOf } from '../asked-translate.ts';
+import { statusFromWord } from '../../core/todo.ts';
+import type { Environment } from '../../engine/policy.ts';
+import { type Speaker, todoIdOf } from '../asked-call.ts';
+import * as read from '../asked-translate.ts';
 import { readSettings, variablesOf } from '../project-files.ts';
-import { usedSince } from '../transcript.ts';
+import { usageIn } from '../transcript.ts';
 import { recordOf } from '../untrusted.ts';
-import { claudeCodeLanguage, todoKeyOf, translate } from './translate.ts';
 
-export const claudeCode: AskedHost = {
-  translate: (payload, moment) =>
-    // Copilot CLI runs the hooks of `.claude` too, in folders that it trusts; it has an adapter of its own.
-    moment.environment['COPILOT_PROJECT_DIR'] ? { ok: false, sentence: null } : translate(payload, moment),
+const { textOf } = read;
+export const hostName = 'claude-code';
+
+/** One line for each part of an answer, each with what the whole answer used. */
+export const readUsage = usageIn('"usage"', ({ type, message }) => {
+  const { id, usage } = recordOf(message);
+  const used = recordOf(usage);
+  const input = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
+  if (type !== 'assistant') return null;
+  return { key: id, input: input.map((name) => used[name]), output: [used['output_tokens']] };
+});
+
+export const claudeCodeLanguage: read.HookLanguage = {
+  host: hostName,
+  hooks: {
+    ...read.turnHooks,
+    // Compaction ends like a subagent without a type: that is nobody's stop.
+    SubagentStop: [
+      'other',
+      (payload, language) => (payload.agent.name === null ? null : read.subagentStopped(payload, language)),
+    ],
+    PostToolUseFailure: ['other', read.toolEnded],
+    TaskCompleted: ['completion', ({ fields }) => read.completionOf(todoKeyOf(fields['task_id']))],
+    ...read.sessionHooks,
+    Notification: ['other', read.notified],
+    StopFailure: ['other', read.stopFailed],
+  },
+  tools: {
+    // `mcp__untildone__todo_pause`, or `mcp__plugin_<plugin>_untildone__todo_pause` in a plugin.
+    ownTool: /^mcp__(?:plugin_[\w-]+_)?untildone__/u,
+    access: [
+      ['read', /^(?:Read|Glob|Grep|LS|LSP|NotebookRead|WebFetch|WebSearch|BashOutput|TaskOutput)$/u],
+      ['read', /^(?:ToolSearch|AskUserQuestion|(?:Enter|Exit)PlanMode|Skill)$/u],
+      ['read', /^(?:ListMcpResourcesTool|ReadMcpResourceTool)$/u],
+      ['write', /^(?:Write|Edit|MultiEdit|NotebookEdit)$/u],
+      ['todo', /^Task(?:Get|List)$/u],
+    ],
+    lists: { TodoWrite: ['todos', 'content', 'newTodos'] },
+    // A subagent's tasks land in its parent's list.
+    planChanges: { TaskCreate: taskCreated, TaskUpdate: taskUpdated },
+  },
+  stop: {
+    blockCap({ environment: { CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: cap = '' } }) {
+      // 0: none; what is no number leaves the host at its eight.
+      return /^\d{1,9}$/u.test(cap.trim()) ? Number(cap) || null : 8;
+    },
+  },
+  prompt: { speakerOf },
+  describe: ({ fields }, { environment }) => ({
+    // The agent may change its directory; the project stays where the human started the host.
+    directory: environment['CLAUDE_PROJECT_DIR'],
+    descriptor: { headless: environment['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') ?? false },
+    // The main agent may have one too.
+    agentName: textOf(fields['agent_id']) === null ? textOf(fields['agent_type']) : null,
+  }),
+  // Hooks have …_harness there.
+  agentCommand: ['AI_AGENT', /^claude-code_.*_agent$/u, 'CLAUDE_CODE_SESSION_ID'],
+  // Copilot CLI runs the hooks of `.claude`, in folders that it trusts.
+  foreignVariable: 'COPILOT_PROJECT_DIR',
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTaskList(sessionId, environment) : null,
   readUsage,
   projectVariables({ descriptor: { directory } }, { CLAUDE_PROJECT_DIR: project }) {
-    const folders = new Set([directory, project].filter((folder) => folder && isAbsolute(folder)));
-    const files = ['settings.json', 'settings.local.json'];
-    return variablesOf(
-      [...folders].flatMap((folder) =>
-        files.map((file) => readSettings(join(folder ?? '', '.claude', file), false)),
-      ),
+    const folders = [...new Set([directory ?? '', project ?? ''])].filter(isAbsolute);
+    const files = folders.flatMap((folder) =>
+      ['settings.json', 'settings.local.json'].map((name) => join(folder, '.claude', name)),
     );
+    return variablesOf(files.map((file) => readSettings(file, false)));
   },
-  findStop: createFindStop(claudeCodeLanguage),
-  render,
-  agentCommandOf(variable) {
-    // Hooks have …_harness there.
-    const isAgents = /^claude-code_.*_agent$/u.test(variable('AI_AGENT') ?? '');
-    return isAgents ? { sessionId: variable('CLAUDE_CODE_SESSION_ID') ?? null } : null;
-  },
+  // With `decision: "block"` the model would get two copies of a continuation, one headed "blocking error".
+  render: (answer, hook) => read.renderBlock(answer, hook, false),
 };
 
-/** With `decision: "block"` the model would get two copies of a continuation, one headed "blocking error". */
-function render({ text, message, refusal }: HookAnswer, hook: string): object {
-  if (refusal) return { decision: 'block', reason: refusal };
-  return {
-    ...(message && { systemMessage: `untildone: ${message}` }),
-    ...(text && { hookSpecificOutput: { hookEventName: hook, additionalContext: text } }),
-  };
+export const claudeCode = read.createAskedHost(claudeCodeLanguage);
+
+const notice = /<task-notification>([\s\S]*?)<\/task-notification>/gu;
+const noticeId = /<task-id>([\w.:-]{1,80})<\/task-id>/u;
+
+function speakerOf(text: string): Speaker {
+  if (/^\/untildone:[\w-]+(?:\s|$)/u.test(text)) return { type: 'command' };
+  // With a human's words behind it, it is a human's message.
+  if (!text.startsWith('<task-notification>') || text.replace(notice, '').trim() !== '')
+    return { type: 'human' };
+  const jobIds = Array.from(text.matchAll(notice), ([, body = '']) => noticeId.exec(body)?.[1]);
+  return { type: 'notice', jobIds: jobIds.filter((id) => id !== undefined) };
 }
 
-/** Far beyond any honest list. */
-const mostTasks = 5000;
-const mostBytes = 1_048_576;
+function taskCreated(...[base, input, response]: Parameters<read.PlanChange>): Event | null {
+  const task = recordOf(response['task']);
+  const key = todoKeyOf(task['id']);
+  const title = textOf(task['subject']) ?? textOf(input['subject']);
+  if (key === null || title === null) return null;
+  const said = textOf(task['description']) ?? textOf(input['description']) ?? title;
+  const id = todoIdOf(base.sessionId, key);
+  const item = { id, title, hostKey: key, context: said === title ? undefined : said };
+  return { ...base, type: 'todos-created', items: [item] };
+}
 
-export function readTaskList(sessionId: string, environment: HookMoment['environment']) {
+function taskUpdated(...[base, input, response]: Parameters<read.PlanChange>): Event | null {
+  const todoId = todoKeyOf(response['taskId'] ?? input['taskId']);
+  const word = textOf(recordOf(response['statusChange'])['to']) ?? textOf(input['status']);
+  const status = statusFromWord(word ?? '') ?? undefined;
+  const title = textOf(input['subject']) ?? undefined;
+  const context = textOf(input['description']) ?? undefined;
+  const isRefused = response['success'] !== true || (status ?? title ?? context) === undefined;
+  if (todoId === null || isRefused) return null;
+  return { ...base, type: 'todo-updated', todoId, changes: { status, title, context } };
+}
+
+/** The host counts its tasks from 1 in every session; null: this is none of its names. */
+export function todoKeyOf(taskId: unknown): string | null {
+  const text = typeof taskId === 'number' ? String(taskId) : taskId;
+  return typeof text === 'string' && /^[\w-]{1,40}$/u.test(text) ? `task-${text}` : null;
+}
+
+export function readTaskList(sessionId: string, environment: Environment) {
   const configured = environment['CLAUDE_CONFIG_DIR'] ?? '';
   const own = join(environment['HOME'] || homedir(), '.claude');
   const home = isAbsolute(configured) ? configured : own;
   const list = environment['CLAUDE_CODE_TASK_LIST_ID'] || sessionId;
-  if (!isAbsolute(home) || !plainName.test(list)) return null;
+  if (!isAbsolute(home) || !read.plainName.test(list)) return null;
   const folder = join(home, 'tasks', list);
   try {
     const names = readdirSync(folder).filter((name) => /^\d{1,9}\.json$/u.test(name));
-    if (names.length > mostTasks) return null;
+    // Far beyond any honest list.
+    if (names.length > 5000) return null;
     names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
     return names.map((name) => readTask(join(folder, name)));
   } catch {
@@ -69,21 +149,9 @@ export function readTaskList(sessionId: string, environment: HookMoment['environ
 }
 
 function readTask(path: string): ListedTodo {
-  const file = readBytes(path, mostBytes);
-  const task = recordOf(file.ok && JSON.parse(file.bytes.toString()));
+  const task = readSettings(path, false) ?? {};
   const key = todoKeyOf(task['id']);
   const [title, status, description] = ['subject', 'status', 'description'].map((name) => textOf(task[name]));
   if (key === null || !title || !status) throw new Error('not a task');
   return { key, title, status, context: description === title ? null : (description ?? null) };
-}
-
-/** One line for each part of an answer, each with what the whole answer used. */
-export function readUsage(transcript: string, since: number) {
-  return usedSince(transcript, since, '"usage"', ({ type, message }) => {
-    const { id, usage } = recordOf(message);
-    const used = recordOf(usage);
-    const input = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
-    if (type !== 'assistant') return null;
-    return { key: id, input: input.map((name) => used[name]), output: [used['output_tokens']] };
-  });
 }

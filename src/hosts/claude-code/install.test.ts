@@ -6,8 +6,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { writePlugin } from '../../../scripts/plugin.ts';
 import { hooksOf } from '../asked-translate.ts';
 import { serverName } from '../install/hook-host.ts';
+import { claudeCodeLanguage } from './host.ts';
 import { claudeCodeInstaller, hookElement, pluginName } from './install.ts';
-import { claudeCodeLanguage } from './translate.ts';
 
 const claudeCodeHooks = hooksOf(claudeCodeLanguage);
 

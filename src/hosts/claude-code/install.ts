@@ -14,7 +14,7 @@ import {
 import type { InstallBasis, Project } from '../install/installer.ts';
 import { broken, note, ok, readSource, readSources, settingIn, settingsIn } from '../install/installer.ts';
 import { entry, member } from '../install/json-text.ts';
-import { claudeCodeLanguage, hostName } from './translate.ts';
+import { claudeCodeLanguage, hostName } from './host.ts';
 
 export { hookElement };
 

@@ -14,10 +14,11 @@ import {
   updatePayload,
 } from '../../../test/support/payload-cases.ts';
 import type { HookMoment } from '../asked-call.ts';
-import { hooksOf } from '../asked-translate.ts';
-import { claudeCodeLanguage, translate } from './translate.ts';
+import { createAskedHost, hooksOf } from '../asked-translate.ts';
+import { claudeCodeLanguage } from './host.ts';
 
 const claudeCodeHooks = hooksOf(claudeCodeLanguage);
+const { translate } = createAskedHost(claudeCodeLanguage);
 
 const moment: HookMoment = { at: 1_800_000_000_000, environment: {}, toolPrefix: null };
 

@@ -5,8 +5,8 @@ import { shippedCall, shippedHook } from '../install/files.ts';
 import { offeredTools, serverName } from '../install/hook-host.ts';
 import { writeValue } from '../install/toml-text.ts';
 import { amountOf, type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
+import { hostName, planTool } from './host.ts';
 import { codexHooks, codexInstaller, hookGroup, serverRights, toolPrefix, trustEntry } from './install.ts';
-import { hostName, planTool } from './translate.ts';
 
 const { title, program, howToGet } = codexInstaller;
 const modes = {

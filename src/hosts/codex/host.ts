@@ -1,35 +1,55 @@
-// How our answers look to Codex, and what its transcript says of tokens.
-import type { AskedHost, HookAnswer } from '../asked-call.ts';
-import { createFindStop, renderBlock } from '../asked-translate.ts';
-import { usedSince } from '../transcript.ts';
+// Codex's hook payloads → what they ask for, how our answers look to it, and what its transcript says of tokens. Shapes of version
+// 0.166.0; in others any field may be missing.
+import * as read from '../asked-translate.ts';
+import { usageIn } from '../transcript.ts';
 import { recordOf } from '../untrusted.ts';
-import { codexLanguage, translate } from './translate.ts';
 
-export const codex: AskedHost = {
-  translate,
-  tellsUsageLate: true,
-  // Its list is what the last call of its tool wrote; nobody else changes it.
-  readUsage: (transcript, since) =>
-    usedSince(transcript, since, '"token_count"', ({ payload }) => {
-      const { type, info } = recordOf(payload);
-      const { total_token_usage, last_token_usage } = recordOf(info);
-      const [total, last] = [recordOf(total_token_usage), recordOf(last_token_usage)];
-      if (type !== 'token_count' || typeof total['total_tokens'] !== 'number') return null;
-      // The same sum again is the same call, told with newer rate limits.
-      const key = `total-${total['total_tokens']}`;
-      return { key, input: [last['input_tokens']], output: [last['output_tokens']] };
-    }),
-  findStop: createFindStop(codexLanguage),
-  render,
-  agentCommandOf(variable) {
-    const thread = variable('CODEX_THREAD_ID');
-    return thread === undefined ? null : { sessionId: variable('CODEX_SESSION_ID') ?? thread };
+export const hostName = 'codex';
+export const planTool = 'update_plan';
+
+export const codexLanguage: read.HookLanguage = {
+  host: hostName,
+  hooks: {
+    ...read.turnHooks,
+    PreToolUse: ['completion', read.completionsAsked],
+    ...read.sessionHooks,
+    PermissionRequest: ['other', read.humanAsked],
+    SessionEnd: ['ending', read.sessionEnded],
+    Interrupt: ['ending', read.interrupted],
   },
+  tools: {
+    ownTool: /^mcp__untildone__/u,
+    // Commands are `Bash` here, whatever tool runs them. A namespace stands right before the name of a tool.
+    access: [
+      ['read', /^(?:view_image|web_search|tool_search|(?:list|read)_mcp_\w+|clock__\w+|wait|sleep)$/u],
+      ['read', /^(?:request_user_input(?:_async)?|(?:get|create|update)_goal)$/u],
+      // What other agents do shows in their own calls.
+      ['read', /^(?:multi_agent_v\d+)?(?:\w+_agents?|send_input|send_message|followup_task)$/u],
+      ['write', /^apply_patch$/u],
+    ],
+    // A command that fails looks like any other here.
+    lists: { [planTool]: ['plan', 'step'] },
+  },
+  prompt: { hasTasks: true },
+  describe: ({ fields }) => ({ promptId: read.plainOf(fields['turn_id']) }),
+  agentCommand: ['CODEX_THREAD_ID', /./u, 'CODEX_SESSION_ID', 'CODEX_THREAD_ID'],
+  render(answer, hook) {
+    const { refusal } = answer;
+    if (!refusal) return read.renderBlock(answer, hook, /^(?:Subagent)?Stop$/u.test(hook));
+    const denied = { permissionDecision: 'deny', permissionDecisionReason: refusal };
+    return { hookSpecificOutput: { hookEventName: hook, ...denied } };
+  },
+  // Its list is what the last call of its tool wrote; nobody else changes it.
+  tellsUsageLate: true,
+  readUsage: usageIn('"token_count"', ({ payload }) => {
+    const { type, info } = recordOf(payload);
+    const { total_token_usage, last_token_usage } = recordOf(info);
+    const [total, last] = [recordOf(total_token_usage), recordOf(last_token_usage)];
+    if (type !== 'token_count' || typeof total['total_tokens'] !== 'number') return null;
+    // The same sum again is the same call, told with newer rate limits.
+    const key = `total-${total['total_tokens']}`;
+    return { key, input: [last['input_tokens']], output: [last['output_tokens']] };
+  }),
 };
 
-function render(answer: HookAnswer, hook: string): object {
-  const { refusal } = answer;
-  if (!refusal) return renderBlock(answer, /^(?:Subagent)?Stop$/u.test(hook), hook);
-  const denied = { permissionDecision: 'deny', permissionDecisionReason: refusal };
-  return { hookSpecificOutput: { hookEventName: hook, ...denied } };
-}
+export const codex = read.createAskedHost(codexLanguage);

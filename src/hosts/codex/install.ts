@@ -14,7 +14,7 @@ import type { InstallBasis, Project } from '../install/installer.ts';
 import { broken, ok, readSource, readSources, settingIn, settingsIn } from '../install/installer.ts';
 import { type Json, valueAt } from '../install/json-text.ts';
 import { listOf, recordOf } from '../untrusted.ts';
-import { codexLanguage, hostName, planTool } from './translate.ts';
+import { codexLanguage, hostName, planTool } from './host.ts';
 
 export const toolPrefix = `mcp__${serverName}__`;
 /** The host hands few variables on, and without a terminal refuses what nobody approved. */

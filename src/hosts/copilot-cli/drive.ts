@@ -6,9 +6,8 @@ import type { DriveFact, HostDriver } from '../../engine/host-driver.ts';
 import { shippedCall, shippedHook } from '../install/files.ts';
 import { offeredTools, serverName } from '../install/hook-host.ts';
 import { type Fields, readHostError, recordOf, textOf } from '../untrusted.ts';
-import { readTodos, sessionFolder } from './host.ts';
+import { hostName, readTodos, sessionFolder } from './host.ts';
 import { copilotInstaller, hookEntries } from './install.ts';
-import { hostName } from './translate.ts';
 
 const { title, program, howToGet } = copilotInstaller;
 const modes = { 'read-only': ['--plan'], edit: ['--allow-tool', 'write'], auto: ['--allow-all'] } as const;

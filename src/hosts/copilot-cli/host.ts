@@ -1,18 +1,69 @@
-// How our answers look to Copilot CLI; its own list of todos, read from the database of its session; and what its transcript
-// says of tokens and of the mode.
+// Copilot CLI's hook payloads → what they ask for, and how our answers look to it; its own list of todos, read from the database of
+// its session; and what its transcript says of tokens and of the mode. Shapes of version 1.0.102, as it sends them to hooks that
+// are named as Claude Code names its own; in others any field may be missing.
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import type { Job } from '../../core/events.ts';
 import type { ListedTodo } from '../../core/reconcile.ts';
 import type { Environment } from '../../engine/policy.ts';
 import { readTable } from '../../store/sqlite/open-database.ts';
-import { type AskedHost, type HookAnswer, shortHash } from '../asked-call.ts';
-import { createFindStop, plainOf, textOf } from '../asked-translate.ts';
-import { linesWith, usedSince } from '../transcript.ts';
-import { recordOf } from '../untrusted.ts';
-import { copilotLanguage, translate } from './translate.ts';
+import { type HookAsks, type Speaker, shortHash } from '../asked-call.ts';
+import * as read from '../asked-translate.ts';
+import { linesWith, usageIn } from '../transcript.ts';
+import { type Fields, recordOf } from '../untrusted.ts';
 
-export const copilotCli: AskedHost = {
-  translate: (value, moment) => translate(withMode(value), moment),
+const { plainOf, textOf } = read;
+export const hostName = 'copilot-cli';
+
+/** One line for each call of the model; what came from a cache is part of the input. */
+export const readUsage = usageIn('"session.usage_record"', ({ id, data }) => {
+  const { inputTokens, outputTokens } = recordOf(recordOf(data)['usage']);
+  return { key: id, input: [inputTokens], output: [outputTokens] };
+});
+
+export const copilotLanguage: read.HookLanguage = {
+  host: hostName,
+  hooks: {
+    ...read.turnHooks,
+    // The payload does not tell what the agent said, and its transcript is behind.
+    Stop: ['stop', (...stop) => ({ ...read.stopped(...stop), end: 'normal' })],
+    SubagentStop: ['other', subagentStopped],
+    PostToolUse: ['other', toolUsed],
+    PostToolUseFailure: ['other', toolUsed],
+    ...read.sessionHooks,
+    SessionEnd: ['other', sessionEnded],
+  },
+  tools: {
+    ownTool: /^untildone-/u,
+    access: [
+      ['read', /^(?:Read|Grep|Glob|view|grep|glob|read_bash|list_bash|stop_bash|skill|session_store_sql)$/u],
+      ['read', /^(?:read_agent|list_agents|ask_user|web_fetch|WebFetch|fetch_copilot_cli_documentation)$/u],
+      ['write', /^(?:Write|Edit|create|edit|apply_patch)$/u],
+      // Nobody parses SQL: the list is read from its database afterwards.
+      ['todo', /^sql$/u],
+    ],
+    resultOf,
+  },
+  // No setting raises it, and progress does not either.
+  stop: { blockCap: () => 8, capsTurn: true },
+  prompt: { hasTasks: true, speakerOf },
+  describe({ hook, mainId, fields }, { environment }) {
+    const parentId = plainOf(fields['parent_agent_id']);
+    // Its calls are work on its parent's plan; its own stop is on the record as its own.
+    const isSubagent = hook === 'Stop' && parentId !== null;
+    const isInside = hook !== 'Stop' && hook !== 'SubagentStop' && parentId !== null;
+    return {
+      sessionId: isInside ? parentId : mainId,
+      // The payload has no id of its prompt; the next prompt has another time.
+      promptId: hook === 'UserPromptSubmit' ? shortHash(`${mainId}:${fields['timestamp']}`) : null,
+      directory: environment['COPILOT_PROJECT_DIR'],
+      descriptor: isSubagent ? { kind: 'subagent', parentId } : { kind: 'main', parentId: null },
+      agentName: isSubagent ? textOf(fields['agent_type']) : null,
+      mode: hook === 'Stop' ? modeIn(fields) : undefined,
+    };
+  },
+  // Hooks do not have it.
+  agentCommand: ['COPILOT_AGENT_SESSION_ID', /./u, 'COPILOT_AGENT_SESSION_ID'],
   // A subagent writes into the list of the session that it belongs to.
   readList: ({ descriptor, sessionId, asks }, environment) => {
     const transcript = asks.type === 'stop' ? asks.transcript : null;
@@ -21,56 +72,83 @@ export const copilotCli: AskedHost = {
   },
   namesPrompts: false,
   readUsage,
-  findStop: createFindStop(copilotLanguage),
-  render,
+  // The human sees what a hook says of its progress; the last line is the answer.
+  render({ text, message }, hook) {
+    const told = hook === 'Stop' ? { decision: 'block', reason: text } : { additionalContext: text };
+    return [...(message ? [{ type: 'progress', message: `untildone: ${message}` }] : []), text ? told : {}];
+  },
   goOn: (sessionId) =>
     `To go on: copilot --resume=${sessionId} -p "go on"; untildone run --with copilot-cli goes on by itself.`,
-  agentCommandOf(variable) {
-    // Hooks do not have it.
-    const sessionId = variable('COPILOT_AGENT_SESSION_ID');
-    return sessionId ? { sessionId } : null;
-  },
 };
+
+export const copilotCli = read.createAskedHost(copilotLanguage);
+
+function resultOf({ tool_result, tool_response }: Fields): unknown {
+  return recordOf(tool_result)['text_result_for_llm'] ?? tool_response;
+}
+
+function speakerOf(text: string): Speaker {
+  const told = /^<system_notification>([\s\S]*)<\/system_notification>$/u.exec(text)?.[1];
+  if (told === undefined) return { type: 'human' };
+  const shellId = /\(shellId: ([\w-]{1,40})\)/u.exec(told)?.[1];
+  return { type: 'notice', jobIds: shellId === undefined ? [] : [`shell-${shellId}`] };
+}
+
+function toolUsed(payload: read.Payload, language: read.HookLanguage): HookAsks {
+  const ended = read.toolEnded(payload, language);
+  if (payload.agentId !== null) return ended;
+  const { fields } = payload;
+  const job = jobIn(textOf(resultOf(fields)) ?? '', recordOf(fields['tool_input']));
+  const wait = job && ({ type: 'wait-started', wait: { kind: 'background', job } } as const);
+  const started = wait ? read.happened(payload, 'side', wait, `job:${job.id}`).events : [];
+  return { ...ended, events: [...ended.events, ...started], listed: fields['tool_name'] === 'sql' };
+}
+
+/** What goes on beside the agent, and will wake it. */
+function jobIn(response: string, input: Fields): Job | null {
+  const description = (textOf(input['command']) ?? textOf(input['description']) ?? '').slice(0, 500);
+  const agentId = /^Agent started in background with agent_id: ([\w-]{1,80})/u.exec(response)?.[1];
+  if (agentId) return { id: agentId, kind: 'subagent', description };
+  const shellId = /^<command started in background with shellId: ([\w-]{1,40})>/u.exec(response)?.[1];
+  return shellId ? { id: `shell-${shellId}`, kind: 'shell', description } : null;
+}
+
+function subagentStopped(payload: read.Payload): HookAsks | null {
+  const jobId = payload.agentId?.slice(0, 200);
+  if (!jobId) return null;
+  const wait = { kind: 'background', jobId } as const;
+  return read.happened(payload, 'side', { type: 'wait-ended', wait }, `ended:${jobId}`);
+}
+
+/** A call of the model that fails is tried again without a word; this is the first that tells of one that was not. */
+function sessionEnded(payload: read.Payload): HookAsks {
+  const closed = read.sessionEnded(payload);
+  if (payload.fields['reason'] !== 'error') return closed;
+  const message = 'The host ended the turn with an error.';
+  const failed = read.turnFailed(payload, { kind: 'other', signature: 'error', message });
+  return { ...failed, events: [...failed.events, ...closed.events] };
+}
 
 export function sessionFolder(sessionId: string, environment: Environment): string {
   const own = environment['COPILOT_HOME'] || join(environment['HOME'] || homedir(), '.copilot');
   return join(own, 'session-state', sessionId);
 }
 
-/** Far beyond any honest list. */
-const mostTodos = 5000;
-
 export async function readTodos(database: string): Promise<readonly ListedTodo[] | null> {
   const columns = ['id', 'title', 'description', 'status'];
-  const rows = await readTable(database, 'todos', columns, mostTodos);
-  if (rows === null) return null;
-  return rows.map((row) => {
+  // Far beyond any honest list.
+  const rows = await readTable(database, 'todos', columns, 5000);
+  const listed = rows?.map((row) => {
     const [id = null, title, description, status] = columns.map((column) => textOf(row[column]));
     const context = description && description !== title ? description : null;
     const key = `todo-${plainOf(id) ?? shortHash(String(id))}`;
     return { key, title: title ?? '', status: status ?? 'pending', context };
   });
+  return listed ?? null;
 }
 
 /** The payload does not tell that the agent only plans. */
-function withMode(value: unknown): unknown {
-  const { hook_event_name: hook, transcript_path: path } = recordOf(value);
-  if (hook !== 'Stop') return value;
+function modeIn({ transcript_path: path }: Fields): unknown {
   const last = linesWith(textOf(path) ?? '', '"session.mode_changed"').at(-1);
-  const mode = recordOf(last?.['data'])['newMode'];
-  return mode === undefined ? value : { ...recordOf(value), permission_mode: mode };
-}
-
-/** The human sees what a hook says of its progress; the last line is the answer. */
-function render({ text, message }: HookAnswer, hook: string): readonly object[] {
-  const told = hook === 'Stop' ? { decision: 'block', reason: text } : { additionalContext: text };
-  return [...(message ? [{ type: 'progress', message: `untildone: ${message}` }] : []), text ? told : {}];
-}
-
-/** One line for each call of the model; what came from a cache is part of the input. */
-export function readUsage(transcript: string, since: number) {
-  return usedSince(transcript, since, '"session.usage_record"', ({ id, data }) => {
-    const { inputTokens, outputTokens } = recordOf(recordOf(data)['usage']);
-    return { key: id, input: [inputTokens], output: [outputTokens] };
-  });
+  return recordOf(last?.['data'])['newMode'];
 }

@@ -8,7 +8,7 @@ import { type HookHost, hookInstaller, offeredTools, serverName, switchedOff } f
 import { broken, ok, readSource, readSources } from '../install/installer.ts';
 import { entry, member } from '../install/json-text.ts';
 import { listOf } from '../untrusted.ts';
-import { copilotLanguage, hostName } from './translate.ts';
+import { copilotLanguage, hostName } from './host.ts';
 
 const element: HookHost['element'] = (command, { timeout }, env) => {
   const variables = Object.keys(env).length === 0 ? {} : { env };

@@ -18,7 +18,10 @@ import {
   subagentStopPayload,
   toolPayload,
 } from '../../../test/support/copilot-payloads.ts';
-import { translate } from './translate.ts';
+import { createAskedHost } from '../asked-translate.ts';
+import { copilotLanguage } from './host.ts';
+
+const { translate } = createAskedHost(copilotLanguage);
 
 const moment = { at: 1000, environment: {}, toolPrefix: 'untildone-' };
 

@@ -5,8 +5,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { DriveFact, DriveStart, HostDriver } from '../../engine/host-driver.ts';
 import { amountOf, type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
+import { hostName, todoTool } from './host.ts';
 import { geminiInstaller, policy } from './install.ts';
-import { hostName, todoTool } from './translate.ts';
 
 const { title, program, howToGet } = geminiInstaller;
 const modes = { 'read-only': 'plan', edit: 'auto_edit', auto: 'yolo' } as const;

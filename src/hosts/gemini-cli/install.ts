@@ -9,7 +9,7 @@ import type { InstallBasis, Project } from '../install/installer.ts';
 import { broken, note, ok, readSource, settingsIn } from '../install/installer.ts';
 import { type Place, settingsPlace } from '../install/settings-host.ts';
 import { listOf } from '../untrusted.ts';
-import { geminiLanguage, hostName, todoTool, toolPrefix } from './translate.ts';
+import { geminiLanguage, hostName, todoTool, toolPrefix } from './host.ts';
 
 export const geminiInstaller = hookInstaller({
   title: 'Gemini CLI',

@@ -19,9 +19,9 @@ import {
   toolPayload,
 } from '../../../test/support/gemini-payloads.ts';
 import { hooksOf } from '../asked-translate.ts';
-import { geminiCli } from './host.ts';
-import { geminiLanguage, translate } from './translate.ts';
+import { geminiCli, geminiLanguage } from './host.ts';
 
+const { translate } = geminiCli;
 const moment = { at: 1_800_000_000_000, environment: {}, toolPrefix: 'mcp_untildone_' };
 const scratch = mkdtempSync(join(tmpdir(), 'untildone-gemini-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

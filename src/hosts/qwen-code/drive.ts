@@ -10,9 +10,8 @@ import { offeredTools, serverName } from '../install/hook-host.ts';
 import { readSettings } from '../project-files.ts';
 import { streamReader } from '../stream-json.ts';
 import { listOf, recordOf } from '../untrusted.ts';
-import { readTodoList } from './host.ts';
+import { hostName, qwenCodeLanguage, readTodoList, toolPrefix } from './host.ts';
 import { hookElement, mostBlocks, qwenCodeInstaller, serverGrants } from './install.ts';
-import { hostName, qwenCodeLanguage, toolPrefix } from './translate.ts';
 
 const { title, program, howToGet } = qwenCodeInstaller;
 const modes = { 'read-only': 'plan', edit: 'auto-edit', auto: 'yolo' } as const;

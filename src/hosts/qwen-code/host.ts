@@ -1,63 +1,103 @@
-// How our answers look to Qwen Code; its own list of todos, which a missed hook cannot change; and what its settings say about
-// the number of continuations that it takes.
+// Qwen Code's hook payloads → what they ask for; its own list of todos, which a missed hook cannot change; and what its settings
+// say about the number of continuations that it takes. Shapes of version 0.24.4; in others any field may be missing.
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { ListedTodo } from '../../core/reconcile.ts';
 import type { Environment } from '../../engine/policy.ts';
-import type { AskedHost, HookCall, Translation } from '../asked-call.ts';
-import { createFindStop, renderBlock } from '../asked-translate.ts';
+import * as read from '../asked-translate.ts';
 import { dotEnvFiles, readSettings, variablesOf } from '../project-files.ts';
-import { usedSince } from '../transcript.ts';
+import { usageIn } from '../transcript.ts';
 import { listOf, readTodo, recordOf } from '../untrusted.ts';
-import { capVariable, qwenCodeLanguage, takenBlocks, translate } from './translate.ts';
 
-/** Of the folder in which it was started, and of none above. */
-const settingsOf = (folder: string | null) =>
-  readSettings(join(folder ?? '', '.qwen', 'settings.json'), true);
+export const hostName = 'qwen-code';
+export const toolPrefix = 'mcp__untildone__';
+export const capVariable = 'QWEN_CODE_STOP_HOOK_BLOCK_CAP';
 
-export const qwenCode: AskedHost = {
-  translate: (payload, moment) => withCap(translate(payload, moment), moment.environment),
+export const qwenCodeLanguage: read.HookLanguage = {
+  host: hostName,
+  hooks: {
+    ...read.turnHooks,
+    PostToolUseFailure: [
+      'other',
+      (payload, language) => {
+        const ended = read.toolEnded(payload, language);
+        if (payload.fields['is_interrupt'] !== true) return ended;
+        const { events } = read.interrupted(payload);
+        return { ...ended, events: [...ended.events, ...events], decided: true };
+      },
+    ],
+    TodoCompleted: [
+      'completion',
+      // It asks once more when the list is written, and then takes no answer.
+      ({ fields: { phase, todo_content: title } }) =>
+        phase === 'validation' ? read.completionOf(read.textOf(title)) : null,
+    ],
+    ...read.sessionHooks,
+    Notification: ['other', read.notified],
+    StopFailure: ['other', read.stopFailed],
+  },
+  tools: {
+    ownTool: new RegExp(`^${toolPrefix}`, 'u'),
+    access: [
+      ['read', /^(?:read_file|read_many_files|list_directory|glob|grep_search|web_fetch|web_search|lsp)$/u],
+      ['read', /^(?:tool_search|skill|ask_user_question|(?:enter|exit)_plan_mode|read_mcp_resource)$/u],
+      ['read', /^(?:list_agents|get_goal|cron_list|zoom_image)$/u],
+      ['write', /^(?:write_file|edit|notebook_edit)$/u],
+    ],
+    lists: { todo_write: ['todos', 'content'] },
+    // A list that a hook or the tool itself refused was not written, although the call is told as a success.
+    errorOf({ fields }) {
+      const shown = recordOf(fields['tool_response'])['returnDisplay'];
+      const isRefused = fields['tool_name'] === 'todo_write' && recordOf(shown)['type'] !== 'todo_list';
+      return isRefused ? (read.textOf(shown) ?? 'The list was not written.') : null;
+    },
+    resultOf: ({ tool_response }) => recordOf(tool_response)['llmContent'],
+  },
+  stop: { noText: '[no response text]', blockCap, capsTurn: true },
+  // The hook is also called after tools and with a continuation: only what somebody submitted is theirs.
+  prompt: { textIn: 'submitted_prompt' },
+  describe: ({ fields }) => ({
+    // `<session>########<number>`, which is no plain name.
+    promptId: read.plainOf(read.textOf(fields['prompt_id'])?.replace(/^.*#/u, 'prompt-')),
+  }),
+  // Hooks have the session's id, but not the first.
+  agentCommand: ['QWEN_CODE', /./u, 'QWEN_CODE_SESSION_ID'],
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTodoList(descriptor.driven?.id ?? sessionId, environment) : null,
-  readUsage: (transcript, since) =>
-    usedSince(transcript, since, '"usageMetadata"', ({ type, uuid, usageMetadata }) => {
-      const used = recordOf(usageMetadata);
-      const [input, output] = [used['promptTokenCount'], used['candidatesTokenCount']];
-      return type === 'assistant' ? { key: uuid, input: [input], output: [output] } : null;
-    }),
+  readUsage: usageIn('"usageMetadata"', ({ type, uuid, usageMetadata }) => {
+    const { promptTokenCount: input, candidatesTokenCount: output } = recordOf(usageMetadata);
+    return type === 'assistant' ? { key: uuid, input: [input], output: [output] } : null;
+  }),
   projectVariables: ({ descriptor: { directory } }) =>
-    variablesOf([settingsOf(directory)], dotEnvFiles(directory, '.qwen')),
-  findStop: createFindStop(qwenCodeLanguage),
-  render: (answer, hook) => renderBlock(answer, hook === 'Stop' || hook === 'SubagentStop', hook),
-  agentCommandOf: (variable) =>
-    // Hooks have the session's id, but not this.
-    variable('QWEN_CODE') ? { sessionId: variable('QWEN_CODE_SESSION_ID') ?? null } : null,
+    variablesOf([settingsIn(projectFolder(directory))], dotEnvFiles(directory, '.qwen')),
 };
 
+export const qwenCode = read.createAskedHost(qwenCodeLanguage);
+
+/** The one in which it was started, and none above. */
+const projectFolder = (directory: string | null) => join(directory ?? '', '.qwen');
+const userFolder = ({ QWEN_HOME: moved = '', HOME: home }: Environment) =>
+  isAbsolute(moved) ? moved : join(home || homedir(), '.qwen');
+const settingsIn = (folder: string) => readSettings(join(folder, 'settings.json'), true);
+
 /** The variable is stronger; else the project's settings, then the user's. */
-function withCap(read: Translation, environment: Environment): Translation {
-  if (!read.ok || read.call.asks.type !== 'stop' || environment[capVariable]?.trim()) return read;
-  const { call } = read;
-  const said = [
-    settingsOf(call.descriptor.directory),
-    readSettings(join(userFolder(environment), 'settings.json'), true),
-  ];
-  const cap = said.map((settings) => settings?.['stopHookBlockingCap']).find((one) => one !== undefined);
-  const asks = { ...read.call.asks, blockCap: takenBlocks(cap) };
-  return { ok: true, call: { ...call, asks } };
+function blockCap({ environment, descriptor }: read.Payload): number {
+  const given = environment[capVariable]?.trim();
+  if (given) return takenBlocks(Number(given));
+  const said = [projectFolder(descriptor.directory), userFolder(environment)].map(settingsIn);
+  return takenBlocks(said.map((one) => one?.['stopHookBlockingCap']).find((cap) => cap !== undefined));
 }
 
-function userFolder({ QWEN_HOME: moved = '', HOME: home }: Environment): string {
-  return isAbsolute(moved) ? moved : join(home || homedir(), '.qwen');
+/** With a cap of 8 it takes seven. What is no number leaves it at eight; more than a hundred is a hundred. */
+export function takenBlocks(cap: unknown): number {
+  const given = typeof cap === 'number' && cap >= 1 ? Math.floor(cap) : 8;
+  return Math.min(given, 100) - 1;
 }
 
 /** By titles: its ids are the model's own, and each new list begins with 1. */
-export function readTodoList(
-  sessionId: HookCall['sessionId'],
-  environment: Environment,
-): ListedTodo[] | null {
+export function readTodoList(sessionId: string, environment: Environment): ListedTodo[] | null {
   const { QWEN_RUNTIME_DIR: moved = '' } = environment;
   const folder = isAbsolute(moved) ? moved : userFolder(environment);
   const file = readSettings(join(folder, 'todos', `${sessionId}.json`), false);
-  return file === null ? null : listOf(recordOf(file)['todos']).map((todo) => readTodo(todo, null));
+  return file === null ? null : listOf(file['todos']).map((todo) => readTodo(todo, null));
 }

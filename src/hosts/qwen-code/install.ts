@@ -6,7 +6,7 @@ import { hookElement, hookInstaller, switchedOff } from '../install/hook-host.ts
 import { broken, note, ok, readSource, settingsIn } from '../install/installer.ts';
 import { member } from '../install/json-text.ts';
 import { settingsPlace } from '../install/settings-host.ts';
-import { capVariable, qwenCodeLanguage, takenBlocks, toolPrefix } from './translate.ts';
+import { capVariable, qwenCodeLanguage, takenBlocks, toolPrefix } from './host.ts';
 
 export { hookElement };
 

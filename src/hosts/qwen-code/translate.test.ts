@@ -16,12 +16,15 @@ import {
   qwenWrite,
 } from '../../../test/support/qwen-payloads.ts';
 import type { HookMoment } from '../asked-call.ts';
-import { takenBlocks, translate } from './translate.ts';
+import { createAskedHost } from '../asked-translate.ts';
+import { qwenCodeLanguage, takenBlocks } from './host.ts';
+
+const { translate } = createAskedHost(qwenCodeLanguage);
 
 const moment: HookMoment = { at: 1_800_000_000_000, environment: {}, toolPrefix: null };
 
 function callOf(payload: unknown, environment = {}) {
-  const translation = translate(payload, { ...moment, environment });
+  const translation = translate(payload, { ...moment, environment: { HOME: '/nowhere', ...environment } });
   if (!translation.ok) throw new Error(translation.sentence ?? 'nothing is asked for');
   return translation.call;
 }
