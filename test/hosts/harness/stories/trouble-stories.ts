@@ -71,10 +71,11 @@ export const troubleStories: readonly Story[] = [
   {
     id: 'fail-open (store-busy)',
     name: 'another process holds the store at the stop: the agent may stop, and why is on the record',
-    async tell({ play }) {
+    async tell({ play, host }) {
       const late = script('stubborn', [plan('parser', 'docs'), always(after(1500, say('I am done.')))]);
       const played = await play({
         scripts: [late],
+        prepare: ({ project }) => host.shortenStop?.(project, 8),
         async drive({ start, model, project }) {
           const { ended } = start('Do it.');
           const isEnding = () => model.requests.some(({ reply }) => reply.text === 'I am done.');
