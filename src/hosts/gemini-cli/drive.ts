@@ -1,5 +1,6 @@
 // Gemini CLI as `run --with gemini-cli` drives it: headless, with a stream of JSON lines. It takes neither hooks nor servers for one
-// run alone: where `init gemini-cli` was run, those are at work, and else the driver holds the agent by itself.
+// run alone (settings of the system count only where root owns the file and every folder above it): where `init gemini-cli` was
+// run, those are at work, and else the driver holds the agent by itself.
 import { existsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +33,8 @@ export const geminiDriver: HostDriver = {
         ...(model === null ? [] : ['-m', model]),
         ...[isNew ? '--session-id' : '--resume', id ?? '', ...flags],
       ],
+      // Without: it starts itself once more, for a larger heap, which takes a third of each start.
+      variables: { GEMINI_CLI_NO_RELAUNCH: 'true' },
       input: text,
     };
   },

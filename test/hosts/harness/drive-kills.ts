@@ -24,7 +24,7 @@ export async function driveKills(stage: DriveStage, most: number, seed: number):
     const victim = run % 2 === 0 ? 'run' : 'host';
     await onDriveStage(stage, [killedStory(notes.length)], async (driven) => {
       const told = `run ${run} (${victim})`;
-      const begin = ['--with', stage.host, goal, '--auto', '--check', 'test -f notes/06.md'];
+      const begin = ['--with', stage.host.name, goal, '--auto', '--check', 'test -f notes/06.md'];
       let life = driven.run(begin);
       for (let times = 0; times < 3 && kills < most; times += 1) {
         const isHit = await killAt(driven, life, victim, random);

@@ -87,7 +87,7 @@ async function atTerminal({ project }: Driven, words: readonly string[], use: ()
 }
 
 export function driveStories(stage: DriveStage): void {
-  const { host } = stage;
+  const host = stage.host.name;
   const on = <Result>(scripts: readonly Script[], use: (driven: Driven) => Promise<Result>) =>
     onDriveStage(stage, scripts, use);
   const start = ({ run }: Driven, ...words: readonly string[]) => run(['--with', host, goal, ...words]);
