@@ -8,12 +8,14 @@ import {
   fail,
   parallel,
   plan,
+  repeat,
   runCommand,
   type Script,
   say,
   script,
   untilAllDone,
   whenTold,
+  whenToolFailed,
   writeFile,
 } from '../../../src/scripted-model/index.ts';
 import { openTerminal } from '../../view/terminal.ts';
@@ -35,7 +37,8 @@ import { waitUntil } from './wait-until.ts';
 const three = ['alpha', 'beta', 'gamma'] as const;
 const twelve = Array.from({ length: 12 }, (_, index) => `part-${String(index + 1).padStart(2, '0')}`);
 const filesOf = (names: readonly string[]) => names.map((name) => `${name}.txt`);
-const work = (title: string) => parallel(writeFile(`${title}.txt`, title), complete(title));
+const write = (title: string) => writeFile(`${title}.txt`, title);
+const work = (title: string) => parallel(write(title), complete(title));
 
 /** Finishes one todo at a time and claims each time that everything is done. */
 const quitter = script('quitter', [
@@ -62,12 +65,15 @@ const recovering = script('recovering', [
   always(say('Done.')),
 ]);
 const hold = createGate('hold');
-/** In the middle of its work it waits for the test. */
+/** In the middle of its work it waits for the test. A call that was cut off it makes again before it counts on it. */
 const waiter = script('waiter', [
   plan(...three),
   work('alpha'),
   runCommand(hold.command),
-  untilAllDone((title) => [work(title), say('Everything is done.')]),
+  untilAllDone((title) => [
+    ...[write(title), repeat(Number.POSITIVE_INFINITY, whenToolFailed(write(title)))],
+    ...[complete(title), say('Everything is done.')],
+  ]),
   always(say('That is all.')),
 ]);
 
