@@ -55,6 +55,7 @@ describe('the chat completions wire', () => {
 
   it.each([
     'aborted by user after 0.2s',
+    'Wall time: 0.1 seconds\naborted by user',
     '[Tool execution was interrupted]',
     'Tool execution result was not recorded — likely interrupted by network failure. Treat as failure.',
     'No result provided',

@@ -1,4 +1,5 @@
 // What `untildone run --with HOST` promises, told once for every host that can be driven (issue Hosts, must hold 3).
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -14,6 +15,7 @@ import {
   say,
   script,
   untilAllDone,
+  when,
   whenTold,
   whenToolFailed,
   writeFile,
@@ -31,6 +33,7 @@ import {
   untildoneProgram,
 } from './drive.ts';
 import { createGate } from './gate.ts';
+import { startTurn } from './real-host.ts';
 import { untildone } from './untildone.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -53,8 +56,10 @@ const talker = script('talker', [
     ...(/-(?:04|08)$/u.test(title) ? [say('Really, it is.')] : []),
   ]),
 ]);
+/** A host that nobody gave a list of todos does the same without. */
 const diligent = script('diligent', [
-  plan(...three),
+  when(({ family }) => family === undefined, ...three.map(write)),
+  when(({ family }) => family !== undefined, plan(...three)),
   untilAllDone((title) => [work(title)]),
   say('All three are there.'),
 ]);
@@ -170,20 +175,18 @@ export function driveStories(stage: DriveStage): void {
 
     story('P2: an agent that needs no push gets none, and the bytes beside the host alone are told', () =>
       on([diligent], async (driven) => {
-        const run = start(driven, '--check', isThere('gamma'));
+        const run = start(driven, '--auto', '--check', isThere('gamma'));
         expect(await run.ended, run.printed()).toBe(0);
         expect(continuationsIn(driven.model.requests)).toHaveLength(0);
-        const bytes = (requests: Driven['model']['requests']) =>
-          requests.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0);
-        const calm = bytes(driven.model.requests);
-        const pushed = await on([quitter], async (other) => {
-          await start(other, '--check', isThere('gamma')).ended;
-          return { bytes: bytes(other.model.requests), requests: other.model.requests.length };
+        const count = ({ requests }: Driven['model']) =>
+          `${requests.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)} in ${requests.length} requests`;
+        const alone = await on([diligent], async ({ project, environment, model }) => {
+          const message = { project: { ...project, environment }, model, text: goal, isFirst: true };
+          await startTurn(stage.host, { ...message, conversation: randomUUID() }).ended;
+          expect(project.files()).toEqual(expect.arrayContaining(filesOf(three)));
+          return count(model);
         });
-        const { length } = driven.model.requests;
-        console.log(
-          `bytes ${host}: no push ${calm} in ${length} requests, drained ${pushed.bytes} in ${pushed.requests}`,
-        );
+        console.log(`bytes ${host}: driven ${count(driven.model)}, alone ${alone}`);
       }),
     );
 
