@@ -1,6 +1,7 @@
 // Lines of JSON as Claude Code prints them (`stream-json`), and Qwen Code after it: what one means to whoever drives the program.
-import type { DriveFact, HostDriver } from '../engine/host-driver.ts';
-import { amountOf, type Fields, listOf, readHostError, recordOf, textOf } from './untrusted.ts';
+import type { DriveFact } from '../engine/host-driver.ts';
+import * as driver from './driver.ts';
+import { amountOf, type Fields, listOf, recordOf, textOf } from './untrusted.ts';
 
 type Stream = Readonly<{
   title: string;
@@ -9,28 +10,13 @@ type Stream = Readonly<{
   /** What the tokens of the result are the sum of. */
   resultIs: 'start' | 'conversation';
 }>;
-type Readers = Readonly<Record<string, (line: Fields) => readonly DriveFact[]>>;
 
-export function streamReader(stream: Stream): HostDriver['read'] {
-  const readers = readersOf(stream);
-  return (line, from) => {
-    // On the other output it says that there is nothing to take up.
-    if (from === 'errors')
-      return /^No saved session found/u.test(line) ? [{ type: 'unknown-conversation' }] : [];
-    try {
-      const fields = recordOf(JSON.parse(line));
-      return readers[textOf(fields['type']) ?? '']?.(fields) ?? [];
-    } catch {
-      // Safe: a line that is no JSON is for people.
-      return [];
-    }
-  };
-}
+export const streamReader = (stream: Stream) =>
+  driver.readLines(readersOf(stream), driver.unknownIf(/^No saved session found/u));
 
-const readersOf = ({ title, cacheIsApart, resultIs }: Stream): Readers => ({
+const readersOf = ({ title, cacheIsApart, resultIs }: Stream): driver.Readers => ({
   system({ subtype, session_id, attempt, max_retries, retry_delay_ms, error_status }) {
-    const id = textOf(session_id);
-    if (subtype === 'init') return id === null ? [] : [{ type: 'conversation', id }];
+    if (subtype === 'init') return driver.conversationOf(session_id);
     if (subtype !== 'api_retry') return [];
     const sentence = `The model did not answer (${error_status ?? 'no connection'}); ${title} tries again, ${attempt} of ${max_retries}.`;
     return [{ type: 'retrying', sentence, inMs: amountOf(retry_delay_ms) }];
@@ -53,16 +39,10 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): Readers => ({
   },
   user({ message }) {
     const parts = listOf(recordOf(message)['content']).map(recordOf);
-    return parts.flatMap(({ type, tool_use_id, is_error, content }): DriveFact[] => {
-      const callId = textOf(tool_use_id);
-      const output =
-        textOf(content) ??
-        listOf(content)
-          .map((part) => textOf(recordOf(part)['text']))
-          .join('\n');
-      return type !== 'tool_result' || callId === null
-        ? []
-        : [{ type: 'tool-ended', callId, ok: is_error !== true, output }];
+    return parts.flatMap(({ type, tool_use_id, is_error, content }) => {
+      const texts = listOf(content).map((part) => textOf(recordOf(part)['text']));
+      const output = textOf(content) ?? texts.join('\n');
+      return type === 'tool_result' ? driver.toolEnded(tool_use_id, is_error !== true, output) : [];
     });
   },
   result(line) {
@@ -81,28 +61,18 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): Readers => ({
     if (is_error !== true && subtype === 'success')
       return [...used, { type: 'ended', end: said === '' ? 'empty' : 'normal', text: said }];
     const status = line['api_error_status'] ?? Number(/API Error: (\d{3})\b/u.exec(said)?.[1]);
-    const read = readHostError({ message: said || String(subtype), status }, 0);
-    const kind = read.type === 'error-occurred' ? read.kind : 'other';
-    return [
-      ...used,
-      { type: 'error', kind, message: said || String(subtype) },
-      { type: 'ended', end: 'error' },
-    ];
+    return [...used, driver.failure(said || String(subtype), status), { type: 'ended', end: 'error' }];
   },
 });
 
-function factsOf({ type, text, id, name, input }: Fields, isMain: boolean): DriveFact[] {
-  const [said, callId, tool] = [textOf(text), textOf(id), textOf(name)];
-  if (type === 'text' && isMain && said) return [{ type: 'text', text: said }];
-  return type === 'tool_use' && callId !== null && tool !== null
-    ? [{ type: 'tool-started', callId, tool, input }]
-    : [];
+function factsOf({ type, text, id, name, input }: Fields, isMain: boolean): driver.Facts {
+  if (type === 'text' && isMain) return driver.spoken(text);
+  return type === 'tool_use' ? driver.toolStarted(id, name, input) : [];
 }
 
 function tokensOf(usage: unknown, cacheIsApart: boolean) {
-  const of = (name: string) => Math.round(amountOf(recordOf(usage)[name]));
-  const cachedTokens = of('cache_read_input_tokens');
-  const apart = cacheIsApart ? of('cache_creation_input_tokens') + cachedTokens : 0;
-  const inputTokens = of('input_tokens') + apart;
-  return { inputTokens, cachedTokens, outputTokens: of('output_tokens') };
+  const tokens = driver.tokensOf(usage, 'cache_read_input_tokens');
+  if (!cacheIsApart) return tokens;
+  const written = Math.round(amountOf(recordOf(usage)['cache_creation_input_tokens']));
+  return { ...tokens, inputTokens: tokens.inputTokens + tokens.cachedTokens + written };
 }

@@ -53,6 +53,22 @@ describe('the chat completions wire', () => {
     ]);
   });
 
+  it.each([
+    'aborted by user after 0.2s',
+    'Wall time: 0.1 seconds\naborted by user',
+    '[Tool execution was interrupted]',
+    'Tool execution result was not recorded — likely interrupted by network failure. Treat as failure.',
+    'No result provided',
+  ])('takes what hosts say of a call that was cut off for a failure: %s', (content) => {
+    const { messages } = openaiChatWire.parseRequest(
+      {
+        messages: [{ role: 'tool', tool_call_id: 'c1', content }],
+      },
+      {},
+    );
+    expect(messages[0]?.toolResults[0]).toMatchObject({ isError: true });
+  });
+
   it('reads the wish for JSON with its schema', () => {
     const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
     expect(openaiChatWire.parseRequest({ response_format }, {}).wantsJson).toEqual({

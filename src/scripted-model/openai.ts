@@ -23,9 +23,12 @@ function said(role: unknown, text: string, toolCalls: ModelMessage['toolCalls'] 
   return message(role === 'system' || role === 'developer' ? 'system' : 'user', { text });
 }
 
-/** No mark on a failed result here: its first word has to do. */
+/** No mark on a failed result here: its first word has to do, or how hosts say that a call was cut off. */
+const failed =
+  /^\W*error\b|^.{0,80}\b(?:aborted|interrupted|cancelled by user|result was not recorded|no result provided)\b/is;
+
 function resultMessage(id: string, text: string, isFailed = false): ModelMessage {
-  return message('tool', { toolResults: [{ id, text, isError: isFailed || /^\W*error\b/i.test(text) }] });
+  return message('tool', { toolResults: [{ id, text, isError: isFailed || failed.test(text) }] });
 }
 
 export const openaiChatWire: Wire = {

@@ -429,6 +429,19 @@ describe('the place in the story', () => {
     expect(client.step().text).toBe('next');
   });
 
+  it('does not take for its own what a host puts in the place of an answer that broke off', () => {
+    const client = new Client(script('x', [callTool('a'), fail(400, { times: 3 }), say('next')]));
+    client.step();
+    client.step();
+    const text = '[The previous response was interrupted before it completed.]';
+    client.history.push(message('assistant', { text }), message('user', { text: 'go on' }));
+    expect([1, 2, 3].map(() => client.step()).map(({ error, text: said }) => error?.status ?? said)).toEqual([
+      400,
+      400,
+      'next',
+    ]);
+  });
+
   it.each([
     ['of a few steps', [fail(500), callTool('a'), say('end')]],
     ['of one answer', [fail(500), say('end')]],

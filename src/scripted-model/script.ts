@@ -61,6 +61,12 @@ function readAnchor({ toolCalls }: ModelMessage): Anchor | undefined {
   return { conversation, serial, position: parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part)) };
 }
 
+/** What hosts put in the place of an answer that broke off. */
+const placeholders = [
+  'No response requested.',
+  '[The previous response was interrupted before it completed.]',
+];
+
 type Moment = Readonly<{ before: Situation; said: ModelMessage }>;
 type Snapshots = ReadonlyMap<string, KnownTodos>;
 
@@ -73,8 +79,9 @@ function readConversation(request: ModelRequest, { script: told, from }: Chosen,
   let hasStopped = false;
   for (const [index, message] of request.messages.entries()) {
     const { role, text, toolCalls, toolResults } = message;
-    // Empty messages and thoughts are nothing that the script said.
-    if (role === 'assistant' && (text.trim() !== '' || toolCalls.length > 0)) {
+    // Empty messages, thoughts and placeholders are nothing that the script said.
+    const isSaid = toolCalls.length > 0 || !['', ...placeholders].includes(text.trim());
+    if (role === 'assistant' && isSaid) {
       const todos = snapshots.get(readAnchor(message)?.serial ?? '') ?? now.todos;
       if (index >= from) moments.push({ before: { ...now, todos }, said: message });
       for (const call of toolCalls) calls.set(call.id, call);

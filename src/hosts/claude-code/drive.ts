@@ -2,8 +2,9 @@
 // this run alone.
 import type { HostDriver } from '../../engine/host-driver.ts';
 import { hooksOf } from '../asked-translate.ts';
-import { shippedCall, shippedHook } from '../install/files.ts';
-import { allTools, offeredTools, serverName } from '../install/hook-host.ts';
+import { ourServer } from '../driver.ts';
+import { shippedHook } from '../install/files.ts';
+import { allTools, serverName } from '../install/hook-host.ts';
 import { streamReader } from '../stream-json.ts';
 import { claudeCodeLanguage, hostName, readTaskList } from './host.ts';
 import { claudeCodeInstaller, hookElement, switches, toolPrefix } from './install.ts';
@@ -25,24 +26,12 @@ export const claudeCodeDriver: HostDriver = {
   },
   start({ text, id, isNew, mode, model, flags, environment }) {
     const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
-    const hooks = hooksOf(claudeCodeLanguage).map(({ hook, timeout }) => [
-      hook,
-      [hookElement(command, timeout)],
-    ]);
-    const [server, ...args] = shippedCall('host-commands.js');
-    const tools = [...args, 'mcp', '--tools', offeredTools.join(',')];
-    const servers = { [serverName]: { type: 'stdio', command: server, args: tools, alwaysLoad: true } };
+    const hooks = hooksOf(claudeCodeLanguage).map((one) => [one.hook, [hookElement(command, one.timeout)]]);
+    const servers = { [serverName]: { type: 'stdio', ...ourServer(), alwaysLoad: true } };
     return {
       words: [
-        ...[
-          '-p',
-          '--output-format',
-          'stream-json',
-          '--verbose',
-          isNew ? '--session-id' : '--resume',
-          id ?? '',
-        ],
-        ...[...modes[mode], ...(model === null ? [] : ['--model', model])],
+        ...['-p', '--output-format', 'stream-json', '--verbose', isNew ? '--session-id' : '--resume'],
+        ...[id ?? '', ...modes[mode], ...(model === null ? [] : ['--model', model])],
         ...['--settings', JSON.stringify({ hooks: Object.fromEntries(hooks) })],
         ...['--mcp-config', JSON.stringify({ mcpServers: servers })],
         ...['--allowedTools', allTools.map((tool) => toolPrefix + tool).join(','), ...flags],

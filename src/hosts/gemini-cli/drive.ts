@@ -1,10 +1,12 @@
 // Gemini CLI as `run --with gemini-cli` drives it: headless, with a stream of JSON lines. It takes neither hooks nor servers for one
-// run alone: where `init gemini-cli` was run, those are at work, and else the driver holds the agent by itself.
+// run alone (settings of the system count only where root owns the file and every folder above it): where `init gemini-cli` was
+// run, those are at work, and else the driver holds the agent by itself.
 import { existsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { DriveFact, DriveStart, HostDriver } from '../../engine/host-driver.ts';
-import { amountOf, type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
+import * as driver from '../driver.ts';
+import { type Fields, recordOf, textOf } from '../untrusted.ts';
 import { hostName, todoTool } from './host.ts';
 import { geminiInstaller, policy } from './install.ts';
 
@@ -13,6 +15,82 @@ const modes = { 'read-only': 'plan', edit: 'auto_edit', auto: 'yolo' } as const;
 
 /** What the model said since it last began to answer: it comes in pieces. */
 const heard = { text: '', isAnswering: false };
+
+/** Its list of todos is not offered without; named policies take the place of the user's own, so only where there are none. */
+function policyWords({ scratch, environment, mode }: DriveStart): string[] {
+  const home = environment['GEMINI_CLI_HOME'] || environment['HOME'] || homedir();
+  const path = join(scratch, 'untildone.toml');
+  if (mode !== 'edit' || existsSync(join(home, '.gemini', 'policies'))) return [];
+  writeFileSync(path, policy);
+  return ['--policy', path];
+}
+
+const unknown = driver.unknownIf(
+  /^Error resuming session: (?:Invalid session identifier|No previous sessions)/u,
+);
+
+function readErrors(line: string): driver.Facts {
+  const [, attempt, status = 'no connection'] =
+    /^Attempt (\d+) failed(?: with status (\d+))?.*Retrying with backoff/u.exec(line) ?? [];
+  if (attempt === undefined) return unknown(line);
+  const sentence = `The model did not answer (${status}); Gemini CLI tries again (${attempt}).`;
+  // It waits up to half a minute, and does not say how long.
+  return [{ type: 'retrying', sentence, inMs: 60_000 }];
+}
+
+/** The answer is complete: something else follows it. */
+function flush(): driver.Facts {
+  const { text } = heard;
+  Object.assign(heard, { text: '', isAnswering: false });
+  return driver.spoken(text);
+}
+
+function begin({ timestamp }: Fields): driver.Facts {
+  if (heard.isAnswering) return [];
+  heard.isAnswering = true;
+  return [{ type: 'step', id: String(timestamp) }];
+}
+
+const readers: driver.Readers = {
+  init: ({ session_id }) => driver.conversationOf(session_id),
+  message(line) {
+    if (line['role'] !== 'assistant') return [];
+    const begun = begin(line);
+    heard.text += textOf(line['content']) ?? '';
+    return begun;
+  },
+  tool_use(line) {
+    const { tool_id, tool_name, parameters } = line;
+    const { todos } = recordOf(parameters);
+    const started = driver.toolStarted(tool_id, tool_name, recordOf(parameters));
+    if (started.length === 0) return [];
+    const facts: DriveFact[] = [...begin(line), ...flush(), ...started];
+    // More calls of the same answer may follow.
+    heard.isAnswering = true;
+    if (tool_name !== todoTool || !Array.isArray(todos)) return facts;
+    const listed = todos.map(recordOf).map(({ description, status }) => {
+      return { key: null, title: textOf(description) ?? '', status: textOf(status) || 'pending' };
+    });
+    return [...facts, { type: 'todos', todos: listed }];
+  },
+  tool_result({ tool_id, status, output, error }) {
+    heard.isAnswering = false;
+    const said = textOf(output) ?? textOf(recordOf(error)['message']);
+    return driver.toolEnded(tool_id, status === 'success', said);
+  },
+  // A warning: our own hook sent the agent on, or the host found a loop. The turn goes on, or ends with a result.
+  error: flush,
+  result({ status, error, stats }) {
+    const text = heard.text.trim();
+    const tokens = driver.tokensOf(stats, 'cached');
+    const facts: DriveFact[] = [...flush(), { type: 'usage', of: 'start', tokens, cost: null }];
+    if (status === 'success')
+      return [...facts, { type: 'ended', end: text === '' ? 'empty' : 'normal', text }];
+    const message = textOf(recordOf(error)['message']) ?? 'an error without a word';
+    const code = Number(/"code":\s*(\d+)/u.exec(message)?.[1]);
+    return [...facts, driver.failure(message, code), { type: 'ended', end: 'error' }];
+  },
+};
 
 export const geminiDriver: HostDriver = {
   ...{ name: hostName, title, program, howToGet, takesId: true, reports: { tokens: true, cost: false } },
@@ -32,109 +110,10 @@ export const geminiDriver: HostDriver = {
         ...(model === null ? [] : ['-m', model]),
         ...[isNew ? '--session-id' : '--resume', id ?? '', ...flags],
       ],
+      // Without: it starts itself once more, for a larger heap, which takes a third of each start.
+      variables: { GEMINI_CLI_NO_RELAUNCH: 'true' },
       input: text,
     };
   },
-  read(line, from) {
-    if (from === 'errors') return readErrors(line);
-    try {
-      const fields = recordOf(JSON.parse(line));
-      return readers[textOf(fields['type']) ?? '']?.(fields) ?? [];
-    } catch {
-      // Safe: a line that is no JSON is for people.
-      return [];
-    }
-  },
-};
-
-/** Its list of todos is not offered without; named policies take the place of the user's own, so only where there are none. */
-function policyWords({ scratch, environment, mode }: DriveStart): string[] {
-  const home = environment['GEMINI_CLI_HOME'] || environment['HOME'] || homedir();
-  const path = join(scratch, 'untildone.toml');
-  if (mode !== 'edit' || existsSync(join(home, '.gemini', 'policies'))) return [];
-  try {
-    writeFileSync(path, policy);
-    return ['--policy', path];
-  } catch {
-    // Safe: the model has its other tools.
-    return [];
-  }
-}
-
-function readErrors(line: string): DriveFact[] {
-  if (/^Error resuming session: (?:Invalid session identifier|No previous sessions)/u.test(line))
-    return [{ type: 'unknown-conversation' }];
-  const [, attempt, status = 'no connection'] =
-    /^Attempt (\d+) failed(?: with status (\d+))?.*Retrying with backoff/u.exec(line) ?? [];
-  const sentence = `The model did not answer (${status}); Gemini CLI tries again (${attempt}).`;
-  // It waits up to half a minute, and does not say how long.
-  return attempt === undefined ? [] : [{ type: 'retrying', sentence, inMs: 60_000 }];
-}
-
-/** The answer is complete: something else follows it. */
-function flush(): DriveFact[] {
-  const { text } = heard;
-  Object.assign(heard, { text: '', isAnswering: false });
-  return text.trim() === '' ? [] : [{ type: 'text', text }];
-}
-
-function begin({ timestamp }: Fields): DriveFact[] {
-  if (heard.isAnswering) return [];
-  heard.isAnswering = true;
-  return [{ type: 'step', id: String(timestamp) }];
-}
-
-const readers: Readonly<Record<string, (line: Fields) => readonly DriveFact[]>> = {
-  init({ session_id }) {
-    const id = textOf(session_id);
-    return id === null ? [] : [{ type: 'conversation', id }];
-  },
-  message(line) {
-    if (line['role'] !== 'assistant') return [];
-    const begun = begin(line);
-    heard.text += textOf(line['content']) ?? '';
-    return begun;
-  },
-  tool_use(line) {
-    const [callId, tool] = [textOf(line['tool_id']), textOf(line['tool_name'])];
-    if (callId === null || tool === null) return [];
-    const input = recordOf(line['parameters']);
-    const begun = begin(line);
-    const said = flush();
-    // More calls of the same answer may follow.
-    heard.isAnswering = true;
-    const todos = listOf(input['todos'])
-      .map(recordOf)
-      .map(({ description, status }) => {
-        return { key: null, title: textOf(description) ?? '', status: textOf(status) || 'pending' };
-      });
-    return [
-      ...[...begun, ...said, { type: 'tool-started', callId, tool, input } as const],
-      ...(tool === todoTool && Array.isArray(input['todos']) ? [{ type: 'todos', todos } as const] : []),
-    ];
-  },
-  tool_result({ tool_id, status, output, error }) {
-    const callId = textOf(tool_id);
-    heard.isAnswering = false;
-    const said = textOf(output) ?? textOf(recordOf(error)['message']) ?? '';
-    return callId === null ? [] : [{ type: 'tool-ended', callId, ok: status === 'success', output: said }];
-  },
-  // A warning: our own hook sent the agent on, or the host found a loop. The turn goes on, or ends with a result.
-  error: flush,
-  result({ status, error, stats }) {
-    const of = (name: string) => Math.round(amountOf(recordOf(stats)[name]));
-    const tokens = {
-      ...{ inputTokens: of('input_tokens'), cachedTokens: of('cached') },
-      outputTokens: of('output_tokens'),
-    };
-    const text = heard.text.trim();
-    const facts: DriveFact[] = [...flush(), { type: 'usage', of: 'start', tokens, cost: null }];
-    if (status === 'success')
-      return [...facts, { type: 'ended', end: text === '' ? 'empty' : 'normal', text }];
-    const message = textOf(recordOf(error)['message']) ?? 'an error without a word';
-    const code = Number(/"code":\s*(\d+)/u.exec(message)?.[1]);
-    const read = readHostError({ message, ...(code > 0 && { status: code }) }, 0);
-    const kind = read.type === 'error-occurred' ? read.kind : 'other';
-    return [...facts, { type: 'error', kind, message }, { type: 'ended', end: 'error' }];
-  },
+  read: driver.readLines(readers, readErrors),
 };

@@ -1,14 +1,62 @@
 // OpenCode as `run --with opencode` drives it: `opencode run` with JSON lines, and our plugin for this run alone.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { DriveFact, HostDriver } from '../../engine/host-driver.ts';
+import type { HostDriver } from '../../engine/host-driver.ts';
+import { conversationOf, type Readers, readLines, spoken, unknownIf } from '../driver.ts';
 import { shippedFolder } from '../install/files.ts';
-import { type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
+import { listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
 import { opencodeInstaller } from './install.ts';
 import { hostTodoTool, readTodos, usageOf } from './translate.ts';
 
 const { name, title, program, howToGet } = opencodeInstaller;
 const modes = { 'read-only': ['--agent', 'plan'], edit: [], auto: ['--auto'] } as const;
+
+/** Beside what the human's own variable says. */
+function withPlugin(given = '{}'): string {
+  const ours = pathToFileURL(join(shippedFolder(), 'server.js')).href;
+  try {
+    const config = recordOf(JSON.parse(given));
+    return JSON.stringify({ ...config, plugin: [...listOf(config['plugin']), ours] });
+  } catch {
+    // Safe: the host would not take it either.
+    return JSON.stringify({ plugin: [ours] });
+  }
+}
+
+const readers: Readers = {
+  step_start: ({ sessionID, part }) => [
+    ...conversationOf(sessionID),
+    { type: 'step', id: textOf(recordOf(part)['messageID']) ?? '' },
+  ],
+  text: ({ part }) => spoken(recordOf(part)['text']),
+  tool_use({ part }) {
+    const { tool, callID, state } = recordOf(part);
+    const { status, input, output, error } = recordOf(state);
+    const [callId, named] = [textOf(callID), textOf(tool) ?? 'unknown'];
+    const todos = recordOf(input)['todos'];
+    if (callId === null) return [];
+    const ended = { type: 'tool-ended', callId, tool: named, input, ok: status !== 'error' } as const;
+    const listed = named === hostTodoTool && Array.isArray(todos) && ended.ok;
+    return [
+      { ...ended, output: textOf(error) ?? textOf(output) ?? '' },
+      ...(listed ? [{ type: 'todos', todos: readTodos(todos) } as const] : []),
+    ];
+  },
+  step_finish(line) {
+    const part = recordOf(line['part']);
+    const { inputTokens, outputTokens, cost } = usageOf(part);
+    const cachedTokens = Number(recordOf(recordOf(part['tokens'])['cache'])['read']) || 0;
+    const tokens = { inputTokens, cachedTokens, outputTokens };
+    return [{ type: 'usage', of: 'step', id: textOf(part['id']) ?? '', tokens, cost }];
+  },
+  // Where the first call fails, no step begins.
+  error({ sessionID, error }) {
+    const read = readHostError(error, 0);
+    // Our own signal, or the plugin's way to let the host leave.
+    if (read.type === 'human-aborted') return conversationOf(sessionID);
+    return [...conversationOf(sessionID), { type: 'error', kind: read.kind, message: read.message }];
+  },
+};
 
 export const opencodeDriver: HostDriver = {
   ...{ name, title, program, howToGet, takesId: false, endsByExit: true },
@@ -28,57 +76,5 @@ export const opencodeDriver: HostDriver = {
     variables: { OPENCODE_CONFIG_CONTENT: withPlugin(environment['OPENCODE_CONFIG_CONTENT']) },
     input: text,
   }),
-  read(line, from) {
-    if (from === 'errors') return /session not found/iu.test(line) ? [{ type: 'unknown-conversation' }] : [];
-    try {
-      const { type, sessionID, part, error } = recordOf(JSON.parse(line));
-      const id = textOf(sessionID);
-      const facts = readers[textOf(type) ?? '']?.(recordOf(part), error) ?? [];
-      return id === null ? facts : [{ type: 'conversation', id }, ...facts];
-    } catch {
-      // Safe: a line that is no JSON is for people.
-      return [];
-    }
-  },
-};
-
-/** Beside what the human's own variable says. */
-function withPlugin(given = '{}'): string {
-  const ours = pathToFileURL(join(shippedFolder(), 'server.js')).href;
-  try {
-    const config = recordOf(JSON.parse(given));
-    return JSON.stringify({ ...config, plugin: [...listOf(config['plugin']), ours] });
-  } catch {
-    // Safe: the host would not take it either.
-    return JSON.stringify({ plugin: [ours] });
-  }
-}
-
-const readers: Readonly<Record<string, (part: Fields, error: unknown) => readonly DriveFact[]>> = {
-  step_start: ({ messageID }) => [{ type: 'step', id: textOf(messageID) ?? '' }],
-  text: ({ text }) => (textOf(text) ? [{ type: 'text', text: textOf(text) ?? '' }] : []),
-  tool_use({ tool, callID, state }) {
-    const { status, input, output, error } = recordOf(state);
-    const [callId, named] = [textOf(callID), textOf(tool) ?? 'unknown'];
-    const todos = recordOf(input)['todos'];
-    if (callId === null) return [];
-    const ended = { type: 'tool-ended', callId, tool: named, input, ok: status !== 'error' } as const;
-    const listed = named === hostTodoTool && Array.isArray(todos) && ended.ok;
-    return [
-      { ...ended, output: textOf(error) ?? textOf(output) ?? '' },
-      ...(listed ? [{ type: 'todos', todos: readTodos(todos) } as const] : []),
-    ];
-  },
-  step_finish(part) {
-    const { inputTokens, outputTokens, cost } = usageOf(part);
-    const cachedTokens = Number(recordOf(recordOf(part['tokens'])['cache'])['read']) || 0;
-    const tokens = { inputTokens, cachedTokens, outputTokens };
-    return [{ type: 'usage', of: 'step', id: textOf(part['id']) ?? '', tokens, cost }];
-  },
-  error(_part, error) {
-    const read = readHostError(error, 0);
-    // Our own signal, or the plugin's way to let the host leave.
-    if (read.type === 'human-aborted') return [];
-    return [{ type: 'error', kind: read.kind, message: read.message }];
-  },
+  read: readLines(readers, unknownIf(/session not found/iu)),
 };

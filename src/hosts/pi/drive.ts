@@ -1,8 +1,9 @@
 // pi as `run --with pi` drives it: its JSON mode, with our extension for this run alone.
-import type { DriveFact, HostDriver } from '../../engine/host-driver.ts';
+import type { HostDriver } from '../../engine/host-driver.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
+import { conversationOf, type Readers, readLines, spoken, toolStarted } from '../driver.ts';
 import { shippedCall } from '../install/files.ts';
-import { amountOf, type Fields, listOf, recordOf, textOf } from '../untrusted.ts';
+import { amountOf, listOf, recordOf, textOf } from '../untrusted.ts';
 import { piInstaller } from './install.ts';
 import { readCall, readMessage, readTurn } from './translate.ts';
 
@@ -11,41 +12,8 @@ const ours = todoToolsFor('agent').map((tool) => tool.name);
 const looks = ['read', 'grep', 'find', 'ls', ...ours];
 const modes = { 'read-only': looks, edit: [...looks, 'edit', 'write'], auto: null };
 
-export const piDriver: HostDriver = {
-  ...{ name, title, program, howToGet, takesId: true, reports: { tokens: true, cost: true } },
-  tools: { pause: 'todo_pause', verify: 'todo_verify' },
-  permissions: {
-    'read-only': 'pi may only look (its tools read, grep, find and ls).',
-    edit: 'pi may look and edit files, wherever you may; it runs no commands, since it has no permissions of its own. --auto allows them.',
-    auto: 'pi may do anything that you may: --auto leaves it all of its tools.',
-  },
-  start({ text, id, mode, model, flags }) {
-    const [, extension] = shippedCall('pi-extension.js');
-    const tools = modes[mode];
-    return {
-      // The same words begin a session and take it up again.
-      words: [
-        ...['--mode', 'json', '--session-id', id ?? '', '--extension', extension],
-        ...[...(tools === null ? [] : ['--tools', tools.join(',')])],
-        ...[...(model === null ? [] : ['--model', model]), ...flags, '-p'],
-      ],
-      input: text,
-    };
-  },
-  read(line, from) {
-    if (from === 'errors') return [];
-    try {
-      const fields = recordOf(JSON.parse(line));
-      return readers[textOf(fields['type']) ?? '']?.(fields) ?? [];
-    } catch {
-      // Safe: a line that is no JSON is for people.
-      return [];
-    }
-  },
-};
-
-const readers: Readonly<Record<string, (line: Fields) => readonly DriveFact[]>> = {
-  session: ({ id }) => (typeof id === 'string' ? [{ type: 'conversation', id }] : []),
+const readers: Readers = {
+  session: ({ id }) => conversationOf(id),
   message_end({ message }) {
     const said = readMessage(message);
     const { timestamp, usage, stopReason } = recordOf(message);
@@ -58,15 +26,13 @@ const readers: Readonly<Record<string, (line: Fields) => readonly DriveFact[]>> 
     const id = String(timestamp);
     return [
       { type: 'step', id },
-      ...(said.text.trim() === '' ? [] : [{ type: 'text', text: said.text } as const]),
+      ...spoken(said.text),
       { type: 'usage', of: 'step', id, tokens, cost: amountOf(recordOf(cost)['total']) },
     ];
   },
   tool_execution_start(line) {
     const read = readCall(line);
-    return read === null
-      ? []
-      : [{ type: 'tool-started', callId: read.callId, tool: read.call.tool, input: line['args'] }];
+    return toolStarted(read?.callId, read?.call.tool, line['args']);
   },
   tool_execution_end(line) {
     const read = readCall(line);
@@ -84,10 +50,32 @@ const readers: Readonly<Record<string, (line: Fields) => readonly DriveFact[]>> 
     const message = listOf(messages).findLast((one) => recordOf(one)['role'] === 'assistant');
     if (willRetry === true || message === undefined) return [];
     const { end, error } = readTurn({ message }, 0);
-    const failed = error?.type === 'error-occurred' ? [{ ...error, type: 'error' } as const] : [];
-    return [
-      ...failed.map(({ type, kind, message: said }) => ({ type, kind, message: said })),
-      { type: 'ended', end },
-    ];
+    const ended = { type: 'ended', end } as const;
+    if (error?.type !== 'error-occurred') return [ended];
+    return [{ type: 'error', kind: error.kind, message: error.message }, ended];
   },
+};
+
+export const piDriver: HostDriver = {
+  ...{ name, title, program, howToGet, takesId: true, reports: { tokens: true, cost: true } },
+  tools: { pause: 'todo_pause', verify: 'todo_verify' },
+  permissions: {
+    'read-only': 'pi may only look (its tools read, grep, find and ls).',
+    edit: 'pi may look and edit files, wherever you may; it runs no commands, since it has no permissions of its own. --auto allows them.',
+    auto: 'pi may do anything that you may: --auto leaves it all of its tools.',
+  },
+  start({ text, id, mode, model, flags }) {
+    const [, extension] = shippedCall('pi-extension.js');
+    const tools = modes[mode];
+    return {
+      // The same words begin a session and take it up again.
+      words: [
+        ...['--mode', 'json', '--session-id', id ?? '', '--extension', extension],
+        ...(tools === null ? [] : ['--tools', tools.join(',')]),
+        ...[...(model === null ? [] : ['--model', model]), ...flags, '-p'],
+      ],
+      input: text,
+    };
+  },
+  read: readLines(readers),
 };

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import type { HostDriver } from '../../engine/host-driver.ts';
 import type { Environment } from '../../engine/policy.ts';
 import { hooksOf } from '../asked-translate.ts';
-import { shippedCall, shippedHook } from '../install/files.ts';
-import { offeredTools, serverName } from '../install/hook-host.ts';
+import { ourServer } from '../driver.ts';
+import { shippedHook } from '../install/files.ts';
+import { serverName } from '../install/hook-host.ts';
 import { readSettings } from '../project-files.ts';
 import { streamReader } from '../stream-json.ts';
 import { listOf, recordOf } from '../untrusted.ts';
@@ -28,9 +29,8 @@ export const qwenCodeDriver: HostDriver = {
   start({ text, id, mode, model, flags, scratch, environment }) {
     const file = join(scratch, 'qwen-defaults.json');
     const given = environment[defaultsVariable] || '/etc/qwen-code/system-defaults.json';
-    writeFileSync(file, JSON.stringify(withOurs(recordOf(readSettings(given, true)), environment)), {
-      mode: 0o600,
-    });
+    const settings = withOurs(recordOf(readSettings(given, true)), environment);
+    writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
     return {
       words: [
         // Of ids that others choose it takes only those of older kinds of UUID.
@@ -49,8 +49,6 @@ export const qwenCodeDriver: HostDriver = {
 /** Beside what an administrator's defaults say. */
 function withOurs(given: Readonly<Record<string, unknown>>, environment: Environment): object {
   const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
-  const [server, ...args] = shippedCall('host-commands.js');
-  const call = { command: server, args: [...args, 'mcp', '--tools', offeredTools.join(',')] };
   const theirs = recordOf(given['hooks']);
   const hooks = hooksOf(qwenCodeLanguage).map(({ hook, timeout }) => [
     hook,
@@ -59,7 +57,7 @@ function withOurs(given: Readonly<Record<string, unknown>>, environment: Environ
   return {
     ...{ stopHookBlockingCap: mostBlocks, ...given },
     tools: { ...recordOf(given['tools']), todoWrite: { enabled: true } },
-    mcpServers: { ...recordOf(given['mcpServers']), [serverName]: { ...call, ...serverGrants } },
+    mcpServers: { ...recordOf(given['mcpServers']), [serverName]: { ...ourServer(), ...serverGrants } },
     hooks: { ...theirs, ...Object.fromEntries(hooks) },
   };
 }

@@ -1,15 +1,13 @@
 // What is particular to driving Claude Code, for the stories and the kills that all driven hosts share.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { DriveStage } from '../harness/drive.ts';
-import { claudeEnvironment } from './claude.ts';
+import { claudeCode } from './real-host.ts';
 
 export const stage: DriveStage = {
-  host: 'claude-code',
-  program: { name: 'claude', path: fileURLToPath(new URL('node_modules/.bin/claude', import.meta.url)) },
+  host: claudeCode,
   // Root may switch its permissions off only where it says that this is a sandbox.
-  prepare: (project, model) => ({ ...claudeEnvironment(project, model), IS_SANDBOX: '1' }),
+  variables: { IS_SANDBOX: '1' },
   lowCap: { CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '1' },
   silence(project) {
     mkdirSync(join(project.directory, '.claude'));

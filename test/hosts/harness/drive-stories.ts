@@ -1,4 +1,5 @@
 // What `untildone run --with HOST` promises, told once for every host that can be driven (issue Hosts, must hold 3).
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,12 +9,15 @@ import {
   fail,
   parallel,
   plan,
+  repeat,
   runCommand,
   type Script,
   say,
   script,
   untilAllDone,
+  when,
   whenTold,
+  whenToolFailed,
   writeFile,
 } from '../../../src/scripted-model/index.ts';
 import { openTerminal } from '../../view/terminal.ts';
@@ -29,13 +33,15 @@ import {
   untildoneProgram,
 } from './drive.ts';
 import { createGate } from './gate.ts';
+import { startTurn } from './real-host.ts';
 import { untildone } from './untildone.ts';
 import { waitUntil } from './wait-until.ts';
 
 const three = ['alpha', 'beta', 'gamma'] as const;
 const twelve = Array.from({ length: 12 }, (_, index) => `part-${String(index + 1).padStart(2, '0')}`);
 const filesOf = (names: readonly string[]) => names.map((name) => `${name}.txt`);
-const work = (title: string) => parallel(writeFile(`${title}.txt`, title), complete(title));
+const write = (title: string) => writeFile(`${title}.txt`, title);
+const work = (title: string) => parallel(write(title), complete(title));
 
 /** Finishes one todo at a time and claims each time that everything is done. */
 const quitter = script('quitter', [
@@ -50,8 +56,10 @@ const talker = script('talker', [
     ...(/-(?:04|08)$/u.test(title) ? [say('Really, it is.')] : []),
   ]),
 ]);
+/** A host that nobody gave a list of todos does the same without. */
 const diligent = script('diligent', [
-  plan(...three),
+  when(({ family }) => family === undefined, ...three.map(write)),
+  when(({ family }) => family !== undefined, plan(...three)),
   untilAllDone((title) => [work(title)]),
   say('All three are there.'),
 ]);
@@ -62,12 +70,15 @@ const recovering = script('recovering', [
   always(say('Done.')),
 ]);
 const hold = createGate('hold');
-/** In the middle of its work it waits for the test. */
+/** In the middle of its work it waits for the test. A call that was cut off it makes again before it counts on it. */
 const waiter = script('waiter', [
   plan(...three),
   work('alpha'),
   runCommand(hold.command),
-  untilAllDone((title) => [work(title), say('Everything is done.')]),
+  untilAllDone((title) => [
+    ...[write(title), repeat(Number.POSITIVE_INFINITY, whenToolFailed(write(title)))],
+    ...[complete(title), say('Everything is done.')],
+  ]),
   always(say('That is all.')),
 ]);
 
@@ -87,7 +98,7 @@ async function atTerminal({ project }: Driven, words: readonly string[], use: ()
 }
 
 export function driveStories(stage: DriveStage): void {
-  const { host } = stage;
+  const host = stage.host.name;
   const on = <Result>(scripts: readonly Script[], use: (driven: Driven) => Promise<Result>) =>
     onDriveStage(stage, scripts, use);
   const start = ({ run }: Driven, ...words: readonly string[]) => run(['--with', host, goal, ...words]);
@@ -164,20 +175,18 @@ export function driveStories(stage: DriveStage): void {
 
     story('P2: an agent that needs no push gets none, and the bytes beside the host alone are told', () =>
       on([diligent], async (driven) => {
-        const run = start(driven, '--check', isThere('gamma'));
+        const run = start(driven, '--auto', '--check', isThere('gamma'));
         expect(await run.ended, run.printed()).toBe(0);
         expect(continuationsIn(driven.model.requests)).toHaveLength(0);
-        const bytes = (requests: Driven['model']['requests']) =>
-          requests.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0);
-        const calm = bytes(driven.model.requests);
-        const pushed = await on([quitter], async (other) => {
-          await start(other, '--check', isThere('gamma')).ended;
-          return { bytes: bytes(other.model.requests), requests: other.model.requests.length };
+        const count = ({ requests }: Driven['model']) =>
+          `${requests.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)} in ${requests.length} requests`;
+        const alone = await on([diligent], async ({ project, environment, model }) => {
+          const message = { project: { ...project, environment }, model, text: goal, isFirst: true };
+          await startTurn(stage.host, { ...message, conversation: randomUUID() }).ended;
+          expect(project.files()).toEqual(expect.arrayContaining(filesOf(three)));
+          return count(model);
         });
-        const { length } = driven.model.requests;
-        console.log(
-          `bytes ${host}: no push ${calm} in ${length} requests, drained ${pushed.bytes} in ${pushed.requests}`,
-        );
+        console.log(`bytes ${host}: driven ${count(driven.model)}, alone ${alone}`);
       }),
     );
 

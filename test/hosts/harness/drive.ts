@@ -6,16 +6,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentEvent, RunEnded } from '../../../src/agent/agent-event.ts';
 import { type Script, type ScriptedModel, startScriptedModel } from '../../../src/scripted-model/index.ts';
+import { hostProgram } from './install-host.ts';
 import { createProject, type Project } from './project.ts';
+import type { RealHost } from './real-host.ts';
 
 /** What is particular to one host; the stories are the same for all. */
 export interface DriveStage {
-  /** As in src/hosts/hosts.ts. */
-  readonly host: string;
-  /** The word that is looked for on PATH, and the pinned program behind it. */
-  readonly program: Readonly<{ name: string; path: string }>;
-  /** Settings in the project or its home, and variables, with which it asks nobody but the model. */
-  prepare(project: Project, model: ScriptedModel): Readonly<Record<string, string>>;
+  readonly host: RealHost;
+  /** Besides what the host is given when nobody drives it. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Variables under which the host takes few continuations in a row; absent: it takes any number. */
   readonly lowCap?: Readonly<Record<string, string>>;
   /** Switches our hooks off, as a human might; absent: it cannot be done. */
@@ -64,14 +63,16 @@ export async function onDriveStage<Result>(
   const runs: ChildProcess[] = [];
   const [bin, log] = [join(project.root, 'bin'), join(project.root, 'starts')];
   mkdirSync(bin);
-  const { name, path } = stage.program;
+  const { host, variables } = stage;
+  const path = hostProgram(host.name, host.program);
   writeFileSync(
-    join(bin, name),
+    join(bin, host.program),
     `#!/bin/sh\necho "$$ $*" | tr '\\n' ' ' >> '${log}'; echo >> '${log}'\nexec '${path}' "$@"\n`,
   );
-  chmodSync(join(bin, name), 0o755);
-  const prepared = stage.prepare(project, model);
-  const environment = { ...project.environment, ...prepared, PATH: `${bin}:${project.environment['PATH']}` };
+  chmodSync(join(bin, host.program), 0o755);
+  host.settle?.({ project, model });
+  const settled = { ...host.environment({ project, model }), ...variables };
+  const environment = { ...project.environment, ...settled, PATH: `${bin}:${project.environment['PATH']}` };
   try {
     return await use({
       ...{ project, model, environment },

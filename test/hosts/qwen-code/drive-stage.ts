@@ -1,17 +1,11 @@
-// What is particular to driving Qwen Code, for the stories that all driven hosts share.
+// What is particular to driving Qwen Code, for the stories and the kills that all driven hosts share.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { DriveStage } from '../harness/drive.ts';
 import { qwenCode } from './real-host.ts';
 
 export const stage: DriveStage = {
-  host: 'qwen-code',
-  program: { name: 'qwen', path: fileURLToPath(new URL('node_modules/.bin/qwen', import.meta.url)) },
-  prepare(project, model) {
-    qwenCode.settle?.({ project, model });
-    return qwenCode.environment({ project, model });
-  },
+  host: qwenCode,
   // With a cap of two it takes one.
   lowCap: { QWEN_CODE_STOP_HOOK_BLOCK_CAP: '2' },
   silence(project) {

@@ -1,0 +1,70 @@
+// What the drivers of hosts share: how lines of JSON are read, what several hosts say in them alike, and our server for one run.
+import type { DriveFact, HostDriver } from '../engine/host-driver.ts';
+import { shippedCall } from './install/files.ts';
+import { offeredTools } from './install/hook-host.ts';
+import { amountOf, type Fields, readHostError, recordOf, textOf } from './untrusted.ts';
+
+export type Facts = readonly DriveFact[];
+export type Readers = Readonly<Record<string, (line: Fields) => Facts>>;
+
+/**
+ * Lines on the output by their type, as `prepare` gives them.
+ * @param readError what a line on the other output means
+ */
+export function readLines(
+  readers: Readers,
+  readError: (line: string) => Facts = () => [],
+  prepare: (line: Fields) => Fields = (line) => line,
+): HostDriver['read'] {
+  return (line, from) => {
+    if (from === 'errors') return readError(line);
+    try {
+      const fields = prepare(recordOf(JSON.parse(line)));
+      const type = textOf(fields['type']) ?? '';
+      return (Object.hasOwn(readers, type) ? readers[type]?.(fields) : undefined) ?? [];
+    } catch {
+      // Safe: a line that is no JSON is for people.
+      return [];
+    }
+  };
+}
+
+/** On the other output it says that there is nothing to take up. */
+export const unknownIf = (words: RegExp) => (line: string) =>
+  words.test(line) ? [{ type: 'unknown-conversation' } as const] : [];
+
+export const conversationOf = (id: unknown): Facts =>
+  typeof id === 'string' ? [{ type: 'conversation', id }] : [];
+
+export function spoken(said: unknown): Facts {
+  const text = textOf(said) ?? '';
+  return text.trim() === '' ? [] : [{ type: 'text', text }];
+}
+
+export function toolStarted(id: unknown, name: unknown, input: unknown): Facts {
+  const [callId, tool] = [textOf(id), textOf(name)];
+  return callId && tool ? [{ type: 'tool-started', callId, tool, input }] : [];
+}
+
+export function toolEnded(id: unknown, ok: boolean, output: string | null): Facts {
+  const callId = textOf(id);
+  return callId ? [{ type: 'tool-ended', callId, ok, output: output ?? '' }] : [];
+}
+
+/** @param cached the name of those that came from the cache */
+export function tokensOf(usage: unknown, cached: string) {
+  const of = (name: string) => Math.round(amountOf(recordOf(usage)[name]));
+  return { inputTokens: of('input_tokens'), cachedTokens: of(cached), outputTokens: of('output_tokens') };
+}
+
+/** @param status of HTTP; anything but a whole number says nothing */
+export function failure(message: string, status: unknown): DriveFact {
+  const read = readHostError({ message, status }, 0);
+  return { type: 'error', kind: read.type === 'error-occurred' ? read.kind : 'other', message };
+}
+
+/** With the tools that a host's own list lacks. */
+export function ourServer() {
+  const [command, ...args] = shippedCall('host-commands.js');
+  return { command, args: [...args, 'mcp', '--tools', offeredTools.join(',')] };
+}
