@@ -50,18 +50,21 @@ function writeDeclarations(): void {
 
 rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
-const bundled = new Set<string>();
+const written: Metafile['outputs'] = {};
 for (const group of groups) {
   const metafile = await bundle(group, output);
   assertNoUnknownImports(metafile);
-  for (const { inputs } of Object.values(metafile.outputs)) {
-    for (const input of Object.keys(inputs)) bundled.add(input);
-  }
+  Object.assign(written, metafile.outputs);
 }
-writeFileSync(join(output, 'THIRD_PARTY_LICENSES'), thirdPartyLicenses(root, bundled));
 writeDeclarations();
 writeSchema();
 writePlugin(root, output, manifest.version);
+// The plugin is handed on without the rest.
+for (const folder of ['dist', 'dist/plugin']) {
+  const files = Object.entries(written).filter(([file]) => file.startsWith(`${folder}/`));
+  const bundled = files.flatMap(([, { inputs }]) => Object.keys(inputs));
+  writeFileSync(join(root, folder, 'THIRD_PARTY_LICENSES'), thirdPartyLicenses(root, bundled));
+}
 for (const entry of entries) {
   const isScript = ['late', 'commands', 'quick-commands'].includes(entry.group);
   const file = join(output, `${entry.output}${isScript ? '.cjs' : '.js'}`);

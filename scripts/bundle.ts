@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { commandTable } from '../src/cli/command-table.ts';
 import { bundledPackages } from './bundled-packages.ts';
 import { type Entry, entries, quickCommands } from './entries.ts';
 import { lateFiles, ofCommandLine } from './late-files.ts';
@@ -65,8 +66,15 @@ const renewalElsewhere: Plugin = {
 const withoutInstallers = leftOut(ofCommandLine);
 /** From source the commands are imported; what is built starts the files that hold them. */
 const withoutCommands = leftOut(/^\.\/main\.ts$/);
-/** Seen from `bin`, which answers a plain `--help` with them too. */
-const ofBin = { file: `./${quickCommands.file}`, words: [...quickCommands.words, '--help', '-h'] };
+const typed = [...commandTable.rows.map(({ name }) => name.split(' ')[0] ?? ''), 'help', 'complete'];
+/**
+ * By the first word that people type: the file, seen from `bin`, and by which name its compiled code is kept. What is kept is
+ * what was called first: `run`, whose start counts most, has its own.
+ */
+const fileOfCommand = Object.fromEntries([
+  ...typed.map((word) => [word, ['./commands.cjs', word === 'run' ? 'run' : 'commands']]),
+  ...[...quickCommands.words, '--help', '-h'].map((word) => [word, [`./${quickCommands.file}`, 'quick']]),
+]);
 /** Scripts that src/cli/warm-start.ts calls: what Node loads itself cannot bring along what was compiled while it ran. */
 const wholeOptions = {
   splitting: false,
@@ -107,7 +115,7 @@ const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
   bin: {
     splitting: false,
     target: 'node14',
-    define: { ...shared.define, QUICK_COMMANDS: JSON.stringify(ofBin) },
+    define: { ...shared.define, FILE_OF_COMMAND: JSON.stringify(fileOfCommand) },
     plugins: [withoutCommands, lazyBuiltins],
   },
   commands: {

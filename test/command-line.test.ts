@@ -324,7 +324,7 @@ describe('what hosts start', () => {
 
 describe('Must hold 3: what a start compiled is kept for the next', () => {
   const folder = join(scratch, 'state/bin/compiled');
-  const kept = join(folder, `quick.cjs-${process.version}`);
+  const kept = join(folder, `quick-${process.version}`);
   const status = async () => {
     const { status, stdout, stderr } = await shell('untildone status --json');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

@@ -2,7 +2,7 @@
 // own cache is written before a file runs, so that it lacks every function that is compiled when it is first called: for
 // `run` that is half of what it does until its first request. It fails open: without what is kept, all is compiled anew.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
@@ -14,13 +14,13 @@ type Program = typeof import('./main.ts');
 const keepAfterMs = 5000;
 const checksumBytes = 8;
 
-/** `folder`: where compiled code may be kept; null: nowhere. */
-export function startWarm(url: URL, folder: string | null): Program {
+/** `folder`: where compiled code may be kept, by this name; null: nowhere. */
+export function startWarm(url: URL, folder: string | null, name = ''): Program {
   const file = fileURLToPath(url);
   const source = readFileSync(file);
   // Bun gives nothing that could be kept.
   const isKept = folder !== null && process.versions['bun'] === undefined;
-  const kept = isKept ? join(folder, `${basename(file)}-${process.version}`) : null;
+  const kept = isKept ? join(folder, `${name}-${process.version}`) : null;
   const code = kept === null ? undefined : readCode(kept, source);
   const script = new Script(source.toString('latin1'), { filename: file, cachedData: code });
   const program = script.runInThisContext() as (

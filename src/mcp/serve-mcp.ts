@@ -75,7 +75,8 @@ export async function serveMcp(options: ServeMcpOptions): Promise<void> {
         return { contents: [{ uri, mimeType, text }] };
       });
     }
-    const subscribed = era === 'legacy' ? keepSubscriptions(mcp, server, watch.begin) : null;
+    const unknownResource = (uri: string) => new mcp.ResourceNotFoundError(uri);
+    const subscribed = era === 'legacy' ? keepSubscriptions(server, unknownResource, watch.begin) : null;
     tellChange = async (uri) => {
       if (subscribed === null || subscribed.has(uri)) await server.server.sendResourceUpdated({ uri });
     };
@@ -124,13 +125,13 @@ const annotationsOf = (tool: string): types.ToolAnnotations => ({
 
 /** For clients that begin with `initialize`; with the protocol of 2026-07-28 the transport keeps them. */
 function keepSubscriptions(
-  { ResourceNotFoundError }: typeof import('./mcp-package.ts'),
   { server }: types.McpServer,
+  unknownResource: (uri: string) => Error,
   onSubscribe: () => Promise<void>,
 ): ReadonlySet<string> {
   const uris = new Set<string>();
   server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
-    if (!planResources.some((resource) => resource.uri === uri)) throw new ResourceNotFoundError(uri);
+    if (!planResources.some((resource) => resource.uri === uri)) throw unknownResource(uri);
     uris.add(uri);
     await onSubscribe();
     return {};
