@@ -194,14 +194,10 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
       if (wrong !== null) report(place, wrong);
       return found;
     }
-    case 'list': {
+    case 'list':
       if (!Array.isArray(value) || value.length > kind.maximum) break;
       if (kind.unread === true) return value;
-      const entries: unknown[] = [];
-      for (let index = 0; index < value.length; index += 1)
-        entries.push(readAt(kind.of, value[index], place, index));
-      return entries;
-    }
+      return Array.from({ length: value.length }, (_, at) => readAt(kind.of, value[at], place, at));
     case 'object':
       if (!isObject(value)) break;
       return readFields(kind, value, {}, place);
@@ -286,7 +282,7 @@ function readSection({ fields }: SectionShape, value: Record<string, unknown>, p
 }
 
 /** Today's name of a field that `key` named before, and how its value is read in the old unit. */
-function renamedField(fields: Fields, key: string) {
+export function renamedField(fields: Fields, key: string) {
   const [name, kind] = Object.entries(fields).find(([, { old }]) => old?.name === key) ?? [];
   return name === undefined || kind === undefined ? null : { name, ...oldKind(kind) };
 }

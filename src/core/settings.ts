@@ -453,7 +453,6 @@ export const configKind: Kind<PartialSettings> & SectionShape = section(settingT
 export type Settings = { readonly [Name in keyof Table]: Table[Name]['default'] };
 /** Settings as `untildone.json` has them: any of them, by name. */
 export type PartialSettings = { readonly [Name in keyof Table]?: Infer<Table[Name]> };
-export type ContextSettings = Settings['context'];
 export type AskedSettings = Pick<Settings, keyof typeof asked>;
 export type CheckSettings = Pick<Settings, 'checks' | 'goal' | 'todoChecks' | 'protect' | 'allowChecks'>;
 export type ModelProvider = Infer<typeof modelProvider>;
