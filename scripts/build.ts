@@ -23,9 +23,9 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 function assertNoUnknownImports(metafile: Metafile): void {
   for (const [file, { imports }] of Object.entries(metafile.outputs)) {
     for (const { path, external } of imports) {
-      // What begins with a dot is another file of dist/; below it is seen that it was written.
       if (!external || isBuiltin(path) || path === 'bun:sqlite') continue;
-      if (path === './main.js' || path === './live-view.js') continue;
+      // Another file of dist/, which another group writes.
+      if (entries.some(({ output }) => join(file, '..', path) === `dist/${output}.js`)) continue;
       const name = path
         .split('/')
         .slice(0, path.startsWith('@') ? 2 : 1)
@@ -50,20 +50,23 @@ function writeDeclarations(): void {
 
 rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
-const bundled = new Set<string>();
+const written: Metafile['outputs'] = {};
 for (const group of groups) {
   const metafile = await bundle(group, output);
   assertNoUnknownImports(metafile);
-  for (const { inputs } of Object.values(metafile.outputs)) {
-    for (const input of Object.keys(inputs)) bundled.add(input);
-  }
+  Object.assign(written, metafile.outputs);
 }
-writeFileSync(join(output, 'THIRD_PARTY_LICENSES'), thirdPartyLicenses(root, bundled));
 writeDeclarations();
 writeSchema();
 writePlugin(root, output, manifest.version);
+// The plugin is handed on without the rest.
+for (const folder of ['dist', 'dist/plugin']) {
+  const files = Object.entries(written).filter(([file]) => file.startsWith(`${folder}/`));
+  const bundled = files.flatMap(([, { inputs }]) => Object.keys(inputs));
+  writeFileSync(join(root, folder, 'THIRD_PARTY_LICENSES'), thirdPartyLicenses(root, bundled));
+}
 for (const entry of entries) {
-  const isScript = ['late', 'quick-cli', 'run-cli'].includes(entry.group);
+  const isScript = ['late', 'commands', 'quick-commands'].includes(entry.group);
   const file = join(output, `${entry.output}${isScript ? '.cjs' : '.js'}`);
   if (!existsSync(file)) throw new Error(`The build wrote no ${file}.`);
 }

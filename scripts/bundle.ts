@@ -1,11 +1,11 @@
 // How the files of dist/ are bundled, group by group; build.ts writes all of them, tests those that they start.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { commandTable } from '../src/cli/command-table.ts';
 import { bundledPackages } from './bundled-packages.ts';
-import { type Entry, entries, ownFiles } from './entries.ts';
+import { type Entry, entries, quickCommands } from './entries.ts';
 import { lateFiles, ofCommandLine } from './late-files.ts';
 import { lazyBuiltins, lazyBuiltinsOf } from './lazy-builtins.ts';
 
@@ -28,61 +28,53 @@ const shared = {
   logLevel: 'warning',
 } satisfies BuildOptions;
 
-/** Programs are single files, and Node's modules are loaded when they are used; late files are CommonJS. */
-const programOptions = { splitting: false, plugins: [...packages.plugins, lazyBuiltins] };
-const quickOptions = { ...programOptions, plugins: [lateFiles(root), ...programOptions.plugins] };
+/** Node's modules are loaded when they are used. */
+const programPlugins = [...packages.plugins, lazyBuiltins];
+const quickOptions = { splitting: false, plugins: [lateFiles(root), ...programPlugins] };
 /** Packages may look at Node's modules in ways that only real ones answer. */
 const ownCode = /[\\/]src[\\/](?!.*node_modules)/;
 /** What is imported late from this source stays a file of its own. */
-const built = (name: string): Plugin => ({
+const built = (name: string, folder = './'): Plugin => ({
   name: `built-${name}`,
   setup: ({ onResolve }) =>
     onResolve({ filter: new RegExp(`/${name}\\.ts$`) }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: `./${name}.js`, external: true } : null,
+      kind === 'dynamic-import' ? { path: `${folder}${name}.js`, external: true } : null,
     ),
 });
-/** `bin` never asks it for others. */
-const onlyCommands = (sources: readonly string[]): Plugin => ({
-  name: 'only-commands',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^\.\/(?:commands\/[\w-]+|completion)\.ts$/ }, ({ path, kind, importer }) => {
-      const isTable = kind === 'dynamic-import' && /[\\/]cli[\\/](?:main|command-table)\.ts$/.test(importer);
-      const isOwn = sources.some((name) => path === `./commands/${name}.ts`);
-      return isTable && !isOwn ? { path: './main.js', external: true } : null;
-    }),
-});
-/** Installers and drivers of hosts are in the table that others read for its titles. */
-const withoutInstallers: Plugin = {
-  name: 'without-installers',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: ofCommandLine }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './main.js', external: true } : null,
-    ),
-};
-/** For help and completion alone: who runs such a command starts its file, and the code of models is installed once. */
-const commandsOf = (file: string, sources: readonly string[]): Plugin => ({
-  name: `commands-of-${file}`,
+/** What the source imports late and these files never ask for: nothing is in its place. */
+const leftOut = (filter: RegExp, isAsked: (path: string) => boolean = () => false): Plugin => ({
+  name: `left-out-${filter.source}`,
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\/commands\/[\w-]+\.ts$/ }, ({ path, importer }) => {
-      const name = path.slice('./commands/'.length, -'.ts'.length);
-      const isTable = /[\\/]cli[\\/]command-table\.ts$/.test(importer);
-      return isTable && sources.includes(name) ? { path: name, namespace: file } : null;
-    });
-    onLoad({ filter: /./, namespace: file }, ({ path }) => {
-      const names = commandTable.rows.map(({ name }) => name).filter((name) => name.split(' ')[0] === path);
-      const exported = names.map((name) => {
-        const variable = name.replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
-        return `export const ${variable} = await rows.find(({ name }) => name === '${name}').load();`;
-      });
-      const start = `const { rows } = startWarm(new URL('../${file}.cjs', import.meta.url), null).commandTable;`;
-      const contents = ["import { startWarm } from './warm-start.ts';", start, ...exported].join('\n');
-      return { contents, resolveDir: join(root, 'src/cli') };
-    });
+    const namespace = 'left-out';
+    onResolve({ filter }, ({ path, kind }) =>
+      kind === 'dynamic-import' && !isAsked(path) ? { path: 'nothing', namespace } : null,
+    );
+    onLoad({ filter: /./, namespace }, () => ({ contents: '' }));
   },
 });
-const fileOfCommand = Object.entries(ownFiles).flatMap(([file, { commands }]) =>
-  commands.map((command) => [command, `./${file}.cjs`]),
+/** `bin` and hosts ask the quick file for no others. */
+const onlyQuickCommands = leftOut(/^\.\/(?:commands\/[\w-]+|completion)\.ts$/, (path) =>
+  quickCommands.sources.some((name) => path === `./commands/${name}.ts`),
 );
+/** What sets hosts up is much code, and renewing their programs is seldom needed: it is started where that code is. */
+const renewalElsewhere: Plugin = {
+  name: 'renewal-elsewhere',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/renew-programs\.ts$/ }, () => ({ path: join(root, 'src/cli/warm-start.ts') })),
+};
+/** Installers and drivers of hosts are in the table that others read for its titles. */
+const withoutInstallers = leftOut(ofCommandLine);
+/** From source the commands are imported; what is built starts the files that hold them. */
+const withoutCommands = leftOut(/^\.\/main\.ts$/);
+const typed = [...commandTable.rows.map(({ name }) => name.split(' ')[0] ?? ''), 'help', 'complete'];
+/**
+ * By the first word that people type: the file, seen from `bin`, and by which name its compiled code is kept. What is kept is
+ * what was called first: `run`, whose start counts most, has its own.
+ */
+const fileOfCommand = Object.fromEntries([
+  ...typed.map((word) => [word, ['./commands.cjs', word === 'run' ? 'run' : 'commands']]),
+  ...[...quickCommands.words, '--help', '-h'].map((word) => [word, [`./${quickCommands.file}`, 'quick']]),
+]);
 /** Scripts that src/cli/warm-start.ts calls: what Node loads itself cannot bring along what was compiled while it ran. */
 const wholeOptions = {
   splitting: false,
@@ -121,34 +113,43 @@ const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
     plugins: [lazyBuiltinsOf(ownCode)],
   },
   bin: {
-    ...programOptions,
+    splitting: false,
     target: 'node14',
-    define: { ...shared.define, FILE_OF_COMMAND: JSON.stringify(Object.fromEntries(fileOfCommand)) },
-    plugins: [built('main'), lazyBuiltins],
+    define: { ...shared.define, FILE_OF_COMMAND: JSON.stringify(fileOfCommand) },
+    plugins: [withoutCommands, lazyBuiltins],
   },
-  cli: { plugins: [commandsOf('run', ownFiles.run.sources), ...packages.plugins, lazyBuiltinsOf(ownCode)] },
-  'quick-cli': {
-    ...wholeOptions,
-    plugins: [
-      onlyCommands(ownFiles.quick.sources),
-      withoutInstallers,
-      ...packages.plugins,
-      lazyBuiltins,
-      asScript,
-    ],
-  },
-  'run-cli': {
+  commands: {
     ...wholeOptions,
     // A quarter of the code is for drawing, which can wait until there is something to draw.
     plugins: [
       built('live-view'),
-      onlyCommands(ownFiles.run.sources),
+      built('mcp-package', './plugin/programs/'),
       ...packages.plugins,
       lazyBuiltinsOf(ownCode),
       asScript,
     ],
   },
-  program: { ...programOptions, plugins: [withoutInstallers, ...programOptions.plugins] },
+  'quick-commands': {
+    ...wholeOptions,
+    plugins: [
+      built('mcp-package'),
+      renewalElsewhere,
+      onlyQuickCommands,
+      withoutInstallers,
+      ...programPlugins,
+      asScript,
+    ],
+  },
+  view: { splitting: false, plugins: [...packages.plugins, lazyBuiltinsOf(ownCode)] },
+  program: {
+    splitting: false,
+    define: { ...shared.define, QUICK_COMMANDS: JSON.stringify(`./${basename(quickCommands.file)}`) },
+    plugins: [withoutCommands, withoutInstallers, ...programPlugins],
+  },
+  plugin: {
+    chunkNames: 'plugin/programs/[name]-[hash]',
+    plugins: [withoutInstallers, ...programPlugins],
+  },
   'quick-program': quickOptions,
   late: {
     ...quickOptions,

@@ -35,6 +35,8 @@ export function bundledPackages(root: string): BundledPackages {
     alias: {
       // The AI SDK's gateway signs in at its vendor; we always pass model objects, so that code is left out.
       '@ai-sdk/gateway': join(root, 'scripts/no-vendor-sign-in.ts'),
+      // Half of what the MCP package would bring, and never asked.
+      '@modelcontextprotocol/server/_shims': join(root, 'scripts/no-validator.ts'),
       // Its main file hides its parts from bundlers behind a parameter named `require`.
       'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
       // The same widths; it starts quicker and takes a tenth off what Ink costs.

@@ -8,25 +8,35 @@ export interface Entry {
   /**
    * `library`: what users import; packages stay imports, because users bring them (optional peers).
    * `bin`: what people start: one file that every Node can read far enough to be told that it is too old.
-   * `cli`: the commands; packages are bundled, because nothing is installed beside it. It shares chunks, as `library`.
-   * `quick-cli`, `run-cli`: the same, with only the commands that `ownFiles` names, in one file: a file costs a start more
-   * than its code.
-   * `program`: what hosts start or load, from a copy: one file.
+   * `commands`: every command, in one file: a file costs a start more than its code. Packages are bundled, because nothing
+   * is installed beside it.
+   * `quick-commands`: the same, with those that `quickCommands` names.
+   * `view`: what only a terminal needs; it is loaded when there is something to draw.
+   * `program`: what hosts start, from a copy: one file.
    * `quick-program`: the same, started so often that it loads most of itself late, from `late` files beside it.
+   * `plugin`: what hosts load, from a copy; it shares chunks, as `library`.
    */
-  readonly group: 'library' | 'bin' | 'cli' | 'quick-cli' | 'run-cli' | 'program' | 'quick-program' | 'late';
+  readonly group:
+    | 'library'
+    | 'bin'
+    | 'commands'
+    | 'quick-commands'
+    | 'view'
+    | 'program'
+    | 'quick-program'
+    | 'late'
+    | 'plugin';
 }
 
-/** Files with some of the commands alone: the words that people type, and where they are written in src/cli/commands. */
-export const ownFiles = {
-  // Asked for often, by people and by the lines at the bottom of their terminals.
-  quick: {
-    commands: ['status', 'why', 'pause', 'resume', 'stop', 'permissions', 'hook'],
-    sources: ['status', 'why', 'hold', 'permissions', 'hook'],
-  },
-  // They call models or look whether they can be called: most of what is installed is for that.
-  run: { commands: ['run', 'demo', 'doctor', 'config'], sources: ['run', 'demo', 'doctor', 'config'] },
-} as const;
+/**
+ * The commands that are asked for often, by people, by the lines at the bottom of their terminals and by hosts: the words that
+ * are typed, and where they are written in src/cli/commands. Hosts start them from a copy.
+ */
+export const quickCommands = {
+  file: 'plugin/programs/quick.cjs',
+  words: ['status', 'why', 'pause', 'resume', 'stop', 'permissions', 'hook', 'check-runner', 'mcp'],
+  sources: ['status', 'why', 'hold', 'permissions', 'hook', 'mcp'],
+};
 
 export const entries: readonly Entry[] = [
   { source: 'src/index.ts', output: 'index', group: 'library' },
@@ -42,16 +52,16 @@ export const entries: readonly Entry[] = [
   { source: 'src/enforcer/index.ts', output: 'enforcer', group: 'library' },
   { source: 'src/hosts/opencode/index.ts', output: 'opencode', group: 'library' },
   { source: 'src/cli/bin.ts', output: 'bin', group: 'bin' },
-  { source: 'src/cli/main.ts', output: 'main', group: 'cli' },
-  { source: 'src/cli/show/live-view.ts', output: 'live-view', group: 'cli' },
-  { source: 'src/cli/main.ts', output: 'quick', group: 'quick-cli' },
-  { source: 'src/cli/main.ts', output: 'run', group: 'run-cli' },
+  { source: 'src/cli/main.ts', output: 'commands', group: 'commands' },
+  { source: 'src/cli/main.ts', output: 'plugin/programs/quick', group: 'quick-commands' },
+  { source: 'src/cli/show/live-view.ts', output: 'live-view', group: 'view' },
   { source: 'src/hook.ts', output: 'plugin/programs/hook', group: 'quick-program' },
   { source: 'src/check-runner.ts', output: 'plugin/programs/check-runner', group: 'quick-program' },
   { source: 'src/notify.ts', output: 'plugin/programs/notify', group: 'program' },
-  { source: 'src/hosts/opencode/server.ts', output: 'plugin/programs/server', group: 'program' },
-  { source: 'src/hosts/pi/index.ts', output: 'plugin/programs/pi-extension', group: 'program' },
+  { source: 'src/hosts/opencode/server.ts', output: 'plugin/programs/server', group: 'plugin' },
+  { source: 'src/hosts/pi/index.ts', output: 'plugin/programs/pi-extension', group: 'plugin' },
   { source: 'src/cli/host-commands-bin.ts', output: 'plugin/programs/host-commands', group: 'program' },
+  { source: 'src/mcp/mcp-package.ts', output: 'plugin/programs/mcp-package', group: 'program' },
   { source: 'src/hosts/asked.ts', output: 'plugin/programs/asked', group: 'late' },
   { source: 'src/hosts/asked-answers.ts', output: 'plugin/programs/asked-answers', group: 'late' },
   // A host's own words, so that the hooks of others do not load them.

@@ -1,5 +1,6 @@
 // Collects the licence texts of every package whose code ended up in dist/, from esbuild's own record.
-// It refuses to ship code whose licence text it cannot show.
+// A text that several packages share is written once, below their names. It refuses to ship code whose licence text it cannot
+// show.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -43,12 +44,6 @@ function readPackage(root: string, folder: string): BundledPackage {
   return { manifest, texts: files.map((file) => readFileSync(join(root, folder, file), 'utf8').trim()) };
 }
 
-function licenceOf({ manifest, texts }: BundledPackage, others: readonly BundledPackage[]): string {
-  const title = `${manifest.name} ${manifest.version} (${manifest.license ?? 'see text'})`;
-  const shown = texts.length > 0 ? texts : textsOfSibling(manifest, others);
-  return [title, '-'.repeat(title.length), ...shown].join('\n\n');
-}
-
 /** Some packages of a repository ship its licence for all of them: same repository, same licence, same text. */
 function textsOfSibling(manifest: Manifest, others: readonly BundledPackage[]): readonly string[] {
   const sibling = others.find(
@@ -82,6 +77,15 @@ export function thirdPartyLicenses(root: string, inputs: Iterable<string>): stri
       ? 'No code of other packages is contained in this package.'
       : 'This package contains code of the packages below, under their licences.';
   const packages = [...folders].sort().map((folder) => readPackage(root, folder));
-  const licences = packages.map((bundled) => licenceOf(bundled, packages));
+  const titlesOf = new Map<string, string[]>();
+  for (const { manifest, texts } of packages) {
+    const text = (texts.length > 0 ? texts : textsOfSibling(manifest, packages)).join('\n\n');
+    const title = `${manifest.name} ${manifest.version} (${manifest.license ?? 'see text'})`;
+    titlesOf.set(text, [...(titlesOf.get(text) ?? []), title]);
+  }
+  const licences = [...titlesOf].map(([text, titles]) => {
+    const line = '-'.repeat(Math.max(...titles.map((title) => title.length)));
+    return [...titles, line, '', text].join('\n');
+  });
   return `${[opening, ...licences].join('\n\n\n')}\n`;
 }

@@ -19,11 +19,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { bundle } from '../scripts/bundle.ts';
-import { ownFiles } from '../scripts/entries.ts';
+import { bundle, groups } from '../scripts/bundle.ts';
+import { quickCommands } from '../scripts/entries.ts';
 import { commandTable } from '../src/cli/command-table.ts';
 import { hosts } from '../src/hosts/hosts.ts';
+import { copyPrograms } from '../src/hosts/install/files.ts';
 import { type ScriptedModel, say, script, startScriptedModel } from '../src/scripted-model/index.ts';
+import { openDatabase } from '../src/store/sqlite/open-database.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-command-line-')));
@@ -35,8 +37,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 beforeAll(async () => {
   mkdirSync(join(project, '.git'), { recursive: true });
-  for (const group of ['bin', 'cli', 'quick-cli', 'run-cli'] as const)
-    await bundle(group, join(scratch, 'package/dist'));
+  for (const group of groups) await bundle(group, join(scratch, 'package/dist'));
   for (const name of ['package.json', 'docs']) symlinkSync(join(root, name), join(scratch, 'package', name));
   mkdirSync(join(scratch, 'bin'));
   writeFileSync(join(scratch, 'bin/untildone'), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`, {
@@ -250,33 +251,35 @@ describe('first-use 30: what other programs start', () => {
 });
 
 describe('commands that are asked for often', () => {
-  it.each(ownFiles.quick.commands)('%s is in the quick file, and works there', async (name) => {
+  it.each(quickCommands.words)('%s is in the quick file, and works there', async (name) => {
     const { status, stdout, stderr } = await shell(`untildone ${name} --help`);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain(`Usage: untildone ${name}`);
   });
 
-  it('status answers from it, which has no more than it needs; other commands have their own files', async () => {
+  it('status answers from it, which has no more than it needs; other commands are in the file of all', async () => {
     expect((await shell('untildone status --json')).stdout).toMatch(/^\{"sessions":\[/u);
     expect((await shell('untildone plan show --help')).status).toBe(0);
-    expect(statSync(join(scratch, 'package/dist/quick.cjs')).size).toBeLessThan(500_000);
+    expect(statSync(join(scratch, 'package/dist', quickCommands.file)).size).toBeLessThan(400_000);
   });
 
-  it.each(ownFiles.run.commands)('%s shows its help from the file that it shares with run', async (name) => {
+  it.each(['run', 'demo', 'doctor', 'config', 'mcp'])('%s shows its help in every way', async (name) => {
     for (const line of [`untildone ${name} --help`, `untildone help ${name}`])
       expect((await shell(line)).stdout).toContain(`Usage: untildone ${name}`);
     expect((await shell(`untildone complete -- ${name} --`)).stdout).toContain('--');
   });
 
-  it('the code of models is installed once', () => {
+  it.each([
+    ['of models', 'anthropic-beta', 'commands.cjs'],
+    ['of MCP', 'notifications/resources/list_changed', 'plugin/programs/mcp-package.js'],
+    ['that draws', 'react.fragment', 'live-view.js'],
+  ])('the code %s is installed once', (_, words, only) => {
     const files = readdirSync(join(scratch, 'package/dist'), { recursive: true, encoding: 'utf8' });
-    const holds = (file: string) =>
-      readFileSync(join(scratch, 'package/dist', file), 'utf8').includes('anthropic-version');
-    expect(files.filter((file) => /\.c?js$/u.test(file)).filter(holds)).toEqual(['run.cjs']);
+    const holds = (file: string) => readFileSync(join(scratch, 'package/dist', file), 'utf8').includes(words);
+    expect(files.filter((file) => /\.c?js$/u.test(file)).filter(holds)).toEqual([only]);
   });
 
-  it('Must hold 3: run has its own file too, which draws its view on a terminal', async () => {
-    expect(ownFiles.run.commands).toContain('run');
+  it('Must hold 3: run draws its view on a terminal, from a file that is loaded late', async () => {
     const lines = await onTerminal(80, 'untildone run "Say hello." --model openai/hello');
     const shown = lines.join('\n');
     expect(shown).toContain('Hello.');
@@ -286,9 +289,42 @@ describe('commands that are asked for often', () => {
   });
 });
 
+describe('what hosts start', () => {
+  const copied = join(scratch, 'copied');
+  const programs = join(scratch, 'package/dist/plugin/programs');
+  const start = `"${process.execPath}" "${join(copied, 'host-commands.js')}"`;
+
+  it('works from a copy: commands, the MCP server and the plugins', async () => {
+    copyPrograms(programs, ['host-commands.js', 'server.js', 'pi-extension.js'], copied);
+    expect((await shell(`${start} status --json`)).stdout).toMatch(/^\{"sessions":\[/u);
+    const clientInfo = { name: 'test client', version: '1' };
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+    const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+    expect((await shell(`echo '${call}' | ${start} mcp`)).stdout).toContain(
+      '"serverInfo":{"name":"untildone"',
+    );
+    for (const name of ['server.js', 'pi-extension.js'])
+      expect(await import(join(copied, name)), name).toHaveProperty('default');
+  });
+
+  it('V7: is renewed by the first command over a store of an older version, also by a quick one', async () => {
+    const state = join(scratch, 'older');
+    const hook = join(state, 'bin/0.1.0/hook.js');
+    mkdirSync(join(state, 'bin/0.1.0'), { recursive: true, mode: 0o700 });
+    writeFileSync(hook, '// of 0.1.0');
+    const database = await openDatabase(join(state, 'untildone.db'));
+    database.exec(readFileSync(join(root, 'test/contracts/store-0.1.0.sql'), 'utf8'));
+    database.close();
+    const { status, stderr } = await shell(`UNTILDONE_HOME='${state}' untildone status --all`);
+    expect(stderr).toContain('were renewed to');
+    expect(status).toBe(0);
+    expect(readFileSync(hook)).toEqual(readFileSync(join(programs, 'hook.js')));
+  });
+});
+
 describe('Must hold 3: what a start compiled is kept for the next', () => {
   const folder = join(scratch, 'state/bin/compiled');
-  const kept = join(folder, `quick.cjs-${process.version}`);
+  const kept = join(folder, `quick-${process.version}`);
   const status = async () => {
     const { status, stdout, stderr } = await shell('untildone status --json');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

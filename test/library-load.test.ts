@@ -17,7 +17,7 @@ const place = {
   env: { PATH: process.env['PATH'], HOME: base, UNTILDONE_HOME: join(base, 'state') },
 };
 const library = join(base, 'library');
-const cli = join(base, 'cli');
+const view = join(base, 'view');
 
 /** By file, as the bundler writes it: the sources in it. */
 const sources = new Map<string, readonly string[]>();
@@ -26,7 +26,7 @@ beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(base, 'node_modules'));
   for (const [group, folder] of [
     ['library', library],
-    ['cli', cli],
+    ['view', view],
   ] as const) {
     const { outputs } = await bundle(group, folder);
     for (const [file, { inputs }] of Object.entries(outputs))
@@ -89,8 +89,8 @@ describe('Library 3: nothing of the command line is loaded', () => {
   });
 
   it('and if it were, that would be seen: in a shared file, late, or as a package', () => {
-    expect(superfluous(`await import(${from(cli, 'main')});`)).toContain('src/cli/main.ts');
-    expect(superfluous(`setTimeout(() => import(${from(cli, 'live-view')}));`).join()).toContain('/react/');
+    expect(superfluous(`await import(${from(view, 'live-view')});`)).toContain('src/cli/show/live-view.ts');
+    expect(superfluous(`setTimeout(() => import(${from(view, 'live-view')}));`).join()).toContain('/react/');
     const planted = join(library, 'planted.js');
     writeFileSync(planted, "import './index.js';\nimport 'ai';\n");
     expect(superfluous(`await import(${JSON.stringify(planted)});`)).toEqual(['ai']);

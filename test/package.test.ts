@@ -169,8 +169,11 @@ describe('licences of bundled code', () => {
   it('shows each text once, and fails when a bundled package has none', () => {
     install('shown', { 'LICENSE.md': 'You may.' });
     install('@scope/silent', {});
-    const inputs = ['node_modules/shown/a.js', 'node_modules/shown/b.js', 'src/x.ts'];
-    expect(thirdPartyLicenses(scratch, inputs).match(/You may\./g)).toHaveLength(1);
+    install('alike', { LICENSE: 'You may.' });
+    const inputs = ['shown/a.js', 'shown/b.js', 'alike/c.js'].map((file) => `node_modules/${file}`);
+    const licences = thirdPartyLicenses(scratch, [...inputs, 'src/x.ts']);
+    expect(licences.match(/You may\./g)).toHaveLength(1);
+    expect(licences.match(/^(?:alike|shown) /gm)).toHaveLength(2);
     expect(() => thirdPartyLicenses(scratch, ['node_modules/@scope/silent/a.js'])).toThrow('@scope/silent');
   });
 });

@@ -5,7 +5,7 @@ import type { AgentRunOptions } from '../../src/agent/loop/run.ts';
 import { type ResolvedModel, resolveModel } from '../../src/agent/models/resolve-model.ts';
 import { runAgent } from '../../src/agent/run-agent.ts';
 import { type Worker, workerTypes } from '../../src/agent/workers/worker-types.ts';
-import { type ContextSettings, defaultSettings, type Settings } from '../../src/core/settings.ts';
+import { defaultSettings, type Settings } from '../../src/core/settings.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers, systemClock } from '../../src/engine/system.ts';
 
@@ -25,7 +25,7 @@ export interface ScriptedAgent {
   readonly api?: ScriptedApi;
   /** Default 100,000. */
   readonly contextLimit?: number;
-  readonly context?: Partial<ContextSettings>;
+  readonly context?: Partial<Settings['context']>;
   readonly settings?: Partial<Settings>;
 }
 

@@ -1,28 +1,22 @@
-// The commands that a host starts by itself, in one file that can be copied anywhere: the MCP server, the runner of
-// checks that it starts, and what the slash commands of a host's plugin show. Our own agent is not in it.
-import { UntildoneError } from '../core/error.ts';
-import type { Command } from './command.ts';
-import { pause } from './commands/hold.ts';
-import { checkRunner } from './commands/hook.ts';
-import { mcp } from './commands/mcp.ts';
-import { status } from './commands/status.ts';
-import { why } from './commands/why.ts';
-import { processIo } from './io.ts';
-import { reportFailure, shown } from './print.ts';
-import { readArguments } from './program.ts';
+// The commands that a host starts by itself, from a copy that may lie anywhere: the MCP server, the runner of checks that it
+// starts, and what the slash commands of a host's plugin show. What only a human may do is not in reach from here.
+import { oneLine } from '../core/safe-text.ts';
 
-const commands: Readonly<Record<string, Command>> = { mcp, 'check-runner': checkRunner, status, why, pause };
+/** Written in by the build, whose commands are in a file beside this one. */
+declare const QUICK_COMMANDS: string | undefined;
 
-const [name = '', ...rest] = process.argv.slice(2);
-const io = processIo();
-try {
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) {
-    const known = Object.keys(commands).join(', ');
-    throw new UntildoneError('usage', `There is no command "${shown(name, 40)}" here, only ${known}.`);
-  }
-  process.exitCode = await command.run(readArguments(command, rest, name), io);
-} catch (error) {
-  // Safe: a command that failed has committed whole transactions or nothing; all that is left is to say so.
-  process.exitCode = reportFailure(error, io);
+const known = ['mcp', 'check-runner', 'status', 'why', 'pause'];
+const argv = process.argv.slice(2);
+const [name = ''] = argv;
+
+if (known.includes(name)) {
+  const { main } =
+    typeof QUICK_COMMANDS === 'undefined'
+      ? await import('./main.ts')
+      : (await import('./warm-start.ts')).startWarm(new URL(QUICK_COMMANDS, import.meta.url), null);
+  process.exitCode = await main(argv);
+} else {
+  const sentence = `There is no command "${oneLine(name, 40)}" here, only ${known.join(', ')}.`;
+  process.stderr.write(`untildone: ${sentence}\n`);
+  process.exitCode = 2;
 }

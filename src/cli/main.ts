@@ -4,7 +4,8 @@ import { commandTable } from './command-table.ts';
 import { type Io, processIo, programVersion } from './io.ts';
 import { complain, printLines, reportFailure } from './print.ts';
 
-export { commandTable };
+/** For the file with the quick commands, which does without. */
+export const renewPrograms = async (io: Io) => (await import('./renew-programs.ts')).renewPrograms(io);
 
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
   try {

@@ -20,7 +20,6 @@ import type { PlanFileSync, PlanFileSyncOptions } from '../plan-file/plan-file-s
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { stateDirectory, storePath } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
-import { programVersion } from './io.ts';
 import { complain, shown } from './print.ts';
 
 /**
@@ -33,22 +32,8 @@ export async function openOrCreateStore(io: Io): Promise<Store> {
     isMigrated = true;
   };
   const store = await openUserStore(io.env, { clock: io.clock, onMigrated });
-  if (isMigrated) await renewPrograms(io);
+  if (isMigrated) await (await import('./renew-programs.ts')).renewPrograms(io);
   return store;
-}
-
-async function renewPrograms(io: Io): Promise<void> {
-  const { hosts } = await import('../hosts/hosts.ts');
-  const { installBasis } = await import('../hosts/install/installer.ts');
-  const { renewInstalledPrograms } = await import('../hosts/install/changes.ts');
-  const { shippedFolder } = await import('../hosts/install/files.ts');
-  const installers = await Promise.all(hosts.map((host) => host.installer()));
-  for (const sentence of renewInstalledPrograms(
-    installers,
-    installBasis(io, programVersion),
-    shippedFolder(),
-  ))
-    complain(io, sentence);
 }
 
 /** Runs `work` over the store and closes it; null: there is no store yet, and none was made. */

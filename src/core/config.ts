@@ -17,6 +17,7 @@ import {
   oldKind,
   oldSchemas,
   readInto,
+  renamedField,
   renamedSentence,
 } from './schema.ts';
 import {
@@ -48,13 +49,14 @@ export function validateConfig(value: unknown): ConfigResult {
   if (schema !== undefined && typeof schema !== 'string')
     report('$schema', `must be the address of the JSON Schema, got ${excerpt(schema)}`);
   const config = readInto(configKind, settings, '', report, odd.report);
-  const warned = warnedOf(odd.problems());
-  return problems().length === 0
-    ? { ok: true, config, ...warned }
-    : { ok: false, problems: problems(), ...warned };
+  return resultOf(config, problems(), odd.problems());
 }
 
-const warnedOf = (warnings: readonly Problem[]) => (warnings.length === 0 ? {} : { warnings });
+function resultOf(config: PartialSettings, problems: readonly Problem[], warnings: readonly Problem[]) {
+  const warned = warnings.length === 0 ? {} : { warnings };
+  const read = problems.length === 0 ? ({ ok: true, config } as const) : ({ ok: false, problems } as const);
+  return { ...read, ...warned };
+}
 
 export function configSchema(): JsonSchema {
   const properties = Object.entries<Setting>(settingTable).map(([name, setting]) => [
@@ -165,11 +167,10 @@ const placeByFlag = placesBy(flagName);
 function placesBy(spelled: (path: string) => string): ReadonlyMap<string, Place> {
   const now = [...places].map(([path, place]) => [spelled(path), place] as const);
   const before = [...places].flatMap(([path, place]) => {
-    if (place.kind.old === undefined) return [];
+    const { old } = place.kind;
+    if (old === undefined) return [];
     const { kind, per } = oldKind(place.kind);
-    return [
-      [spelled(place.kind.old.name), { ...place, kind, renamed: { per, now: spelled(path) } }] as const,
-    ];
+    return [[spelled(old.name), { ...place, kind, renamed: { per, now: spelled(path) } }] as const];
   });
   return new Map([...before, ...now]);
 }
@@ -193,9 +194,8 @@ export function withNewNames(settings: Settings): Settings {
 /** The old ones go: nobody knows what they mean any more. */
 function renamedIn<T extends object>(settings: T): T {
   const today = Object.entries(settings).map(([name, value]) => {
-    const [renamed, kind] =
-      Object.entries<Kind>(settingTable).find(([, { old }]) => old?.name === name) ?? [];
-    return renamed === undefined ? [name, value] : [renamed, Number(value) / (kind?.old?.per ?? 1)];
+    const renamed = renamedField(settingTable, name);
+    return renamed === null ? [name, value] : [renamed.name, Number(value) / renamed.per];
   });
   return Object.fromEntries(today) as T;
 }
@@ -267,14 +267,12 @@ export function parseEnvironment(
       odd.report(shown, () => unknownVariable(variable));
     }
   }
-  const problems = wrong.problems();
-  const warnings = odd.problems();
-  if (problems.length > 0) return { ok: false, problems, warnings };
   // An environment has no order: a field counts more than its section as a whole, a name of today more than an old one.
   const weight = ({ field, renamed }: Place) => (renamed !== undefined ? 0 : field === null ? 1 : 2);
   found.sort(([one], [other]) => weight(one) - weight(other));
   for (const [place, value] of found) settle(config, place, value);
-  return { ok: true, config: config as PartialSettings, warnings };
+  const warnings = odd.problems();
+  return { ...resultOf(config, wrong.problems(), warnings), warnings };
 }
 
 type Settled = Record<string, unknown>;
@@ -318,9 +316,7 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
     }
   }
   rest.push(...left);
-  const warned = warnedOf(odd.problems());
-  if (problems().length > 0) return { ok: false, problems: problems(), rest, ...warned };
-  return { ok: true, config: config as PartialSettings, rest, ...warned };
+  return { ...resultOf(config, problems(), odd.problems()), rest };
 }
 
 type Listed = Readonly<{ name: string; value?: string; summary: string }>;

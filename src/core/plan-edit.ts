@@ -241,13 +241,8 @@ function withChecks(todo: Todo, wanted: readonly string[]): Todo {
   const evidence = todo.evidence.filter(({ check }) => checks.includes(check));
   const isProved = checks.length > 0 && evidence.length === checks.length;
   const unproved = todo.status === 'completed' ? 'claimed' : 'none';
-  return {
-    ...todo,
-    checks,
-    evidence,
-    verification: isProved ? todo.verification : unproved,
-    failureTail: null,
-  };
+  const verification = isProved ? todo.verification : unproved;
+  return { ...todo, checks, evidence, verification, failureTail: null };
 }
 
 function lookFor(draft: PlanDraft, todoId: string): Todo | null {

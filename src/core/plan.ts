@@ -75,12 +75,8 @@ export class PlanDraft {
     const low = plan[index - 1]?.order ?? 0;
     const order = rank ?? (next === undefined ? low + orderGap : low + (next.order - low) / 2);
     const todo = newTodo(item, order, settings, this.state, this.at);
-    if (next === undefined) placesOf(plan).set(todo.id, index);
-    else knownPlaces.delete(plan);
-    plan.splice(index, 0, todo);
     if (order <= low || (next !== undefined && order >= next.order)) this.#isOrdered = false;
-    this.#created.add(todo.id);
-    this.put(todo, todo, 'created', { title: todo.title });
+    this.#insert(todo, index);
     return this.setStatus(todo, wantedStatus(item)) ?? todo;
   }
 
@@ -95,8 +91,14 @@ export class PlanDraft {
       order: (plan.at(-1)?.order ?? 0) + orderGap,
       verification: isRunning ? 'claimed' : moved.verification,
     };
-    placesOf(plan).set(todo.id, plan.length);
-    plan.push(todo);
+    this.#insert(todo, plan.length, detail);
+  }
+
+  #insert(todo: Todo, index: number, detail: Detail = {}): void {
+    const plan = this.#ownPlan();
+    if (index === plan.length) placesOf(plan).set(todo.id, index);
+    else knownPlaces.delete(plan);
+    plan.splice(index, 0, todo);
     this.#created.add(todo.id);
     this.put(todo, todo, 'created', { title: todo.title, ...detail });
   }

@@ -1,6 +1,6 @@
 // The one reconciler: whole-list writes (M5), hosts' lists (G5), plan files. What is missing is dropped; a malformed
 // item is refused, and its todo stays (T6, V4). An item is a todo by id, title, or as reworded between its neighbours.
-import type { Asking, Event, EventOf, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
+import type { Asking, Event, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
 import { firstRepeatedId, isRising, orderGap, type PlanDraft, wantedPriority, wantedStatus } from './plan.ts';
 import { oneLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
@@ -329,7 +329,10 @@ export function followHost(state: State, event: Event): State {
   const trail = { ...before, promptId: source.promptId ?? before.promptId, last: source.kind };
   // A slip in a todo tool is no failure of the todo (S6).
   if (event.type === 'tool-ended')
-    return { ...listed, trail: { ...trail, toolError: isTodoCall(event) ? null : event.error, stops: 0 } };
+    return {
+      ...listed,
+      trail: { ...trail, toolError: event.access === 'todo' ? null : event.error, stops: 0 },
+    };
   if (event.type === 'stop-attempted') {
     const stop = asking && { by: asking.by, about: asking.about, until: asking.until };
     return { ...listed, trail: { ...trail, stops: before.stops + 1, ...(stop && { stop }) } };
@@ -355,10 +358,6 @@ function hearOfStop(state: State, { until }: Asking): State {
   const { trail } = state;
   if (trail?.stop === undefined) return state;
   return { ...state, trail: { ...trail, stop: { ...trail.stop, until: Math.max(trail.stop.until, until) } } };
-}
-
-function isTodoCall({ access }: EventOf<'tool-ended'>): boolean {
-  return access === 'todo';
 }
 
 function followList(list: State['hostList'], event: Event): State['hostList'] {

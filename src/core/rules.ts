@@ -76,11 +76,9 @@ export const stopRules = [
   ),
   rule('subagent', 'Is this a subagent, while subagents are left alone?', ({ state, settings }) => {
     const { kind } = state.descriptor;
-    if (kind !== 'subagent' || settings.subagents !== 'off') return null;
-    return skip("A subagent is not kept working on its parent's plan.", {
-      kind,
-      subagents: settings.subagents,
-    });
+    const { subagents } = settings;
+    if (kind !== 'subagent' || subagents !== 'off') return null;
+    return skip("A subagent is not kept working on its parent's plan.", { kind, subagents });
   }),
   rule('skipped-agent', 'Is the agent on the skip list?', ({ state, settings }) => {
     const name = state.agent.name?.toLowerCase();
@@ -104,15 +102,18 @@ export const stopRules = [
   rule('aborted', 'Did you stop the agent?', ({ state }) => {
     const { latch } = state;
     if (latch === null) return null;
+    const inputs = { latched: true, how: latch.how };
     if (latch.movedTo !== undefined)
-      return letGo('aborted', `You moved the plan to ${oneLine(latch.movedTo, 80)}: it goes on there.`, {
-        ...{ latched: true, how: latch.how },
-      });
+      return letGo(
+        'aborted',
+        `You moved the plan to ${oneLine(latch.movedTo, 80)}: it goes on there.`,
+        inputs,
+      );
     // How a session of our own is taken up again is told where it ends.
     const how = judgesGoal(state)
       ? 'when the session is taken up again'
       : 'when you send a message or run `untildone resume`';
-    return letGo('aborted', `You stopped the agent. It goes on ${how}.`, { latched: true, how: latch.how });
+    return letGo('aborted', `You stopped the agent. It goes on ${how}.`, inputs);
   }),
   rule('paused-by-human', 'Did you pause the session or reject a request?', ({ state: { pause } }) => {
     if (pause?.by !== 'human' && pause?.by !== 'rejection') return null;
@@ -202,11 +203,8 @@ export const stopRules = [
   rule('looping', 'Does the agent still repeat itself after it was told?', ({ state, counts }) => {
     const { loopAlarms: alarms, loopTold: told } = state;
     if (!told || alarms < 2 || (planSize(counts) > 0 && openCount(counts) === 0)) return null;
-    return letGo(
-      'stagnant',
-      'The agent keeps repeating the same calls although it was told to try another way.',
-      { alarms, told },
-    );
+    const sentence = 'The agent keeps repeating the same calls although it was told to try another way.';
+    return letGo('stagnant', sentence, { alarms, told });
   }),
   // The plan: is there one, does this turn concern it, is anything left, is it verified (T2, T3, V1, V4)?
   rule('no-plan', 'Is there nothing to verify: no plan touched and no goal check due?', (context) => {
@@ -257,23 +255,17 @@ export const stopRules = [
     if (first === undefined) return null;
     const others = named.length === 1 ? '' : ` The same goes for ${named.length - 1} more.`;
     const why = first.tail === null ? '' : `: ${visibleLine(oneLine(first.tail, 200))}`;
-    const sentence = `The check ${displayName(first.check)} cannot start${why}`;
-    return letGo('blocked', `${sentence.replace(/[.:]*$/u, '.')}${others}`, {
-      check: first.check,
-      checks: named.length,
-    });
+    const { check } = first;
+    const sentence = `The check ${displayName(check)} cannot start${why}`.replace(/[.:]*$/u, '.');
+    return letGo('blocked', `${sentence}${others}`, { check, checks: named.length });
   }),
   // Checks that passed before and after prove nothing if nothing happened between (V1, P46).
   rule('no-change', 'Did every check pass before, and has nothing changed since?', (context) => {
     const { state } = context;
     if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks') return null;
     if (hasChanged(context)) return null;
-    const inputs = {
-      before: state.baseline?.fingerprint ?? null,
-      now: state.work.fingerprint,
-      rests: 'word',
-    };
-    return letGo('claimed', nothingChanged, inputs);
+    const before = state.baseline?.fingerprint ?? null;
+    return letGo('claimed', nothingChanged, { before, now: state.work.fingerprint, rests: 'word' });
   }),
   rule(
     'nothing-open',
@@ -361,10 +353,8 @@ export const stopRules = [
     const claims = claimsWaitedFor(context);
     if (claims === 'late') return null;
     if (claims === null) return letGo('stagnant', sentence, inputs);
-    return {
-      ...wait(`${sentence} Checks of what it claimed are running.`, inputs),
-      runsChecks: claims === 'due',
-    };
+    const waiting = wait(`${sentence} Checks of what it claimed are running.`, inputs);
+    return { ...waiting, runsChecks: claims === 'due' };
   }),
   // For a continuation that cannot be carried out: the rules above were asked when it was decided.
   rule('host-cap', 'Does the host accept no further continuation, whatever we answer?', (context) => {

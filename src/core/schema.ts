@@ -2,7 +2,9 @@
 // table, never the value: work is bounded by what we know, not by what came in.
 import { collectProblems, didYouMean, excerpt, joinPath, type Problem, type Report } from './problem.ts';
 
-export type Kind<T = unknown> = Shape & {
+export type Kind<T = unknown> = Shape & Traits<T>;
+
+export interface Traits<T> {
   /** Never there: it carries the type. */
   readonly holds?: () => T;
   readonly summary?: string;
@@ -13,7 +15,7 @@ export type Kind<T = unknown> = Shape & {
   /** In a JSON Schema it stands once, under this name. */
   readonly definition?: string;
   readonly old?: OldName;
-};
+}
 
 /** How a number in a section was called before, in a unit of which `per` make one of today's: still read, with a notice. */
 export type OldName = Readonly<{ name: string; per: number }>;
@@ -119,13 +121,17 @@ export function either<const Kinds extends readonly Kind[]>(...of: Kinds): Kind<
   return { type: 'either', of };
 }
 
-export function object<const F extends Fields>(
-  fields: F,
-): Kind<Values<F>> & ObjectShape & { readonly fields: F } {
+/** Interfaces, so that the declarations of the package name them instead of writing them out. */
+export interface ObjectKind<F extends Fields> extends ObjectShape, Traits<Values<F>> {
+  readonly fields: F;
+}
+export interface SectionKind<F extends Fields> extends SectionShape, Traits<Part<F>> {}
+
+export function object<const F extends Fields>(fields: F): ObjectKind<F> {
   return { type: 'object', fields, entries: Object.entries(fields) };
 }
 
-export function section<const F extends Fields>(fields: F): Kind<Part<F>> & SectionShape {
+export function section<const F extends Fields>(fields: F): SectionKind<F> {
   return { type: 'section', fields };
 }
 
@@ -188,14 +194,10 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
       if (wrong !== null) report(place, wrong);
       return found;
     }
-    case 'list': {
+    case 'list':
       if (!Array.isArray(value) || value.length > kind.maximum) break;
       if (kind.unread === true) return value;
-      const entries: unknown[] = [];
-      for (let index = 0; index < value.length; index += 1)
-        entries.push(readAt(kind.of, value[index], place, index));
-      return entries;
-    }
+      return Array.from({ length: value.length }, (_, at) => readAt(kind.of, value[at], place, at));
     case 'object':
       if (!isObject(value)) break;
       return readFields(kind, value, {}, place);
@@ -280,7 +282,7 @@ function readSection({ fields }: SectionShape, value: Record<string, unknown>, p
 }
 
 /** Today's name of a field that `key` named before, and how its value is read in the old unit. */
-function renamedField(fields: Fields, key: string) {
+export function renamedField(fields: Fields, key: string) {
   const [name, kind] = Object.entries(fields).find(([, { old }]) => old?.name === key) ?? [];
   return name === undefined || kind === undefined ? null : { name, ...oldKind(kind) };
 }

@@ -19,6 +19,7 @@ import {
   number,
   type OldName,
   type Part,
+  type SectionShape,
   section,
 } from './schema.ts';
 import { textTemplates } from './texts.ts';
@@ -437,23 +438,21 @@ const overridable = Object.fromEntries(
   Object.entries(ownSettings).filter(([, setting]) => setting.perAgent),
 ) as Fields as Overridable;
 
-export const settingTable = {
-  ...ownSettings,
-  agents: shared(
-    named(section(overridable), 1000),
-    {},
-    'Settings for single agents by name; letter case does not count.',
-  ),
-} as const;
+const agents = shared(
+  named(section(overridable), 1000),
+  {},
+  'Settings for single agents by name; letter case does not count.',
+);
 
-export const configKind = section(settingTable);
+// By their names, so that the declarations of the package say all of this once.
+type Table = typeof ownSettings & { readonly agents: typeof agents };
+export const settingTable: Table = { ...ownSettings, agents };
+export const configKind: Kind<PartialSettings> & SectionShape = section(settingTable);
 
-type Table = typeof settingTable;
 /** All settings, with their defaults filled in. Names that people choose (agents, checks …) are in lower case. */
 export type Settings = { readonly [Name in keyof Table]: Table[Name]['default'] };
 /** Settings as `untildone.json` has them: any of them, by name. */
-export type PartialSettings = Infer<typeof configKind>;
-export type ContextSettings = Settings['context'];
+export type PartialSettings = { readonly [Name in keyof Table]?: Infer<Table[Name]> };
 export type AskedSettings = Pick<Settings, keyof typeof asked>;
 export type CheckSettings = Pick<Settings, 'checks' | 'goal' | 'todoChecks' | 'protect' | 'allowChecks'>;
 export type ModelProvider = Infer<typeof modelProvider>;

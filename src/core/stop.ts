@@ -85,10 +85,8 @@ export function reconsider(first: Step, policy: Policy, at: number): Step {
   const { parked, descriptor } = first.state;
   if (parked === null) return first;
   const hasWaited = descriptor.mode === 'told' && waits.has(parked.cause);
-  return join(
-    first,
-    decideStop(first.state, hasWaited ? { ...parked, waitedUntil: at } : parked, policy, at),
-  );
+  const stop = hasWaited ? { ...parked, waitedUntil: at } : parked;
+  return join(first, decideStop(first.state, stop, policy, at));
 }
 
 /** When one of these ends, a new countdown begins (G3). */

@@ -1,8 +1,7 @@
 // The todo tools over MCP on stdio, plan and outcome as resources. What only a human may (approve, resume) is left out.
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import * as mcp from '@modelcontextprotocol/server';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type * as types from '@modelcontextprotocol/server';
 import { allowedProposal } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
@@ -32,6 +31,7 @@ export type ServeMcpOptions = Readonly<{
 type CallerOptions = Pick<ServeMcpOptions, 'open' | 'clock' | 'directory'>;
 
 export async function serveMcp(options: ServeMcpOptions): Promise<void> {
+  const mcp = await import('./mcp-package.ts');
   const { tools, clock } = options;
   const ending = new AbortController();
   let underWay: Promise<unknown> = Promise.resolve();
@@ -48,7 +48,7 @@ export async function serveMcp(options: ServeMcpOptions): Promise<void> {
     return all;
   }
 
-  function createServer({ era }: { readonly era: 'legacy' | 'modern' }): mcp.McpServer {
+  function createServer({ era }: { readonly era: 'legacy' | 'modern' }): types.McpServer {
     const resources = { listChanged: false, subscribe: true };
     const capabilities = { tools: { listChanged: false }, resources };
     const instructions = instructionsFor(tools);
@@ -56,11 +56,15 @@ export async function serveMcp(options: ServeMcpOptions): Promise<void> {
     const server = new mcp.McpServer({ name: 'untildone', version: options.version }, offered);
     for (const tool of tools) {
       const { name, description } = tool;
-      const schema = tool.inputSchema as unknown as mcp.JsonSchemaType;
+      const schema = tool.inputSchema as unknown as types.JsonSchemaType;
       const inputSchema = mcp.fromJsonSchema(schema, readByTheTool);
       const shown = { description, inputSchema, annotations: annotationsOf(name) };
       server.registerTool(name, shown, async (input, { mcpReq }) => {
-        client = clientName(server, mcpReq.envelope) ?? client;
+        const { envelope } = mcpReq;
+        const said: unknown = isObject(envelope)
+          ? envelope[mcp.CLIENT_INFO_META_KEY]
+          : server.server.getClientVersion();
+        client = clientName(said) ?? client;
         const { ok, text } = await during(caller.call(tool, input, client), watch.look);
         return { content: [{ type: 'text', text }], ...(ok ? {} : { isError: true }) };
       });
@@ -71,21 +75,22 @@ export async function serveMcp(options: ServeMcpOptions): Promise<void> {
         return { contents: [{ uri, mimeType, text }] };
       });
     }
-    const subscribed = era === 'legacy' ? keepSubscriptions(server, watch.begin) : null;
+    const unknownResource = (uri: string) => new mcp.ResourceNotFoundError(uri);
+    const subscribed = era === 'legacy' ? keepSubscriptions(server, unknownResource, watch.begin) : null;
     tellChange = async (uri) => {
       if (subscribed === null || subscribed.has(uri)) await server.server.sendResourceUpdated({ uri });
     };
     return server;
   }
 
-  const transport = new StdioServerTransport(options.input, options.output);
+  const transport = new mcp.StdioServerTransport(options.input, options.output);
   // Whichever side ends the connection.
   const ended = new Promise<void>((resolve) => {
     const close = transport.close.bind(transport);
     transport.close = () => close().then(resolve);
   });
   const onerror = ({ message }: Error): void => options.complain(`On the MCP connection: ${message}`);
-  serveStdio(createServer, { transport, onerror });
+  mcp.serveStdio(createServer, { transport, onerror });
   await ended;
   watch.end();
   ending.abort();
@@ -105,13 +110,13 @@ function instructionsFor(tools: readonly TodoTool[]): string {
 
 /** The tool itself says in a sentence what is wrong, item by item (T6). */
 const readByTheTool = {
-  getValidator<T>(): mcp.JsonSchemaValidator<T> {
+  getValidator<T>(): types.JsonSchemaValidator<T> {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
   },
 };
 
 /** Nothing is destructive: rows are never deleted. Only a second `create_todo` adds to the first. */
-const annotationsOf = (tool: string): mcp.ToolAnnotations => ({
+const annotationsOf = (tool: string): types.ToolAnnotations => ({
   readOnlyHint: tool === 'list_todo' || tool === 'todo_read',
   idempotentHint: tool !== 'create_todo',
   destructiveHint: false,
@@ -119,10 +124,14 @@ const annotationsOf = (tool: string): mcp.ToolAnnotations => ({
 });
 
 /** For clients that begin with `initialize`; with the protocol of 2026-07-28 the transport keeps them. */
-function keepSubscriptions({ server }: mcp.McpServer, onSubscribe: () => Promise<void>): ReadonlySet<string> {
+function keepSubscriptions(
+  { server }: types.McpServer,
+  unknownResource: (uri: string) => Error,
+  onSubscribe: () => Promise<void>,
+): ReadonlySet<string> {
   const uris = new Set<string>();
   server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
-    if (!planResources.some((resource) => resource.uri === uri)) throw new mcp.ResourceNotFoundError(uri);
+    if (!planResources.some((resource) => resource.uri === uri)) throw unknownResource(uri);
     uris.add(uri);
     await onSubscribe();
     return {};
@@ -134,8 +143,7 @@ function keepSubscriptions({ server }: mcp.McpServer, onSubscribe: () => Promise
   return uris;
 }
 
-function clientName({ server }: mcp.McpServer, envelope: unknown): string | null {
-  const said: unknown = isObject(envelope) ? envelope[mcp.CLIENT_INFO_META_KEY] : server.getClientVersion();
+function clientName(said: unknown): string | null {
   const name = isObject(said) ? said['name'] : null;
   return typeof name === 'string' && name.trim() !== '' ? oneLine(name, 60) : null;
 }

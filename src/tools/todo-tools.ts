@@ -22,10 +22,10 @@ import {
 import { countPlan, createState, openCount, planSize, type Session, type State } from '../core/state.ts';
 import { namedTodos } from '../core/texts.ts';
 import { type Actor, isDropped, isOpen, priorities, type Todo, todoStatuses } from '../core/todo.ts';
-import { readInput, readItems, words } from '../core/tool-input.ts';
 import type { Engine, Handled } from '../engine/engine.ts';
 import type { Clock, Identifiers } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
+import { readInput, readItems, words } from './tool-input.ts';
 
 export type ToolCallContext = Readonly<{
   engine: Pick<Engine, 'handle'>;

@@ -174,7 +174,7 @@ export const planMutations = mutationsOf({
       why: 'an agent that stops again with the same words is let go with open todos',
     },
     'todo-tool-slip-blocks': {
-      find: 'toolError: isTodoCall(event) ? null : event.error',
+      find: "toolError: event.access === 'todo' ? null : event.error",
       replace: 'toolError: event.error',
       why: 'a wrong id in a todo tool blocks the todo',
     },

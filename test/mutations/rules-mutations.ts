@@ -44,7 +44,7 @@ export const rulesMutations = mutationsOf({
       why: 'title and summary sessions are continued',
     },
     'rule-subagent-silent': {
-      find: "if (kind !== 'subagent' || settings.subagents !== 'off') return null;",
+      find: "if (kind !== 'subagent' || subagents !== 'off') return null;",
       replace: 'if (true) return null;',
       why: "a subagent is held against its parent's plan",
     },

@@ -1,7 +1,7 @@
 // The shape of a workspace tool. It does not throw for what a model gets wrong; permission.ts decides if it may run.
 import type { Refusal } from '../../core/error.ts';
 import { type Fields, jsonSchema, object, type Values } from '../../core/schema.ts';
-import { readInput } from '../../core/tool-input.ts';
+import { readInput } from '../../tools/tool-input.ts';
 import type { FileChange } from './file-change.ts';
 import type { Jobs } from './shell.ts';
 

@@ -47,11 +47,8 @@ describe('the plugin folder', () => {
   it('C1: built, it carries every program that it names, and the version of the package', () => {
     const output = join(scratch, 'dist');
     mkdirSync(join(output, 'plugin', 'programs'), { recursive: true });
-    for (const name of [
-      ...claudeCodeInstaller.programs.map((name) => `plugin/programs/${name}`),
-      'THIRD_PARTY_LICENSES',
-    ])
-      writeFileSync(join(output, name), name);
+    for (const name of claudeCodeInstaller.programs)
+      writeFileSync(join(output, 'plugin', 'programs', name), name);
     writePlugin(root, output, '1.2.3');
     expect(readJson(join(output, 'plugin/.claude-plugin/plugin.json')).version).toBe('1.2.3');
     const texts = [

@@ -1,7 +1,7 @@
 // Reads a model's input of a tool. Nothing is converted: a wrong value is answered with what to send.
-import { refuse } from './error.ts';
-import { excerpt, withFullStop } from './problem.ts';
-import { type Fields, isObject, type Kind, read, text, unbounded, type Values } from './schema.ts';
+import { refuse } from '../core/error.ts';
+import { excerpt, withFullStop } from '../core/problem.ts';
+import { type Fields, isObject, type Kind, read, text, unbounded, type Values } from '../core/schema.ts';
 
 /** Blank is as good as left out. */
 export const words: Kind<string> = { type: 'text', minimum: 0, maximum: unbounded, notBlank: true };
