@@ -143,8 +143,7 @@ export function isPhrase(message: string, phrases: readonly string[]): boolean {
   const plain = message.trim();
   if (plain === '' || plain.length > longestMessage) return false;
   const normalise = (words: string): string => bareWords(words, /^[¡¿]+/u, /[\p{P}\s]+$/u);
-  const wanted = normalise(plain);
-  return phrases.some((phrase) => normalise(phrase) === wanted);
+  return phrases.map(normalise).includes(normalise(plain));
 }
 
 function placeInTurn(state: State, event: Spoken, policy: Policy): State {
