@@ -123,6 +123,31 @@ describe('a driven program', () => {
     ]);
   });
 
+  it('that chooses its own ids is started without the one that it has forgotten', async () => {
+    const [own, other]: Step[] = [
+      { type: 'conversation', id: 'theirs' },
+      { type: 'conversation', id: 'other' },
+    ];
+    const scripts = [
+      [own, { exit: 1 }],
+      [{ type: 'unknown-conversation' }, { exit: 1 }],
+      [other, ...says.slice(1), end],
+    ] as Step[][];
+    const { starts, ended } = await play(scripts, { driver: { ...driver, takesId: false } });
+    expect(starts.map(({ words }) => words.slice(0, 2))).toEqual([
+      ['new', ''],
+      ['again', 'theirs'],
+      ['new', ''],
+    ]);
+    expect(ended).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('G9: that knows no conversation, not even a new one, ends the run as failed', async () => {
+    const { starts, ended } = await play([[{ type: 'unknown-conversation' }, { exit: 1 }]]);
+    expect(starts.length).toBeLessThanOrEqual(6);
+    expect(ended).toMatchObject({ outcome: 'failed', exitCode: 1 });
+  }, 30_000);
+
   it('G9: that says nothing is ended; the third time in a row the run has failed', async () => {
     const { ended, starts } = await play([[{ sleep: 60_000 }]]);
     expect(starts).toHaveLength(3);

@@ -138,8 +138,11 @@ async function afterExit(drive: Drive, prompt: Prompt, seen: Sight): Promise<Pro
   const [last] = await run.store.decisions(run.sessionId, 1);
   const decided = last !== undefined && last.sequence > seen.decisions ? last.decision : null;
   if (decided?.answer === 'let-go' && !(await hasLateTodos(drive, decided.outcome))) return null;
-  if (seen.isUnknown) {
-    drive.isNew = true;
+  // Of one that it was to begin this says nothing: it has failed.
+  if (seen.isUnknown && !seen.isNew) {
+    // Where the host chooses the id, our hooks must know that they will see another.
+    Object.assign(drive, { isNew: true, id: drive.driver.takesId ? drive.id : null });
+    await open(drive);
     return { kind: 'note', text: await wholeStory(drive) };
   }
   if (await run.isNow(isBudgetSpent)) return answered(drive, await ask(drive, 'iteration-budget'));
@@ -188,7 +191,8 @@ async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
   const { run, driver } = drive;
   const how = exit.signal === null ? `with exit code ${exit.exitCode}` : `by ${exit.signal}`;
   const why = error?.message ?? complaint.trim().split('\n').at(-1) ?? '';
-  const message = `${driver.title} ended ${how}${why === '' ? '' : `: ${oneLine(why, 300)}`}`;
+  const end = `${driver.title} ended ${how}`;
+  const message = `${end}${why === '' ? '' : `: ${oneLine(why, 300)}`}`;
   const kind = error?.kind ?? 'other';
   const now = run.clock.now();
   const limits = { ...defaultRetryLimits, attempts: run.settings.circuitAfter };
@@ -197,7 +201,8 @@ async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
   const plan = planRetry(failed, drive.failures, { now, random, limits });
   const retryAt = plan.retry ? now + plan.delayMs : null;
   Object.assign(drive, { failures: plan.failures, failure: message });
-  const about = { signature: signatureText(message), message, retryAt };
+  // The same death is the same error, whatever it complained about last.
+  const about = { signature: signatureText(error === null ? end : message), message, retryAt };
   const { state } = await run.record({ type: 'error-occurred', kind, ...about });
   run.tell({ type: 'error', kind, sentence: message, retryAt });
   if (!plan.retry || state.overflows >= 2) return false;

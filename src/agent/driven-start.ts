@@ -42,8 +42,10 @@ export const open = (drive: Drive) =>
   drive.run.record({ type: 'session-opened', descriptor: describe(drive), agent: null });
 
 /** What was seen from one start to its exit. */
-function newSight(at: number) {
+function newSight(at: number, isNew: boolean) {
   return {
+    /** It was to begin the conversation. */
+    isNew,
     lastLineAt: at,
     /** When the agent last did something. */
     workedAt: null as number | null,
@@ -72,7 +74,7 @@ export type Sight = ReturnType<typeof newSight>;
 export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
   const { run, driver, options, transcript, limits } = drive;
   const { clock, sessionId } = run;
-  const seen = newSight(clock.now());
+  const seen = newSight(clock.now(), drive.isNew);
   const [before] = await run.store.decisions(sessionId, 1);
   seen.decisions = before?.sequence ?? 0;
   if (prompt.kind !== 'human' && textsOf(transcript.messages().slice(-1)) !== prompt.text)
