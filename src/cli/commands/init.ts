@@ -66,7 +66,8 @@ export function createInit(shipped: () => string): Command {
       const done = changeHosts(installers, request, action, { shipped, isDry });
       const { planned, problems, left, folder, programs } = done;
       for (const problem of problems) complain(io, shown(problem, 500));
-      if (problems.length > 0) return refuse(io, 'Nothing was changed.');
+      const copied = `, except that programs were copied to ${shown(folder, 300)}`;
+      if (problems.length > 0) return refuse(io, `Nothing was changed${done.keepsCopies ? copied : ''}.`);
       const changes = planned.flatMap(changedFiles);
       const lines = isDry
         ? describeDifference(changes, io)
@@ -74,7 +75,8 @@ export function createInit(shipped: () => string): Command {
       printWrapped(io, lines);
       if (isDry && action === 'install' && changes.length > 0)
         printWrapped(io, [`To be copied to ${shown(folder, 300)}: ${programs.join(', ')}`]);
-      for (const note of planned.flatMap(({ notes }) => notes)) complain(io, shown(note, 500));
+      const notes = planned.flatMap((one) => one.notes);
+      for (const note of notes) complain(io, shown(isDry ? `An install would say: ${note}` : note, 500));
       if (left.length > 0) printWrapped(io, describeLeft(left, planned));
       if (action === 'uninstall') return 0;
       // What holds for all projects says nothing of how this one is tested.
@@ -122,13 +124,15 @@ async function installersOf(given: Arguments, io: Io): Promise<readonly HostInst
   return (await askWhich(io, rows, question, 'the name of a host')).flatMap((index) => there[index] ?? []);
 }
 
-/** As `diff -u` prints it. */
+/** As `diff -u` prints it, once for a file that several hosts change. */
 function describeDifference(changes: readonly FileChange[], io: Io): string[] {
   const paint = createPaint(io);
   const colours = { '+': 'green', '-': 'red' } as const;
-  const lines = changes.flatMap(({ shownPath, before, after }) =>
-    withoutRepeats(diffTexts(shownPath, before, after)),
-  );
+  const lines = changes.flatMap((change) => {
+    const steps = changes.filter(({ path }) => path === change.path);
+    const after = steps.at(-1)?.after ?? null;
+    return change === steps[0] ? withoutRepeats(diffTexts(change.shownPath, change.before, after)) : [];
+  });
   if (lines.length === 0) return ['Nothing would change.'];
   return lines.map((line) => {
     const colour = colours[line[0] as keyof typeof colours];
@@ -191,10 +195,13 @@ function placeName({ scope }: InstallRequest, project: string | null): string {
   return scope === 'user' ? 'for this user' : `for ${shown(project ?? 'this project', 300)}`;
 }
 
-function describeChange({ shownPath, path, before, backup }: FileChange): string {
+function describeChange({ shownPath, path, before, backup, recordAfter }: FileChange): string {
   // A link may lead out of the project: the person sees where it was written.
   const place = path === shownPath ? shown(shownPath, 300) : `${shown(shownPath, 300)} → ${shown(path, 300)}`;
-  return before === null ? `  made     ${place}` : `  changed  ${place} (backup: ${shown(backup, 300)})`;
+  if (before === null) return `  made     ${place}`;
+  // What an earlier install made has none.
+  const kept = recordAfter?.original == null ? '' : ` (backup: ${shown(backup, 300)})`;
+  return `  changed  ${place}${kept}`;
 }
 
 function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {

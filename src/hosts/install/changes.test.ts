@@ -97,6 +97,23 @@ describe('a file that several installs share', () => {
     },
   );
 
+  it('V5: planned one on top of the other, several changes of it go back together, or hold together', () => {
+    writeFileSync(join(root, 'file'), 'theirs\n');
+    const planned: changes.FileChange[] = [];
+    for (const host of ['one', 'other']) {
+      const target = { path: join(root, 'file'), edits: [{ kind: 'line', text: `/${host}` } as const] };
+      planned.push(planChange(target, { ...identity, host }, state, 'install', planned));
+    }
+    const refused = plan('third.json');
+    writeFileSync(refused.path, 'somebody else');
+    expect(performChanges([...planned, refused])).toContain('third.json was changed');
+    expect(readFileSync(join(root, 'file'), 'utf8')).toBe('theirs\n');
+    expect(recordedInstalls(state)).toEqual([]);
+    expect(performChanges(planned)).toBeNull();
+    expect(readFileSync(join(root, 'file'), 'utf8')).toBe('theirs\n/one\n/other\n');
+    expect(recordedInstalls(state).map(({ host }) => host)).toEqual(['one', 'other']);
+  });
+
   it('C2: what somebody wrote into it stays, though one install after the other goes', () => {
     const edit = (project: string) => ({ kind: 'member', path: [project], value: 1 }) as const;
     for (const project of ['/one', '/other']) change('install', project, edit(project));

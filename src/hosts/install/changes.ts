@@ -74,20 +74,30 @@ type FileRecord = Readonly<{
   installs: readonly Install[];
 }>;
 
-export function planChanges(installer: HostInstaller, request: InstallRequest, action: Action) {
+/** What a change that is carried out before will leave. */
+type Earlier = Readonly<{ path: string; after: string | null; recordAfter: FileRecord | null }>;
+
+export function planChanges(
+  installer: HostInstaller,
+  request: InstallRequest,
+  action: Action,
+  earlier: readonly Earlier[] = [],
+) {
   const { scope, stateDirectory } = request;
   const survey = installer.survey(request);
   const { targets, notes = [] } = survey.layout(scope);
   const project = scope === 'user' ? null : survey.project;
   const owner = { host: installer.name, scope, project };
   const plans = targets.map((target) => {
-    const plan = () => planChange(target, owner, stateDirectory, action);
+    const plan = () => planChange(target, owner, stateDirectory, action, earlier);
     return files.unlessRefused(plan, (why) => `${target.path} ${why}.`);
   });
   const problems = plans.filter((plan) => typeof plan === 'string');
   const changes = plans.filter((plan) => typeof plan !== 'string');
   if (problems.length > 0) return { ok: false, problems } as const;
-  return { ok: true, project, changes, notes: [notes, ...changes.map((one) => one.notes)].flat() } as const;
+  // What a layout has to say is true of an install only.
+  const said = action === 'install' ? notes : [];
+  return { ok: true, project, changes, notes: [said, ...changes.map((one) => one.notes)].flat() } as const;
 }
 
 /** A host with what changes for it. */
@@ -96,7 +106,8 @@ export type PlannedHost = Readonly<{ installer: HostInstaller }> &
 
 /**
  * All or nothing: `problems` say why nothing was changed, one in one file of one host is enough. Programs are there before
- * what names them. `isDry`: only what would change. `left`: what is installed elsewhere.
+ * what names them. `isDry`: only what would change. `left`: what is installed elsewhere. `keepsCopies`: programs that an
+ * install copied before it failed are still there.
  */
 export function changeHosts(
   installers: readonly HostInstaller[],
@@ -111,40 +122,53 @@ export function changeHosts(
   const wrong = isInstall
     ? (files.whyNotShipped(shipped(), programs) ?? whyNotPrivate(stateDirectory))
     : null;
-  const plans = (wrong === null ? installers : []).map((installer) => ({
-    installer,
-    ...planChanges(installer, request, action),
-  }));
-  const planned: PlannedHost[] = plans.filter((plan) => plan.ok);
-  const problems = [wrong ?? [], ...plans.map((plan) => (plan.ok ? [] : plan.problems))].flat();
-  const done = { planned, programs, folder, left: [] };
-  if (problems.length > 0 || isDry) return { ...done, problems };
+  const planned: PlannedHost[] = [];
+  const changesSoFar = () => planned.flatMap(({ changes }) => changes);
+  const problems = new Set(wrong === null ? [] : [wrong]);
+  // One on top of the other: hosts share files, such as git's list of what to leave out.
+  for (const installer of wrong === null ? installers : []) {
+    const plan = planChanges(installer, request, action, changesSoFar());
+    if (plan.ok) planned.push({ installer, ...plan });
+    else for (const problem of plan.problems) problems.add(problem);
+  }
+  const done = { planned, programs, folder, left: [], keepsCopies: false };
+  if (problems.size > 0 || isDry) return { ...done, problems: [...problems] };
+  const isNew = !existsSync(folder);
+  let hasCopied = false;
+  const failed = (problem: string) => {
+    // Only a folder that no other install names, also none that runs at the same time.
+    if (isNew && recordedInstalls(stateDirectory).length === 0) files.removePrograms(stateDirectory, folder);
+    return { ...done, problems: [problem], keepsCopies: hasCopied && existsSync(folder) };
+  };
   try {
-    if (isInstall) files.copyPrograms(shipped(), programs, folder);
+    if (isInstall) hasCopied = files.copyPrograms(shipped(), programs, folder);
   } catch (error) {
     // Safe: no file of a host was touched yet.
     const why = `The programs cannot be copied to ${stateDirectory} (${errorCode(error)})`;
-    return { ...done, problems: [`${why}: set UNTILDONE_HOME to a directory that you can write.`] };
+    return failed(`${why}: set UNTILDONE_HOME to a directory that you can write.`);
   }
-  const problem = performChanges(planned.flatMap(({ changes }) => changes));
-  if (problem !== null) return { ...done, problems: [problem] };
+  const problem = performChanges(changesSoFar());
+  if (problem !== null) return failed(problem);
   const left = isInstall ? [] : recordedInstalls(stateDirectory);
   if (!isInstall && left.length === 0) files.removePrograms(stateDirectory);
-  return { ...done, left, problems };
+  return { ...done, left, problems: [] };
 }
 
 export type FileChange = ReturnType<typeof planChange>;
-/** With the edits of all installs in the file. Throws a Refusal. */
+/** With the edits of all installs in the file. Throws a Refusal. @param earlier changes of the same command */
 export function planChange(
   target: FileTarget,
   owner: InstallIdentity,
   stateDirectory: string,
   action: Action,
+  earlier: readonly Earlier[] = [],
 ) {
   const file = files.readSettingsFile(target.path);
-  const { path, text: before } = file;
+  const { path } = file;
   const backup = join(recordsFolder(stateDirectory), sha256(path).slice(0, 32), 'original');
-  const recordBefore = readRecord(dirname(backup));
+  const last = earlier.findLast((change) => change.path === path);
+  const before = last ? last.after : file.text;
+  const recordBefore = last ? last.recordAfter : readRecord(dirname(backup));
   // What was in a file that is gone is not put back.
   const record = before === null ? null : recordBefore;
   const recorded = record?.installs ?? [];

@@ -131,21 +131,20 @@ export function isCopied(folder: string, copy: string): boolean {
   return askOr(false, () => filesOf(folder, [basename(copy)]).every(isSameBeside));
 }
 
-/** A hook that starts meanwhile finds the old file or the new one, with what that one needs. */
-export function copyPrograms(folder: string, names: readonly ProgramName[], target: string): void {
+/** A hook that starts meanwhile finds the old file or the new one, with what that one needs. False: all were there. */
+export function copyPrograms(folder: string, names: readonly ProgramName[], target: string): boolean {
   makeFolder(target, 0o700);
   // An older version let the process's mask decide.
   fs.chmodSync(dirname(target), 0o700);
-  for (const file of filesOf(folder, names)) {
-    const [shipped, copy] = [join(folder, file), join(target, file)];
-    if (!isSame(shipped, copy)) writeOwn(copy, fs.readFileSync(shipped, 'utf8'));
-  }
+  const changed = filesOf(folder, names).filter((file) => !isSame(join(folder, file), join(target, file)));
+  for (const file of changed) writeOwn(join(target, file), fs.readFileSync(join(folder, file), 'utf8'));
+  return changed.length > 0;
 }
 
 /** The store stays: it is the person's. */
-export function removePrograms(stateDirectory: string): void {
-  fs.rmSync(join(stateDirectory, 'bin'), { recursive: true, force: true });
-  removeEmptyFolders([stateDirectory, join(stateDirectory, 'installs')]);
+export function removePrograms(stateDirectory: string, folder = join(stateDirectory, 'bin')): void {
+  if (fs.existsSync(folder)) fs.rmSync(folder, { recursive: true, force: true });
+  for (const name of ['bin', 'installs', '']) removeEmptyFolders([join(stateDirectory, name)]);
 }
 
 /** @param folders outermost first */
