@@ -10,7 +10,7 @@ import { installHost } from './install-host.ts';
 import { readRecord } from './record.ts';
 
 const notes = ['01', '02', '03', '04', '05', '06'];
-/** In one story: a third kill in a row without a step between would open the circuit (G9), which is told elsewhere. */
+/** In one story: as many as can open the circuit (G9), when no step lies between them. */
 const mostInOne = 3;
 
 type Victim = 'host' | 'run';
