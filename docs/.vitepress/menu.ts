@@ -76,5 +76,6 @@ export const menu: readonly Group[] = [
     '/explanation/other-names': 'If you know this under other names',
     '/architecture': 'Architecture',
     '/decisions/': 'Decisions',
+    '/requirements': 'Requirements',
   }),
 ];

@@ -1,4 +1,4 @@
-// The rules in order; `untildone why` prints them. The first that answers wins; if none does, the agent is continued.
+// The rules in order; `untildone why --rules` prints them. The first that answers wins; if none does, the agent is continued.
 import type { Decision, Inputs, Outcome } from './decision.ts';
 import { displayName, oneLine, visibleLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';

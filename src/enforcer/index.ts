@@ -27,7 +27,7 @@ export { type EnforcerOptions, type EnforcerTodo, enforcerEvents, type InjectOpt
 
 function createMemory() {
   return {
-    /** Null: something happened since. `mark`: the end of the messages then. */
+    /** The last idle; null once anything happened after it. `mark`: where the messages ended at that idle. */
     idle: null as { mark: string | null } | null,
     errored: false,
     aborted: false,
@@ -42,9 +42,9 @@ type OwnMemory = ReturnType<typeof createMemory>;
 const longestName = 60;
 const backgroundMs = 2000;
 const backgroundJob = { id: 'background', kind: 'subagent', description: 'background work' } as const;
-/** Of a longer conversation: more would push out of memory what else was heard. */
+/** How many of a conversation's messages are remembered as known: more would push other entries out of the memory. */
 const mostEchoed = 200;
-/** The answer without an id, once between two idles. */
+/** Stands for assistant messages without an id, which count once between two idles. */
 const nameless = 'assistant';
 const holdsBack = /^(session\.(error|deleted)|(permission|question)\.asked)$/;
 
@@ -87,7 +87,7 @@ export function createEnforcer(options: EnforcerOptions) {
     followBackground(session);
   }
 
-  /** No event tells that it fell to zero (G3). */
+  /** No event says that background work ended, so we look every two seconds while a stop waits for it (G3). */
   function followBackground({ id, parked }: Session) {
     if (parked?.cause === 'subagent-at-work') waiting.add(id);
     else waiting.delete(id);
@@ -191,7 +191,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
   async function idled({ end }: EventOf<'session.idle'>) {
     const { question, overtaken, mark } = await lookAtMessages();
     if (overtaken) {
-      // Its event waits behind this one, or never comes.
+      // If more events are queued, that message's own event is among them; else the program never sent it.
       if (memory.waiting > 1) return;
       const unheard = `session.idle of ${oneLine(id, 80)}: the last message is the human's, and no message.updated told of it; the idle was left alone`;
       return onError(broken(unheard));
@@ -213,13 +213,13 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     });
   }
 
-  /** Ours is a sign of delivery, a known one an echo (E2). */
+  /** Our own text shows that it was delivered; a human message with a known id is an echo and ignored (E2). */
   async function messageSeen({ message: given }: { readonly message: EnforcerMessage }) {
     const { id, role, text, key } = given;
     if (role === 'assistant') return assistantSpoke(id);
     if (id !== undefined) memory.heard.delete(`untold ${id}`);
     if (id !== undefined && !isNews(`user ${id}`)) return;
-    // Some programs tell of it before its text, by which our own and stop words are known.
+    // Some programs announce a message before its text; we need the text to know our own texts and stop words.
     const isBare = id !== undefined && text === undefined && key === undefined;
     const shown = isBare ? await program.messages() : null;
     const found = shown?.findLast((one) => one.id === id && one.role === 'user');
@@ -245,7 +245,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     Object.assign(memory, { idle: null, errored: false, toolError, aborted: false });
   }
 
-  /** Tells what no event said (G5). `overtaken`: an event is on its way. `mark`: grows as the agent writes. */
+  /** Records what only the messages show (G5). `overtaken`: an event is still to come. `mark`: changes as the agent writes. */
   async function lookAtMessages() {
     const nothing = { question: false, overtaken: false, mark: null };
     const messages = await program.messages();
@@ -270,7 +270,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
       else await assistantSpoke(id);
     }
     const read = error === undefined || id === '' ? null : readHostError(error, clock.now());
-    // Once: a human may have resumed since.
+    // Recorded once per message: the human may have resumed since that abort.
     if (read?.type === 'human-aborted' && !memory.aborted) await tell(read, `aborted/${id}`);
     return { question: endsInQuestion(text), overtaken, mark: `${id}:${text.length}` };
   }
@@ -279,7 +279,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     const recorded = (await record())?.humanMessageIds ?? [];
     const named = asked.flatMap(({ id, ...rest }) => (id === undefined ? [] : [{ ...rest, id }]));
     const known = named.findLastIndex(({ id }) => memory.heard.has(`user ${id}`) || recorded.includes(id));
-    // Of one that began without us only the last word counts.
+    // If the conversation began without us, only its last human message counts.
     const news = known === -1 ? named.slice(-1) : named.slice(known + 1);
     for (const { id } of named.slice(-mostEchoed)) isNews(`user ${id}`);
     for (const message of news) {

@@ -1,5 +1,5 @@
-// The runtime of a host that is told: the engine with toasts, a watchdog over continuations and a clean end. It is found
-// again by its instance after a restart.
+// The runtime for hosts that tell us when they idle: the engine, with toasts, a watchdog over continuations and a clean end.
+// After a restart its timers and outgoing texts are found by the name of its instance.
 import type { Decision } from '../core/decision.ts';
 import type { Event } from '../core/events.ts';
 import { ownToast } from '../core/own-words.ts';
@@ -13,7 +13,7 @@ import { askHost, createRuntime, type RuntimeOptions } from './runtime.ts';
 export type ToldRuntimeOptions = RuntimeOptions &
   Required<Pick<RuntimeOptions, 'host' | 'onError' | 'instance'>>;
 
-/** More than anyone runs; then a name is made up. */
+/** Nobody runs more copies of one host; beyond it the instance gets a made-up name. */
 const mostCopies = 20;
 /** Under the first name that no living process holds: a dead one's, with its countdowns, or a new one. */
 export async function openToldRuntime(options: ToldRuntimeOptions) {
@@ -24,11 +24,11 @@ export async function openToldRuntime(options: ToldRuntimeOptions) {
     const runtime = createToldRuntime({ ...options, instance });
     const dispose = async () => {
       await runtime.dispose();
-      // Their plans are not ours to cancel.
+      // Other living processes hold these names: their countdowns are not ours to cancel.
       for (const other of taken) await other.detach();
     };
     if ((await runtime.attach()) || copy > mostCopies) return { runtime: { ...runtime, dispose }, instance };
-    // It keeps trying: the holder may go.
+    // It keeps trying to get that name, since the process that holds it may end.
     taken.push(runtime);
   }
 }
@@ -41,7 +41,7 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
     inject: async (outgoing) =>
       disposed === null ? options.host.inject(outgoing) : { taken: false, error: 'the host has ended' },
   };
-  /** Wake-ups of the followers, which end with us. */
+  /** Wake-ups of the two followers below; all are cancelled at the end. */
   const pending = new Set<() => void>();
   function wake(at: number, callback: () => void) {
     const cancel = clock.wake(at, () => {
@@ -63,7 +63,7 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
     const { id, parked, timer } = session;
     if (session.descriptor.mode !== 'told') return;
     if (disposed !== null) {
-      // It was on its way during the clean end.
+      // This change was still being handled when the clean end began.
       if (parked !== null || timer !== null) close(id).catch(onError);
       return;
     }
@@ -101,7 +101,7 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
 const second = 1000;
 /** A toast each second of a countdown (E1), unless a restart took it over. */
 function followCountdowns({ clock, policy, host, onError }: ToldRuntimeOptions) {
-  /** As saved last: todos may be finished meanwhile. The toasts of another timer end by themselves. */
+  /** Each session as saved last, since todos may be finished meanwhile. Toasts of a replaced timer end by themselves. */
   const running = new Map<string, { session: State; timer: SessionTimer }>();
 
   function tick(id: string, timer: SessionTimer) {
@@ -132,7 +132,7 @@ function followCountdowns({ clock, policy, host, onError }: ToldRuntimeOptions) 
   };
 }
 
-/** `alive`: an error is no sign of life, it may be the refusal. `attempt`: the one that the host is asked about. */
+/** `alive`: it showed a sign of life; an error is none, it may be a refusal. `attempt`: the send that the host is asked about. */
 type Watch = { readonly epoch: number; alive: boolean; attempt: number };
 /** Too short costs a question to the host, too long a human's time. */
 const patienceMs = 5000;
@@ -153,7 +153,7 @@ function followContinuations(options: ToldRuntimeOptions, handle: (event: Event)
     if (typeof seen !== 'string') return handle(seen);
     const isIdle = await host.isIdle(sessionId);
     const base = { id: `${key}:${isIdle ? 'unseen' : 'busy'}:${attempt}`, sessionId, at: clock.now() };
-    // With this or something else: it will idle again.
+    // The host is busy, with our text or something else, and will idle again.
     if (!isIdle) return handle({ ...base, type: 'activity-seen' });
     const error = `the host took it, and nothing followed within ${patienceMs / second} s`;
     return handle({ ...base, type: 'delivery-reported', epoch, news: 'failed', error });

@@ -43,7 +43,7 @@ export interface HookLanguage extends OwnParts {
     blockCap?(payload: Payload): number | null;
     capsTurn?: true;
   }>;
-  /** What `prompted` reads. Default: the field `prompt`, as a human said it. `hasTasks`: with an agent's id another agent gave it. */
+  /** What `prompted` reads. Default: the field `prompt`, as a human said it. `hasTasks`: prompts with an `agent_id` come from another agent and are ignored. */
   readonly prompt?: Readonly<{
     hasTasks?: true;
     textIn?: string;
@@ -51,9 +51,9 @@ export interface HookLanguage extends OwnParts {
     speakerOf?(text: string): asked.Speaker;
   }>;
   describe?(call: Told, moment: asked.HookMoment): Described;
-  /** Variables of commands of its agents, which its hooks do not have: one that tells them, and those with the session. */
+  /** Set for agents' shell commands but not for hooks: first the variable that proves it, then those that may hold the session id. */
   readonly agentCommand: readonly [variable: string, value: RegExp, ...sessions: string[]];
-  /** Set where another host, which has an adapter of its own, runs the hooks of this one too. */
+  /** If this variable is set, another supported host runs our hook; its own adapter answers, so we do nothing. */
   readonly foreignVariable?: string;
 }
 
@@ -165,7 +165,7 @@ export function prompted({ fields, agentId }: Payload, { prompt = {} }: HookLang
   return { type: 'prompt', text: clean(text), speaker: speakerOf(text.trim()) } as const;
 }
 
-/** What has no id: what repeats within the same second, by this name, is one happening. */
+/** For payloads without an id: equal names within one second are one event. */
 export function happened(payload: Payload, kind: SourceKind, told: Draft<Event>, name: string = told.type) {
   const base = eventBase(payload, kind, `${name}:${Math.floor(payload.at / 1000)}`);
   return { type: 'record', events: [{ ...told, ...base }] } satisfies RecordAsked;

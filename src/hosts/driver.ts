@@ -8,8 +8,8 @@ export type Facts = readonly DriveFact[];
 export type Readers = Readonly<Record<string, (line: Fields) => Facts>>;
 
 /**
- * Lines on the output by their type, as `prepare` gives them.
- * @param readError what a line on the other output means
+ * Reads lines on stdout by their type, as `prepare` gives them.
+ * @param readError what a line on stderr means
  */
 export function readLines(
   readers: Readers,
@@ -29,7 +29,7 @@ export function readLines(
   };
 }
 
-/** On the other output it says that there is nothing to take up. */
+/** For a line on stderr that says: the conversation to resume does not exist. */
 export const unknownIf = (words: RegExp) => (line: string) =>
   words.test(line) ? [{ type: 'unknown-conversation' } as const] : [];
 

@@ -30,11 +30,11 @@ export type PluginOptions = Readonly<{
   openStore?: () => Promise<Store>;
 }>;
 
-/** What is known before it is looked whether anything is to be done here. */
+/** Known before we check whether untildone is on here. */
 type Place = Readonly<{
   name: string;
   directory: string;
-  /** It leaves when the agent stops. */
+  /** The process exits when the agent stops (`opencode run`, `pi -p`). */
   headless: boolean;
 }>;
 type Opened<Own extends object> = Readonly<{ told: Told<Own>; configuration: Configuration }>;
@@ -43,7 +43,7 @@ export type ToldPlugin<Own extends object> = ReturnType<typeof createPlace> & Op
 /** Someone waits for the host to leave, through several writes. Who holds the store for longer is broken. */
 const headlessLockMs = 4000;
 
-/** `toast`: where someone looks. */
+/** `toast`: shows a message in the host's UI. */
 export function createPlace(place: Place, options: PluginOptions, toast: (notice: Notice) => Promise<void>) {
   const { environment = process.env, clock = systemClock } = options;
   const { identifiers = createIdentifiers(clock) } = options;
@@ -91,7 +91,7 @@ export async function createToldPlugin<Own extends object, At extends ReturnType
 export const changesTheHost = ({ configuration }: Readonly<{ configuration: Configuration }>): boolean =>
   configuration.current().settings.mode === 'enforce';
 
-/** `toast`: where someone looks. Null: a line on the error output, because the host leaves. */
+/** `toast`: shows a message in the host's UI. Null: a line on stderr instead, because the host exits. */
 export function createVoice(
   host: string,
   { clock, environment }: Readonly<{ clock: Clock; environment: Environment }>,

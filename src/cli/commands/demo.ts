@@ -268,7 +268,7 @@ function closing(io: Io, told: readonly TextKind[], hasRefused: boolean): string
     '',
     ...(isClone ? [bold('Now, in this folder'), `  ${bold(install)}`] : []),
     bold(isClone ? 'Then in your own project' : 'Now in your own project'),
-    `  ${bold('untildone init claude-code --check "npm test"')}   or: opencode`,
+    `  ${bold('untildone init claude-code --check "npm test"')}   or another host, or --all`,
     `  ${bold('untildone run "fix the tests" --check "npm test"')}   with a key or a local model`,
   ];
 }

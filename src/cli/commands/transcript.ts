@@ -18,7 +18,7 @@ const longestText = 4000;
 
 export const transcript = sessionCommand({
   about: [
-    'Shows the conversation of a session of our own agent, or of one of its workers: `untildone status SESSION` lists\nthem. Claude Code and OpenCode keep the conversations of their sessions themselves.',
+    'Shows the conversation of a session of our own agent, or of one of its workers: `untildone status SESSION` lists\nthem. Hosts, such as Claude Code, keep the conversations of their sessions themselves.',
   ],
   options: {
     all: { summary: 'Also what the system said to the model, and what was held back.' },

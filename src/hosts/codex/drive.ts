@@ -15,10 +15,10 @@ const modes = {
   edit: ['-s', 'workspace-write'],
   auto: ['--dangerously-bypass-approvals-and-sandbox'],
 } as const;
-/** Where the host says that words of the command line come from. */
+/** The file name that Codex gives to settings from `-c`; part of its trust keys. */
 const flagsFile = '/<session-flags>/config.toml';
 
-/** Answers of the model are not told: what begins behind the end of a call or a text is another one. */
+/** Codex does not say when a model call begins, so the first item after a finished one starts a step. */
 let isAnswering = false;
 
 const readers: driver.Readers = {

@@ -27,7 +27,7 @@ export const codexLanguage: read.HookLanguage = {
       ['read', /^(?:multi_agent_v\d+)?(?:\w+_agents?|send_input|send_message|followup_task)$/u],
       ['write', /^apply_patch$/u],
     ],
-    // A command that fails looks like any other here.
+    // No `errorOf`: Codex's payload does not show that a command failed.
     lists: { [planTool]: ['plan', 'step'] },
   },
   prompt: { hasTasks: true },
@@ -39,7 +39,7 @@ export const codexLanguage: read.HookLanguage = {
     const denied = { permissionDecision: 'deny', permissionDecisionReason: refusal };
     return { hookSpecificOutput: { hookEventName: hook, ...denied } };
   },
-  // Its list is what the last call of its tool wrote; nobody else changes it.
+  // No `readList`: the list is what the last `update_plan` call wrote.
   tellsUsageLate: true,
   readUsage: usageIn('"token_count"', ({ payload }) => {
     const { type, info } = recordOf(payload);

@@ -55,7 +55,7 @@ export const codexHooks = hooksOf(codexLanguage).map(codexHook);
 
 const eventName = (hook: string) => hook.replace(/(?<!^)[A-Z]/gu, '_$&').toLowerCase();
 
-/** As the host takes it: of the hook alone, with sorted keys and nothing between them. */
+/** The hash that Codex computes: SHA-256 of one hook as compact JSON with sorted keys. */
 export function trustedHash({ hook, seconds: timeout, group }: CodexHook, command: string): string {
   const hooks = [{ async: false, command, timeout, type: 'command' }];
   return `sha256:${sha256(JSON.stringify({ event_name: eventName(hook), hooks, ...group }))}`;
@@ -65,7 +65,7 @@ export function hookGroup({ seconds: timeout, group }: CodexHook, command: strin
   return { ...group, hooks: [{ type: 'command', command, timeout }] };
 }
 
-/** Under the place of the hook in its file, where a person's own may stand before it. */
+/** The trust key holds the hook's position, since the user's own hooks may come first. */
 export const trustEntry = (one: CodexHook, command: string, file: string, place = '0:0') =>
   [`${file}:${eventName(one.hook)}:${place}`, { trusted_hash: trustedHash(one, command) }] as const;
 
@@ -84,18 +84,18 @@ function trustEdits(file: string, text: string, command: string): Edit[] {
 const files = ['.codex/hooks.json', '.codex/config.toml'] as const;
 
 function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked }: Project): HookPlace {
-  // The host follows links in its variable, and in nothing else.
+  // Codex resolves symlinks in CODEX_HOME only; the trust key needs the same path.
   const moved = env['CODEX_HOME'] && askOr(env['CODEX_HOME'], () => realpathSync(env['CODEX_HOME'] ?? ''));
-  const own = moved || join(home, '.codex');
-  const [ownHooks, ownConfig] = [join(project, files[0]), join(root, files[1])];
-  const userConfig = join(own, 'config.toml');
-  const hookFiles = { project: ownHooks, shared: ownHooks, user: join(own, 'hooks.json') };
-  const serverIn = (path: string) => [path, 'mcp_servers', serverName] as const;
+  const userFolder = moved || join(home, '.codex');
+  const [projectHooks, projectConfig] = [join(project, files[0]), join(root, files[1])];
+  const userConfig = join(userFolder, 'config.toml');
+  const hookFiles = { project: projectHooks, shared: projectHooks, user: join(userFolder, 'hooks.json') };
+  const keysIn = (path: string) => [path, 'mcp_servers', serverName] as const;
   const isTrusted = () => settingIn(readSource(userConfig), 'projects', project, 'trust_level') === 'trusted';
   return {
     project,
     hookFiles,
-    servers: { project: serverIn(ownConfig), shared: serverIn(ownConfig), user: serverIn(userConfig) },
+    servers: { project: keysIn(projectConfig), shared: keysIn(projectConfig), user: keysIn(userConfig) },
     layout(scope, { command, hooks, server }) {
       const path = hookFiles[scope];
       const written = () =>
@@ -112,7 +112,7 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
       return {
         targets: [
           { path, refusesComments: true, edits: hooks },
-          ...(scope === 'user' ? [] : [{ path: ownConfig, edits: settings }]),
+          ...(scope === 'user' ? [] : [{ path: projectConfig, edits: settings }]),
           { path: userConfig, isPrivate: true, edits: ofUser },
         ],
         local: files.filter((file) => !tracked.includes(file)),
@@ -129,7 +129,7 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
     },
     examine(scopes, mend, server) {
       // The project's own win, as in the host.
-      const sources = readSources([userConfig, ownConfig]);
+      const sources = readSources([userConfig, projectConfig]);
       const said = (...path: string[]) => settingsIn(sources, ...path).at(-1)?.value;
       const wrong = sources.find(({ problem }) => problem !== null);
       const unreadable = wrong && `Codex does not start: ${wrong.path} ${wrong.problem}.`;

@@ -37,21 +37,21 @@ export type HookHost = Pick<installer.HostInstaller, Named> &
     refusesComments?: true;
     /** It sets no variables for hooks: they stand in the command. */
     commandSetsVariables?: true;
-    /** As the host wants one hook. @param moved variables that it must find */
+    /** One hook as the host wants it. @param moved UNTILDONE_HOME, if the state directory is not in its default place */
     element(command: string, hook: ReturnType<typeof hooksOf>[number], moved: Variables): Json;
     /** As the host wants a server. */
     server(call: ServerCall): Readonly<Record<string, Json>>;
-    /** What stands behind "The MCP server is registered". */
+    /** Text appended to "The MCP server is registered". */
     serverRights?: string;
-    /** The end of a turn in which nothing was done, as far as it differs from what most hosts say. */
+    /** Fields that differ in the sample Stop payload that `doctor` sends to the hook. */
     stop: object;
-    /** What stands behind the number of hooks. */
+    /** Text appended to the number of hooks. */
     summary?: string;
     afterInstall?: string;
     look(basis: installer.InstallBasis, project: installer.Project): HookPlace;
   }>;
 
-/** `moved`: variables that hooks must find. */
+/** `moved`: UNTILDONE_HOME, if the state directory is not in its default place. */
 type Written = Readonly<{ command: string; hooks: readonly Edit[]; server: Edit; moved: Variables }>;
 
 export type HookPlace = Readonly<{
@@ -135,7 +135,7 @@ function surveyHooks(host: HookHost, basis: installer.InstallBasis): installer.H
     installed: (scope) =>
       files.hookCommandsIn(hooksIn(scope), name).filter(({ file }) => {
         const isOneFile = scope !== 'user' && hookFiles.project === hookFiles.shared;
-        // What everyone can start names no file of this machine.
+        // A shared hook is started by npx and has no file path; that tells it from a project hook in the same file.
         return !isOneFile || (file === undefined) === (scope === 'shared');
       }),
     examine(scopes) {

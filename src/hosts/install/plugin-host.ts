@@ -1,5 +1,5 @@
-// What installers share whose host loads plugins: for the user one file that loads ours in the folders that a list names, so that
-// nothing of a project is written and nothing is loaded twice; for everyone our package in the project's settings.
+// What installers of hosts with plugins share. For the user: one loader file, which loads our plugin in the folders that a list
+// names, so that no project file is written and nothing loads twice. For everyone: our package in the project's settings.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -18,7 +18,7 @@ type PluginHost = Pick<installer.HostInstaller, Named> &
     packages: Readonly<{ name: string; key: string; word: string }>;
     /** The loader's default export. `moved` is a statement that must come before the program is imported, or nothing. */
     exported(moved: string): string;
-    /** Loads plugins and prints what they added, our commands among it. `sign`: it does, in this version. No model is asked. */
+    /** A call that loads plugins and prints their commands, without a model. `sign`: printed by versions that can do so. */
     proof: Readonly<{ words: readonly string[]; input: string; sign: string }>;
     look(basis: installer.InstallBasis, project: installer.Project): PluginPlace;
   }>;
@@ -30,7 +30,7 @@ type PluginPlace = Readonly<{
   sources: readonly (installer.Source & { readonly versions: string[]; readonly ourFiles?: string[] })[];
   /** Settings that can be committed; the first is made where none exists. */
   committed: readonly string[];
-  /** Beside the package. */
+  /** Further edits of that file, besides the package itself. */
   edits?(path: string): Edit[];
   /** What only this host knows. The first row goes on where the settings can be read. */
   examine(scopes: readonly installer.Scope[]): installer.Examination;
@@ -98,7 +98,7 @@ function surveyPlugin(host: PluginHost, basis: installer.InstallBasis): installe
       ];
     },
     proofs(scopes, program) {
-      // What is shared would be fetched.
+      // A shared package would be fetched from the registry.
       if (program === null || scopes.length === 0 || scopes.includes('shared')) return [];
       const ofPlugins: installer.Proof = {
         name: 'plugin-call',
@@ -145,7 +145,7 @@ function isWatched(directory) {
 ${exported(env['UNTILDONE_HOME'] ? moved : '')}`;
 }
 
-/** The program it loads; itself, where it is gone or not ours. */
+/** The program that the loader loads; the loader file itself, if it is missing or not ours. */
 function readLoader(path: string, program: ProgramName): InstalledProgram {
   const url = /^const program = "(file:\/\/\/.*)";$/m.exec(textNow(path) ?? '')?.[1];
   const file = url === undefined ? path : fileURLToPath(url);
