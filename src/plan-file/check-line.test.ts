@@ -31,6 +31,12 @@ describe('check lines', () => {
     });
   });
 
+  it('V3: quotes around a shell line make no name of it', () => {
+    const read = readCheckLine('"$  a"');
+    expect(read).toEqual({ ok: true, id: '$ "$  a"' });
+    if (read.ok) expect(readCheckLine(formatCheckLine(read.id))).toEqual(read);
+  });
+
   it('V3: what is written reads as the same check', () => {
     const line = fc.string({
       unit: fc.constantFrom('a', ' ', '`', '"', '<!--', '*', '\\', '$'),

@@ -122,8 +122,10 @@ export function readCheckLine(text: string) {
 }
 
 function nameIn(value: string) {
-  const quoted = /^"([^"]+)"$/.exec(value)?.[1]?.trim();
-  return quoted || (/^[\p{L}\p{N}][\p{L}\p{N}_.:-]*$/u.exec(value)?.[0] ?? null);
+  const quoted = /^"([^"]+)"$/.exec(value)?.[1]?.trim() ?? '';
+  // A name that looks like a shell line would be run as one.
+  if (quoted !== '' && !quoted.startsWith(shellMark)) return quoted;
+  return /^[\p{L}\p{N}][\p{L}\p{N}_.:-]*$/u.exec(value)?.[0] ?? null;
 }
 
 /** null: something stands beside the backticks. */
