@@ -138,8 +138,11 @@ export const humanStories: readonly Story[] = [
       const stubborn = script('stubborn', [plan('red one', 'red two'), always(say('I am done.'))]);
       const played = await play({
         scripts: [stubborn, quitter('honest', 'blue-one', 'blue-two', 'blue-three')],
-        async drive({ say: tell, open }) {
-          await Promise.all([tell('[script:stubborn] Do it.'), open().say('[script:honest] Do it.')]);
+        async drive({ start, open, model }) {
+          const { ended } = start('[script:stubborn] Do it.');
+          // At once, two first starts of OpenCode in a new home make its own database together, and one of them fails.
+          await waitUntil('the first is at work', () => model.requests.length > 0);
+          await Promise.all([ended, open().say('[script:honest] Do it.')]);
         },
       });
       const requestsOf = (name: string) => played.requests.filter((request) => request.script === name);
