@@ -2,11 +2,13 @@
 // answers to commands that a human types.
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
+import type { Clock, Identifiers } from '../../engine/host.ts';
+import type { Environment } from '../../engine/policy.ts';
+import type { Store } from '../../engine/store.ts';
 import { type TodoTool, todoToolsFor } from '../../tools/todo-tools.ts';
 import { describeFailure } from '../shared.ts';
 import { waitStarted } from '../told.ts';
 import { answerCommand, type CommandName, commandNames, commands } from '../told-commands.ts';
-import type { PluginOptions } from '../told-plugin.ts';
 import { changesTheHost, createPlace, createToldPlugin, followPlugin } from '../told-plugin.ts';
 import { recordOf, textOf } from '../untrusted.ts';
 import { follow, hear, leavesOnIdle } from './driver.ts';
@@ -17,8 +19,14 @@ import { hostTodoTool, isTodoToolOn, readMessage } from './translate.ts';
 
 export type { ClientLike, HooksLike, PluginInputLike, PluginLike } from './translate.ts';
 
-/** `environment`, `clock`, `identifiers`, `openStore`, `argv`: instead of the process's own; mostly for tests. */
-export type OpenCodePluginOptions = PluginOptions & Readonly<{ argv?: readonly string[] }>;
+/** Replaces what the plugin takes from its process; mostly for tests. Written out: what plugins share shows Node's types. */
+export type OpenCodePluginOptions = Readonly<{
+  environment?: Environment;
+  clock?: Clock;
+  identifiers?: Identifiers;
+  openStore?: () => Promise<Store>;
+  argv?: readonly string[];
+}>;
 
 const loadedTwice =
   'the host loads the plugin twice for this folder; the second copy does nothing. `untildone doctor` says where they are.';
