@@ -1,5 +1,6 @@
 // How the tests run, and the one door through which a deliberate defect reaches them (see scripts/mutate.ts).
 // It never edits a file: a mutation lives in memory for the length of one run.
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -50,8 +51,8 @@ export default defineConfig({
     // in its process, it puts back.
     isolate: false,
     sequence: { sequencer: SlowFirst },
-    // More than there are cores: many tests wait for processes, files and timers of their own.
-    maxWorkers: '150%',
+    // Twice the cores: many tests wait for processes, files and timers of their own. A share above 100 % counts as all cores.
+    maxWorkers: availableParallelism() * 2,
     // Long enough for a property over thousands of sequences on a busy machine; a hung test still ends.
     testTimeout: 30_000,
     hookTimeout: 30_000,
