@@ -120,6 +120,8 @@ function filesOf(folder: string, names: readonly string[]): string[] {
     const named = fs.readFileSync(join(folder, file), 'utf8').matchAll(/["']\.\/([\w-]+\.c?js)["']/g);
     for (const [, beside = ''] of named) if (fs.existsSync(join(folder, beside))) found.add(beside);
   }
+  // It says that they are modules: without it pi translates each of them at its first start, for more than a second.
+  if (fs.existsSync(join(folder, 'package.json'))) found.add('package.json');
   return [...found].reverse();
 }
 
