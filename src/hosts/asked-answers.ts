@@ -25,7 +25,7 @@ import {
   appendFailure,
   compactionFailed,
   describeFailure,
-  hasFailedStop,
+  failedStops,
   isOff,
   openPlanText,
   takenPlanMessage,
@@ -260,7 +260,7 @@ export function createAnswers(context: Context) {
     if (call.promptId === null || before === null || before === call.promptId) return false;
     const isUnfinished = last === 'stop' ? !mayStop : last === 'work' || last === 'prompt';
     // A Stop hook that failed let the agent stop without a word in the store.
-    return isUnfinished && !hasFailedStop(hook.environment, { sessionId, promptId: before });
+    return isUnfinished && !failedStops(hook.environment, sessionId).some(({ stopOf }) => stopOf === before);
   }
 
   /** Todos with checks are completed only when they pass (V1). What takes too long is let through: the stop waits. */

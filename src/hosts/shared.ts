@@ -10,7 +10,7 @@ import type { Todo } from '../core/todo.ts';
 import type { Environment } from '../engine/policy.ts';
 import { makeFolder, readBytes } from '../engine/system.ts';
 import { stateDirectory, whyNotPrivate } from '../store/state-directory.ts';
-import { fieldsIn, recordOf, textOf } from './untrusted.ts';
+import { amountOf, fieldsIn, recordOf, textOf } from './untrusted.ts';
 
 /** For a host that works on, or is gone, without saying how its compaction ended. */
 export const compactionFailed = { type: 'wait-ended', wait: { kind: 'compaction', shrunk: false } } as const;
@@ -88,13 +88,15 @@ export function appendFailure(environment: Environment, error: unknown, place: F
   }
 }
 
-/** The one thing that is read back: a stop of this prompt found us unable to answer, so the host ended the turn. */
-export function hasFailedStop(environment: Environment, stop: { sessionId: string; promptId: string }) {
+/** Stops of a session that found us unable to answer, so that the host ended the turn; the newest last. */
+export function failedStops(environment: Environment, sessionId: string) {
   const path = logPath(environment);
-  return [path, `${path}.1`].some((file) => {
+  return [`${path}.1`, path].flatMap((file) => {
     const log = readBytes(file, 2 * mostLogBytes);
     const lines = log.ok ? Buffer.from(log.bytes).toString().split('\n') : [];
     const stops = lines.filter((line) => line.includes('"stopOf"')).map(fieldsIn);
-    return stops.some((one) => one['sessionId'] === stop.sessionId && one['stopOf'] === stop.promptId);
+    return stops
+      .filter((one) => one['sessionId'] === sessionId)
+      .map(({ at, stopOf, message }) => ({ at: amountOf(at), stopOf, message: textOf(message) ?? '' }));
   });
 }

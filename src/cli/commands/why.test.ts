@@ -5,6 +5,7 @@ import {
   createCommandBench,
 } from '../../../test/support/command-bench.ts';
 import { stopRules } from '../../core/rules.ts';
+import { appendFailure } from '../../hosts/shared.ts';
 
 process.env['TZ'] = 'UTC';
 
@@ -41,6 +42,19 @@ describe('why', () => {
     expect(refused[4]).toMatch(
       /^ {2}sent {5}“\[TODO CONTINUATION\] 2\/4 completed, 1 remaining, 1 blocked\. /u,
     );
+  });
+
+  it('C4: a later stop that a broken hook let through is told too', async () => {
+    await addStagnantSession(bench);
+    const place = { host: 'codex', hook: 'Stop', sessionId: 'alpha-0001', stopOf: null };
+    const at = bench.clock.now() - 1000;
+    appendFailure(bench.env, new Error('The store is locked.'), { ...place, at: 1 });
+    expect((await bench.run('why')).out, 'an earlier one is over').not.toContain('could not decide');
+    appendFailure(bench.env, new Error('The store is locked.'), { ...place, at });
+    const told = 'Since then, 1 s ago: may stop. untildone could not decide: The store is locked.';
+    expect(linesOf((await bench.run('why')).out).at(-2)).toBe(told);
+    expect(JSON.parse((await bench.run('why', '--json')).out).undecided).toMatchObject({ at });
+    expect((await bench.run('why', '--decision', '4')).out).not.toContain('could not decide');
   });
 
   it('17: names the check that failed, and what it printed last', async () => {

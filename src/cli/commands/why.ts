@@ -7,6 +7,7 @@ import type { State } from '../../core/state.ts';
 import { texts as textKinds } from '../../core/texts.ts';
 import { explainDecision } from '../../engine/session-record.ts';
 import type { Store } from '../../engine/store.ts';
+import { failedStops } from '../../hosts/shared.ts';
 import { numberOf } from '../command.ts';
 import { describeAnswer, nameSession } from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
@@ -29,20 +30,31 @@ export const why = sessionCommand({
   },
   check: (given) => numberOf(given, 'decision'),
   async answer({ given, io, store, session }) {
-    const json = await explain(store, session, numberOf(given, 'decision'));
+    const json = await explain(store, session, numberOf(given, 'decision'), io);
     const rules = given.has('rules') ? ['', ...ruleLines(json, io)] : [];
-    return { json, lines: [...fiveLines(session, json, io), ...rules] };
+    const undecided = json.undecided === null ? [] : [`Since then, ${describeUndecided(json.undecided, io)}`];
+    return { json, lines: [...fiveLines(session, json, io), ...undecided, ...rules] };
   },
 });
 
 type Explained = Awaited<ReturnType<typeof explain>>;
 
-async function explain(store: Store, session: State, wanted: number | null) {
+/** A hook that broke or found the store locked leaves no decision, but a line in its log. */
+function describeUndecided(
+  { at, message }: Pick<ReturnType<typeof failedStops>[number], 'at' | 'message'>,
+  io: Io,
+): string {
+  return `${formatAge(at, io.clock.now())}: may stop. untildone could not decide: ${shown(message, 300)}`;
+}
+
+async function explain(store: Store, session: State, wanted: number | null, io: Io) {
   const name = `Session ${nameSession(session)}`;
   const [newest] = await store.decisions(session.id, 1);
   const latest = newest?.sequence ?? 0;
   const number = wanted ?? latest;
-  const none = `${name} has no decision yet: the agent has not tried to stop.`;
+  const failed = wanted === null ? (failedStops(io.env, session.id).at(-1) ?? null) : null;
+  const untried = failed === null ? 'the agent has not tried to stop.' : describeUndecided(failed, io);
+  const none = `${name} has no decision yet: ${untried}`;
   if (latest === 0) throw new UntildoneError('unknown-session', none);
   const tooHigh = `${name} has ${latest} decisions; there is no decision ${number}.`;
   if (number > latest) throw new UntildoneError('usage', tooHigh);
@@ -55,6 +67,8 @@ async function explain(store: Store, session: State, wanted: number | null) {
   const kinds = textKind === null ? [] : textKinds.map(({ kind }) => ({ kind }));
   return {
     ...{ ...stored, latest },
+    /** A later stop that could not be decided, so that the agent was let go. */
+    undecided: failed !== null && failed.at > stored.at ? { at: failed.at, message: failed.message } : null,
     /** Empty: the reason is none of these rules, but one of another version. */
     rules: isOurs ? marked(rules, (rule) => rule.name === reason, 'silent', 'answered') : [],
     /** Which text a continuation carried; empty for other answers. */
