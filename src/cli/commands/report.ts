@@ -11,7 +11,14 @@ import type { State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
 import { checkStandings, recordedEvents, workTimes } from '../../engine/session-record.ts';
 import type { Store, StoredDecision } from '../../engine/store.ts';
-import { describePlan, describeState, shortId, standingIn } from '../describe-session.ts';
+import {
+  describeAgent,
+  describePlan,
+  describeState,
+  hostTitle,
+  shortId,
+  standingIn,
+} from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
@@ -54,7 +61,8 @@ async function collect(store: Store, session: State, io: Io) {
   const { inputTokens, outputTokens, cost } = totalUsage(await store.usage(session.id));
   const standing = standingIn(session);
   return {
-    ...{ host: descriptor.host, agent: agent.name, model: agent.model },
+    ...{ host: descriptor.host, driven: descriptor.driven?.host ?? null },
+    ...{ agent: agent.name, model: agent.model },
     ...{ directory: descriptor.directory, goal: record.messages[0]?.text ?? session.title ?? null },
     messages: record.messages.length,
     ...{ outcome: settled?.outcome ?? null, reason: settled?.reason ?? null },
@@ -67,8 +75,8 @@ async function collect(store: Store, session: State, io: Io) {
       planView([todo]).todos.map((view) => ({ ...view, standing: standing(todo), checks: todo.checks })),
     ),
     checks,
-    /** Null: which files changed is not known of this host. */
-    filesKnown: descriptor.host === 'untildone',
+    /** Only our own agent tells which files it changed; a program that `run` drives does not. */
+    filesKnown: descriptor.host === 'untildone' && descriptor.driven === undefined,
     files: stream.files.map(({ times, ...file }) => {
       const todos = claims
         .filter(({ from, to }) => times.some((at) => at >= from && at <= to))
@@ -147,8 +155,9 @@ function section(name: string, rows: readonly string[], heads: readonly string[]
 
 const moreFiles = 'Commands may have changed more than the file tools: `git diff` shows everything.';
 
-function page(found: Report, { id, title }: State): string[] {
-  const { outcome, sentence, files, todos, checks, refusals, usage, messages, host } = found;
+function page(found: Report, session: State): string[] {
+  const { id, title, descriptor } = session;
+  const { outcome, sentence, files, todos, checks, refusals, usage, messages } = found;
   const titles = new Map(todos.map((todo) => [todo.id, text(todo.title, 60)]));
   const titlesOf = (ids: readonly string[]): string =>
     ids.map((todo) => titles.get(todo) ?? text(todo, 60)).join('; ');
@@ -159,7 +168,10 @@ function page(found: Report, { id, title }: State): string[] {
   const never = 'nothing: it was never sent back to work';
   const sentBack = refusals.total === 0 ? never : `sent back to work ${times(refusals.total)}`;
   const agent = text(found.model ?? found.agent ?? '', 80);
-  const by = joined([host === 'untildone' ? 'untildone run' : text(host, 40), agent]);
+  const by = joined([
+    descriptor.driven ? describeAgent(session) : text(hostTitle(descriptor.host), 40),
+    agent,
+  ]);
   const noFiles = found.filesKnown
     ? 'None by the file tools. Commands may have changed some: `git diff` shows everything.'
     : 'Not recorded: `git diff` shows them.';

@@ -5,7 +5,14 @@ import { stripTerminalControls } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
 import type { MessageKind } from '../../engine/host.ts';
 import { readWorkers } from '../../engine/worker-sessions.ts';
-import { describeWorker, isImported, nameSession, shortId } from '../describe-session.ts';
+import {
+  describeAgent,
+  describeWorker,
+  hostTitle,
+  isImported,
+  nameSession,
+  shortId,
+} from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import { shown } from '../print.ts';
@@ -27,13 +34,14 @@ export const transcript = sessionCommand({
     const rows = (await store.transcript(session.id, 0)).messages;
     const messages = transcriptEntries(rows, given.has('all'));
     const workers = await readWorkers(store, session);
-    const { parentId } = session.descriptor;
+    const { parentId, driven } = session.descriptor;
     const { name, model } = session.agent;
     const of = parentId === null ? '' : `, worker of ${shortId(parentId)}`;
-    const who = `${shown(name ?? 'unknown agent', 40)}${of}, ${shown(model ?? 'unknown model', 80)}`;
+    const agent = driven ? describeAgent(session) : shown(name ?? 'unknown agent', 40);
+    const who = `${agent}${of}, ${shown(model ?? (driven ? 'its own choice of a model' : 'unknown model'), 80)}`;
     const page = createPage(lookOf(io));
     return {
-      json: { parent: parentId, agent: name, model, workers, messages },
+      json: { parent: parentId, driven: driven?.host ?? null, agent: name, model, workers, messages },
       lines: [
         `Session ${nameSession(session)}: ${who}`,
         ...(messages.length === 0 ? [nothingKept(session)] : []),
@@ -74,7 +82,8 @@ function entryLines(
 }
 
 function speaker(kind: MessageKind, { agent, descriptor }: Session): string {
-  const name = shown(agent.name ?? 'agent', 40);
+  const { driven } = descriptor;
+  const name = driven ? hostTitle(driven.host) : shown(agent.name ?? 'agent', 40);
   const names: Readonly<Record<MessageKind, string>> = {
     // A worker's orders come from the agent that sent it.
     human: descriptor.parentId === null ? 'you' : 'the agent that sent it',
