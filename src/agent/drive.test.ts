@@ -196,4 +196,27 @@ describe('a driven program', () => {
       todos: [{ title: 'Write the parser', status: 'completed' }],
     });
   });
+
+  it('V8: is shown the plan before the refusal that counts what is open in it', async () => {
+    const begins = (id: string): Step => ({ type: 'step', id });
+    const list = (...done: readonly string[]): Step => {
+      const todos = ['parser', 'docs'].map((title) => {
+        return { key: null, title, status: done.includes(title) ? 'completed' : 'pending' };
+      });
+      return { type: 'todos', todos };
+    };
+    const { events } = await play([
+      [...says, list(), end],
+      [begins('two'), list('parser'), end],
+      [begins('three'), list('parser', 'docs'), end],
+    ]);
+    const counted = events.flatMap((event, index) => {
+      if (event.type !== 'continuation') return [];
+      const shown = events.slice(0, index).findLast((one) => one.type === 'plan-changed');
+      return [
+        shown?.type === 'plan-changed' && shown.todos.filter(({ status }) => status === 'pending').length,
+      ];
+    });
+    expect(counted.slice(0, 2)).toEqual([2, 1]);
+  });
 });

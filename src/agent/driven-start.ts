@@ -292,7 +292,11 @@ async function show(drive: Drive, seen: Sight, state: State) {
   drive.id ??= state.descriptor.driven?.id ?? null;
   for (const event of await reader.look(run.store, state)) {
     if (event.type === 'tool-ended') seen.heard += 1;
-    if (event.type === 'continuation') run.continuations.push(event.textKind);
+    if (event.type === 'continuation') {
+      run.continuations.push(event.textKind);
+      // Its line counts what is open by the plan as it was then, which a hook has written before it answered.
+      await run.showPlan();
+    }
     if (['continuation', 'check-started', 'check-ended'].includes(event.type)) run.emit(event as AgentEvent);
   }
   await run.showPlan();

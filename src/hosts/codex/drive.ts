@@ -77,6 +77,8 @@ export const codexDriver: HostDriver = {
     auto: 'Codex may do anything that you may: --auto switches its sandbox and its approvals off.',
   },
   start({ text, id, isNew, mode, model, flags, environment }) {
+    // The start before may have been killed in the middle of an item.
+    isAnswering = false;
     const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
     const settings = {
       ...Object.fromEntries(codexHooks.map((one) => [`hooks.${one.hook}`, [hookGroup(one, command)]])),
