@@ -102,11 +102,24 @@ export interface CheckRequest {
   readonly isDry: boolean;
 }
 
+/** Where a check would be written, and what stands there now. */
+function placeOfChecks(io: Io, isNew: boolean) {
+  const here = realpathSync(io.cwd);
+  const { project } = readPolicyFor(io, here);
+  return { before: project, folder: isNew || project.file === null ? here : dirname(project.file.path) };
+}
+
+/** Why these checks cannot be written; null: they can. It writes nothing. */
+export function whyNoChecks(io: Io, commands: readonly string[]): string | null {
+  if (commands.length === 0) return null;
+  const added = addChecks(placeOfChecks(io, false).folder, commands, { isNew: false, isDry: true });
+  return added.ok ? null : added.problem;
+}
+
 /** Returns the exit code. What the human's word put into the file is accepted with it. */
 export async function setUpChecks(io: Io, request: CheckRequest): Promise<number> {
   const { command, isNew, isDry } = request;
-  const before = readPolicyFor(io, realpathSync(io.cwd)).project;
-  const folder = isNew || before.file === null ? realpathSync(io.cwd) : dirname(before.file.path);
+  const { before, folder } = placeOfChecks(io, isNew);
   // A new file here stands in front of one above, and none of the checks of that one counts any more.
   const isChecked = dirname(before.file?.path ?? '') === folder && (before.asked.goal ?? []).length > 0;
   const isAsked = !isDry && request.commands.length === 0 && !isChecked;

@@ -75,12 +75,14 @@ describe('init --check', () => {
     expect(bench.picture()).toEqual(before);
   });
 
-  it('a broken file is left as it is, and told', async () => {
+  it('a broken file is told, and nothing is installed beside it', async () => {
     bench.write(file, '{ "mode": ');
+    const before = bench.picture();
     const { code, err } = await bench.init('claude-code', '--check', 'npm test');
     expect(code).toBe(1);
     expect(err).toContain('untildone.json is not valid JSON');
-    expect(bench.read(file)).toBe('{ "mode": ');
+    expect(err).toContain('Nothing was changed.');
+    expect(bench.picture()).toEqual(before);
   });
 
   it('--dry-run shows the check too and writes nothing', async () => {

@@ -23,7 +23,7 @@ import { canAnswerHere } from '../ask-at-terminal.ts';
 import type { Arguments, Command, Option } from '../command.ts';
 import { type Io, programVersion } from '../io.ts';
 import { complain, createPaint, printWrapped, refuse, shown } from '../print.ts';
-import { askWhich, settleTrust, setUpChecks } from '../project-trust.ts';
+import { askWhich, settleTrust, setUpChecks, whyNoChecks } from '../project-trust.ts';
 import { diffTexts, shownLine, withoutRepeats } from '../text-diff.ts';
 
 const hostNames = hosts.map(({ name }) => name);
@@ -61,6 +61,8 @@ export function createInit(shipped: () => string): Command {
       const commands = checksOf(given);
       const installers = await installersOf(given, io);
       if (installers.length === 0) return 0;
+      const unwritable = whyNoChecks(io, commands);
+      if (unwritable !== null) return refuse(io, `${shown(unwritable, 500)} Nothing was changed.`);
       const isDry = given.has('dry-run');
       const action = given.has('uninstall') ? 'uninstall' : 'install';
       const done = changeHosts(installers, request, action, { shipped, isDry });
