@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { configDocs } from '../scripts/config-docs.ts';
 import { hostDocs } from '../scripts/host-docs.ts';
 import { referencePages } from '../scripts/reference-docs.ts';
+import { hosts } from '../src/hosts/hosts.ts';
 import { linksOf } from './docs/fences.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -22,6 +23,20 @@ describe('docs', () => {
   it('C1: the reference says what the code says: commands, rules, outcomes, events, the library', async () => {
     for (const [name, text] of Object.entries(await referencePages())) {
       expect(read(`docs/reference/${name}`), 'run npm run docs:reference').toBe(text);
+    }
+  });
+
+  it('every page of a host has the same outline; what only one host has stands behind "Uninstall"', () => {
+    const first = [
+      ...['Install', 'What is written', 'What it does', 'What it cannot do', 'Driven by `run --with`'],
+      ...['Delivery', 'Uninstall'],
+    ];
+    const last = ['How it is tested', 'Troubleshooting'];
+    for (const { name } of hosts) {
+      const found = read(`docs/hosts/${name}.md`).matchAll(/^## (.+)$/gm);
+      const headings = [...found].map(([, heading = '']) => heading);
+      const extras = headings.filter((heading) => ![...first, ...last].includes(heading));
+      expect(headings, name).toEqual([...first, ...extras, ...last]);
     }
   });
 
