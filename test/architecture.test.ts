@@ -27,6 +27,7 @@ import {
   outsideImports,
 } from '../scripts/layers.ts';
 import { layerRules } from '../scripts/write-layer-rules.ts';
+import { hosts } from '../src/hosts/hosts.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = globSync('src/**/*.ts', { cwd: root })
@@ -124,6 +125,34 @@ describe('the layers', () => {
     const impure = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bglobalThis\b/;
     const core = sources.filter((file) => file.startsWith('src/core/'));
     expect(core.filter((file) => impure.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
+  });
+});
+
+describe('a host', () => {
+  const folderOf = (file: string) => /^src\/hosts\/([\w-]+)\/[\w.-]+$/.exec(file)?.[1] ?? null;
+  const names = hosts.map(({ name }) => name);
+  const outside = (name: string) =>
+    sources.filter((file) => folderOf(file) !== name && file !== 'src/hosts/hosts.ts');
+  const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
+
+  it('is a folder and a row: every folder of one has its row, and the row has every part that stands there', () => {
+    const folders = new Set(sources.map(folderOf).filter((name) => name !== null && name !== 'install'));
+    expect([...folders].sort()).toEqual([...names].sort());
+    for (const { name, asked, driver } of hosts) {
+      const has = (part: string) => existsSync(join(root, 'src/hosts', name, part));
+      expect([name, has('install.ts'), has('drive.ts')]).toEqual([name, true, driver !== undefined]);
+      expect([name, asked !== undefined && !has('host.ts')]).toEqual([name, false]);
+    }
+  });
+
+  it.each(names)('%s can be taken away with its row: nothing else imports or names it', (name) => {
+    const reaching = outside(name).filter((file) => {
+      const targets = importsOf(textOf(file)).map((specifier) => posix.join(posix.dirname(file), specifier));
+      return targets.some((target) => folderOf(target) === name);
+    });
+    expect(reaching).toEqual([]);
+    const quoted = new RegExp(`['"\`]${name}['"\`]`);
+    expect(outside(name).filter((file) => quoted.test(textOf(file)))).toEqual([]);
   });
 });
 
