@@ -1,4 +1,4 @@
-// Issue "Evidence", must hold 2: commands that fork, flee, flood, hang and print secrets, as real processes.
+// Commands that fork, flee, flood, hang and print secrets, as real processes.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { commandCheck, contextFor } from '../../test/support/check-cases.ts';

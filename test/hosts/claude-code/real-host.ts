@@ -1,6 +1,6 @@
 // Claude Code as the suite of all hosts starts it.
 import { join } from 'node:path';
-import { runCommand } from '../../../src/scripted-model/index.ts';
+import { callTool, runCommand } from '../../../src/scripted-model/index.ts';
 import { jsonLines, type RealHost } from '../harness/real-host.ts';
 import { untildone } from '../harness/untildone.ts';
 import { type ClaudeLine, claudeEnvironment } from './claude.ts';
@@ -19,6 +19,10 @@ export const claudeCode: RealHost = {
   environment: ({ project, model }) => claudeEnvironment(project, model),
   messages: (turn) => messagesIn(jsonLines<ClaudeLine>(turn)),
   background: (command) => runCommand(command, { run_in_background: true }),
+  subagent: (prompt) =>
+    callTool('Agent', {
+      ...{ description: 'look around', prompt, subagent_type: 'general-purpose', run_in_background: true },
+    }),
   shortenStop: (project, seconds) => shortenStop(project, seconds, true),
   async installTwice(project) {
     await untildone(project, 'init', 'claude-code', '--user');

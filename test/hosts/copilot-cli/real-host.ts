@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand } from '../../../src/scripted-model/index.ts';
+import { callTool, runCommand } from '../../../src/scripted-model/index.ts';
 import { hostProgram } from '../harness/install-host.ts';
 import type { RealHost } from '../harness/real-host.ts';
 
@@ -39,6 +39,16 @@ export const copilotCli: RealHost = {
   hardCap: 8,
   family: 'sql',
   background: (command) => runCommand(command, { mode: 'async' }),
+  subagent: (prompt) =>
+    callTool('task', {
+      ...{
+        name: 'scout',
+        description: 'look around',
+        prompt,
+        agent_type: 'general-purpose',
+        mode: 'background',
+      },
+    }),
   shortenStop({ directory, editJson }, seconds) {
     type Hook = { bash: string; timeoutSec: number };
     const file = join(directory, '.github', 'copilot', 'settings.local.json');

@@ -26,7 +26,11 @@ export const geminiWith = (model: string): Omit<RealHost, 'family'> => ({
       ...[isFirst ? '--session-id' : '--resume', conversation],
     ],
   }),
-  environment: ({ model: { url } }) => ({ GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: url }),
+  environment: ({ model: { url } }) => ({
+    ...{ GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: url },
+    // Without: it starts itself once more, for a larger heap.
+    GEMINI_CLI_NO_RELAUNCH: 'true',
+  }),
   settle({ project: { home, directory } }) {
     const folder = join(home, '.gemini');
     mkdirSync(folder);

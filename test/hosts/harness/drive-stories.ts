@@ -1,4 +1,4 @@
-// What `untildone run --with HOST` promises, told once for every host that can be driven (issue Hosts, must hold 3).
+// What `untildone run --with HOST` promises, told once for every host that can be driven.
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -48,6 +48,8 @@ export function createProject(): Project {
     TMPDIR: temporary,
     LANG: 'C.UTF-8',
     UNTILDONE_HOME: state,
+    // What Node has compiled is kept, as it is on anyone's machine: else each start of a host would be its first.
+    NODE_COMPILE_CACHE: join(tmpdir(), 'compiled'),
   };
   execFileSync('git', ['init', '--quiet'], { cwd: directory, env: environment });
   return {

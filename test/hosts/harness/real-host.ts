@@ -49,6 +49,8 @@ export interface RealHost {
   readonly family?: FamilyName;
   /** A command that goes on beside the agent; default: the shell's `&`. */
   background?(command: string): Step;
+  /** Sends an agent off with these words; default: the host shows none that works while its parent stops. */
+  subagent?(prompt: string): Step;
   /** Gives the hook of a stop so many seconds, as `init` would have written it with `--timeout=SECONDS` in its command.
    * Left out: the host sets no limit. */
   shortenStop?(project: Project, seconds: number): void;

@@ -3,11 +3,11 @@ import { runHostKills } from './host-kills.ts';
 
 // The same program kills the host 200 times in `npm run test:opencode-kills`.
 describe('OpenCode, killed and started again', () => {
-  it('V5: kill -9 in countdown and injection, twenty times: one continuation each, none lost, none doubled', async () => {
-    const report = await runHostKills({ kills: 20, seed: 7 });
+  it('V5: kill -9 in countdown and injection, eight times: one continuation each, none lost, none doubled', async () => {
+    const report = await runHostKills({ kills: 8, seed: 7 });
     expect(report.broken).toEqual([]);
-    expect(report.kills).toBe(20);
+    expect(report.kills).toBe(8);
     const early = report.phases.countdown + report.phases.intended + report.phases.sent;
-    expect(early, 'kills that fell before the continuation was seen').toBeGreaterThanOrEqual(5);
+    expect(early, 'kills that fell before the continuation was seen').toBeGreaterThanOrEqual(2);
   }, 900_000);
 });

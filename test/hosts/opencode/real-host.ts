@@ -2,6 +2,7 @@
 // have tests of their own.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { callTool } from '../../../src/scripted-model/index.ts';
 import type { Breakage, RealHost } from '../harness/real-host.ts';
 import { hostEnvironment, ourPlugin, seedHome, settleFolder } from './opencode.ts';
 
@@ -20,6 +21,7 @@ export const opencode: RealHost = {
   },
   conversationIn: ({ requests }) => requests.find(({ isAside }) => !isAside)?.headers['x-session-id'] ?? '',
   messages: ({ printed }) => printed.split('\n').filter((line) => line.includes('untildone: ')),
+  subagent: (prompt) => callTool('task', { description: 'look around', prompt, subagent_type: 'general' }),
   brokenProgram: (how) => brokenPlugins[how],
   installTwice({ directory, editJson }) {
     editJson<{ plugin: string[] }>(join(directory, 'opencode.json'), ({ plugin }) => {

@@ -66,16 +66,6 @@ const scripts = [
     always(say('I wait for the key.')),
   ]),
   script('shell', [plan('parser', 'docs'), runCommand('echo hi'), always(say('I am done.'))]),
-  script('parent', [
-    plan('parser'),
-    callTool('task', {
-      ...{ description: 'sub work', prompt: '[script:helping] Please help.', subagent_type: 'general' },
-    }),
-    writeFile('parser.txt', 'x'),
-    complete('parser'),
-    always(say('I am done.')),
-  ]),
-  script('helping', [runCommand('echo help'), always(say('I have helped.'))]),
   script('broken', [plan('parser', 'docs'), always(fail(400))]),
 ];
 
@@ -157,14 +147,6 @@ describe('opencode run', () => {
     const played = await play('shell', { opencode: { permission: { '*': 'allow', bash: 'ask' } } });
     expect(played.continuations).toHaveLength(0);
     expect(played.kept?.session.pause).toMatchObject({ by: 'rejection' });
-  });
-
-  it('P18: the end of a child session is no stop of its parent (trap 10)', async () => {
-    const played = await play('parent');
-    expect(played.continuations).toHaveLength(0);
-    expect(played.requests.some(({ script: name }) => name === 'helping')).toBe(true);
-    expect(played.files).toEqual(['parser.txt']);
-    expect(played.kept?.session.settled?.outcome).toBe('claimed');
   });
 
   it('G2: HTTP 400 is not answered with a continuation', async () => {

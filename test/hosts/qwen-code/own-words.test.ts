@@ -1,9 +1,9 @@
-// What only Qwen Code has: a cap that tool calls do not lift, settings that it rewrites, variables from .env files, plan mode, and
-// agents in the background.
+// What only Qwen Code has: a cap that tool calls do not lift, settings that it rewrites, variables from .env files, and plan
+// mode.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { always, callTool, plan, runCommand, say, script } from '../../../src/scripted-model/index.ts';
+import { always, plan, say, script } from '../../../src/scripted-model/index.ts';
 import type { RealHost } from '../harness/real-host.ts';
 import { openBench } from '../harness/real-host-stage.ts';
 import { quitter, titles } from '../harness/stories/story.ts';
@@ -61,21 +61,4 @@ it('P26: in plan mode nobody is sent on', async () => {
   });
   const played = await openBench({ ...qwenCode, turn }).play({ scripts: [stubborn] });
   expect(played.continuations).toHaveLength(0);
-});
-
-it('P18: an agent at work in the background is waited for; the host wakes its parent, who is held then', async () => {
-  const parent = script('parent', [
-    plan('parser'),
-    callTool('agent', {
-      ...{ description: 'look around', prompt: '[script:scout] Look.', subagent_type: 'general-purpose' },
-      run_in_background: true,
-    }),
-    always(say('I wait for the scout.')),
-  ]);
-  const scout = script('scout', [runCommand('sleep 6'), say('Nothing there.')]);
-  const played = await play({ scripts: [parent, scout], config: { maxStagnant: 1 } });
-  const [first] = played.session.decisions;
-  expect(first).toMatchObject({ answer: 'wait', reason: 'subagent-at-work' });
-  expect(played.continuations).toHaveLength(1);
-  expect(played.session.outcome).toBe('stagnant');
 });

@@ -1,7 +1,7 @@
 // Qwen Code as the suite of all hosts starts it: headless, with a dummy key and without its own calls to anybody.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand } from '../../../src/scripted-model/index.ts';
+import { callTool, runCommand } from '../../../src/scripted-model/index.ts';
 import type { RealHost } from '../harness/real-host.ts';
 
 interface QwenSettings {
@@ -34,6 +34,10 @@ export const qwenCode: RealHost = {
   messages: ({ printed }) => printed.split('\n').filter((line) => line.startsWith('untildone: ')),
   family: 'todo-write',
   background: (command) => runCommand(command, { is_background: true }),
+  subagent: (prompt) =>
+    callTool('agent', {
+      ...{ description: 'look around', prompt, subagent_type: 'general-purpose', run_in_background: true },
+    }),
   shortenStop({ directory, editJson }, seconds) {
     editJson<QwenSettings>(join(directory, '.qwen', 'settings.json'), ({ hooks }) => {
       const hook = hooks['Stop']![0]!.hooks[0]!;

@@ -1,4 +1,5 @@
 // Checks: the system's word stands above the agent's, however long it takes to get it.
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
 import {
   always,
@@ -24,6 +25,7 @@ const work = inOrder(plan('parser'), writeFile('parser.txt', 'x'), complete('par
 const fewSeconds = 'setTimeout(() => {}, 3000)';
 const slow = createGate('slow');
 const server = createGate('server');
+const errand = createGate('errand');
 
 export const checkStories: readonly Story[] = [
   {
@@ -112,7 +114,8 @@ export const checkStories: readonly Story[] = [
             await waitUntil('the model said that it is done', () =>
               model.requests.some(({ reply }) => reply.text === 'I am done.'),
             );
-          setTimeout(() => slow.open(project), shortenStop === undefined ? 6000 : 0);
+          if (shortenStop === undefined) await setTimeout(6000);
+          slow.open(project);
           await ended;
         },
       });
@@ -126,6 +129,38 @@ export const checkStories: readonly Story[] = [
       const continued = played.session.decisions.filter(({ answer }) => answer === 'continue');
       expect(continued).toMatchObject([{ textKind: 'checks-running' }]);
       return undefined;
+    },
+  },
+  {
+    id: 'P18',
+    name: 'the agent stops while a subagent works: nobody sends it on before that has ended, and then it is held',
+    async tell({ play, row, host: { subagent } }) {
+      expect(subagent !== undefined).toBe(row.seesBackground.includes('subagents'));
+      const waits = 'I wait for the scout.';
+      const errands = subagent === undefined ? [] : [subagent('[script:scout] Look around.')];
+      const parent = script('parent', [plan('parser'), ...errands, always(say(waits))]);
+      const scout = script('scout', [runCommand(errand.command), always(say('Nothing there.'))]);
+      const played = await play({
+        scripts: [parent, scout],
+        config: { maxStagnant: 1 },
+        async drive({ start, model, continuations, project }) {
+          const { ended } = start('Do it.');
+          const isAtWork = () => model.requests.some((request) => request.script === 'scout');
+          if (subagent !== undefined) {
+            await waitUntil('the subagent works', isAtWork);
+            // A parent that goes on meanwhile has the time to stop.
+            await setTimeout(3000);
+            expect(continuations(), 'while the subagent works').toEqual([]);
+          }
+          errand.open(project);
+          await ended;
+        },
+      });
+      expect(played.continuations).toHaveLength(1);
+      expect(played.session).toMatchObject({ outcome: 'stagnant', reason: 'stagnant' });
+      const isWaitedFor = played.session.decisions.some(({ reason }) => reason === 'subagent-at-work');
+      if (isWaitedFor) return undefined;
+      return subagent === undefined ? 'none works while its parent stops' : 'it works inside a call';
     },
   },
   {
