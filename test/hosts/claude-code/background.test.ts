@@ -1,5 +1,5 @@
-// Work that goes on beside the agent in the real Claude Code: shell jobs, subagents in the background and in the
-// foreground (P18), and a plan that an earlier turn left open (P34).
+// Work that goes on beside the agent in the real Claude Code: shell jobs (P37) and subagents in the
+// foreground. One in the background is told in the suite of all hosts (P18).
 import { describe, expect, it } from 'vitest';
 import {
   always,
@@ -16,14 +16,11 @@ import { play } from './play.ts';
 
 const job = createGate('job');
 
-function subagent(more: object = {}) {
-  return callTool('Agent', {
-    ...{ description: 'sub work', prompt: '[script:helping] Please help.', subagent_type: 'general-purpose' },
-    ...more,
-  });
-}
+const subagent = callTool('Agent', {
+  ...{ description: 'sub work', prompt: '[script:helping] Please help.', subagent_type: 'general-purpose' },
+});
 
-describe('P18: background work', () => {
+describe('work beside the agent', () => {
   it('P37: a shell job runs and a todo is open: one continuation that names it, then the ordinary ones', async () => {
     const story = script('story', [
       plan('parser', 'docs'),
@@ -55,37 +52,8 @@ describe('P18: background work', () => {
     expect(played.messages.join('\n')).toContain('claimed');
   });
 
-  it('a subagent in the background is waited for without a continuation', async () => {
-    const story = script('story', [
-      plan('parser'),
-      subagent({ run_in_background: true }),
-      say('It works for me.'),
-      complete('parser'),
-      always(say('I am done.')),
-    ]);
-    const helping = script('helping', [runCommand(job.command), always(say('I have helped.'))]);
-    const played = await play({
-      scripts: [story, helping],
-      async drive({ claude, model, project }) {
-        claude.say('Please do it.');
-        await claude.waitForResults(1);
-        expect(continuationsIn(model.requests), 'while the subagent works').toHaveLength(0);
-        job.open(project);
-        await claude.waitForResults(2);
-      },
-    });
-    expect(played.session.decisions[0]).toMatchObject({ answer: 'wait', reason: 'subagent-at-work' });
-    expect(played.continuations).toHaveLength(0);
-    expect(played.session.outcome).toBe('claimed');
-  });
-
   it("C4: a foreground subagent is never held to its parent's plan", async () => {
-    const story = script('story', [
-      plan('parser'),
-      subagent(),
-      complete('parser'),
-      always(say('I am done.')),
-    ]);
+    const story = script('story', [plan('parser'), subagent, complete('parser'), always(say('I am done.'))]);
     const helping = script('helping', [runCommand('echo help'), always(say('I have helped.'))]);
     const played = await play({ prompt: 'Do it.', scripts: [story, helping] });
     expect(played.continuations).toHaveLength(0);
