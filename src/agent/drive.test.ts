@@ -156,10 +156,15 @@ describe('a driven program', () => {
 
   it('that tries a call again does not hang: it says so', async () => {
     const waits: Step = { type: 'retrying', sentence: 'It tries again.', inMs: 4000 };
-    const { ended, starts, events } = await play([[...says, waits, { sleep: 3000 }, end]]);
+    const soon: Step = { type: 'retrying', sentence: 'It connects again.', inMs: 0 };
+    const { ended, starts, events } = await play([[...says, soon, waits, { sleep: 3000 }, end]]);
     expect(starts).toHaveLength(1);
     expect(ended).toMatchObject({ outcome: 'claimed' });
-    expect(events).toContainEqual(expect.objectContaining({ type: 'error', sentence: 'It tries again.' }));
+    const told = events.flatMap((event) => (event.type === 'error' ? [[event.sentence, event.retryAt]] : []));
+    expect(told, 'no moment is named that it did not name').toEqual([
+      ['It connects again.', null],
+      ['It tries again.', expect.any(Number)],
+    ]);
   }, 30_000);
 
   it('leaves no process of a broken start behind', async () => {

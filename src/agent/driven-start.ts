@@ -243,7 +243,7 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
         type: 'error',
         kind: 'overload',
         sentence: fact.sentence,
-        retryAt: run.clock.now() + fact.inMs,
+        retryAt: fact.inMs === 0 ? null : run.clock.now() + fact.inMs,
       });
       return;
   }

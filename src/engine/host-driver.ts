@@ -84,7 +84,7 @@ export type DriveFact = Readonly<
    */
   | { type: 'usage'; of: 'step'; id: string; tokens: Tokens; cost: number | null }
   | { type: 'usage'; of: 'start' | 'conversation'; tokens: Tokens | null; cost: number | null }
-  /** It tries a failed call again by itself: it does not hang. */
+  /** It tries a failed call again by itself: it does not hang. `inMs` 0: it does not say when. */
   | { type: 'retrying'; sentence: string; inMs: number }
   /** Why it will end; limits are waited for, anything else is counted (G9). */
   | { type: 'error'; kind: 'rate-limit' | 'overload' | 'overflow' | 'other'; message: string }

@@ -34,8 +34,7 @@ function readErrors(line: string): driver.Facts {
     /^Attempt (\d+) failed(?: with status (\d+))?.*Retrying with backoff/u.exec(line) ?? [];
   if (attempt === undefined) return unknown(line);
   const sentence = `The model did not answer (${status}); Gemini CLI tries again (${attempt}).`;
-  // It waits up to half a minute, and does not say how long.
-  return [{ type: 'retrying', sentence, inMs: 60_000 }];
+  return [{ type: 'retrying', sentence, inMs: 0 }];
 }
 
 /** The answer is complete: something else follows it. */
