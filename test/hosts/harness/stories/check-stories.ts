@@ -160,7 +160,7 @@ export const checkStories: readonly Story[] = [
       expect(played.session).toMatchObject({ outcome: 'stagnant', reason: 'stagnant' });
       const isWaitedFor = played.session.decisions.some(({ reason }) => reason === 'subagent-at-work');
       if (isWaitedFor) return undefined;
-      return subagent === undefined ? 'none works while its parent stops' : 'it works inside a call';
+      return subagent === undefined ? 'the host shows none: a stop is a stop' : 'it works inside a call';
     },
   },
   {
