@@ -289,7 +289,7 @@ export const humanMutations = mutationsOf({
       why: 'a Stop hook that ran out of time looks like an interrupt',
     },
   },
-  'src/hosts/opencode/driver.ts': {
+  'src/hosts/opencode/follow.ts': {
     'pending-untold-under-run': {
       find: 'stopAnswered(await told.opened().runtime.ask(stop, clock.now()));',
       replace: 'await told.opened().runtime.ask(stop, clock.now());',

@@ -108,7 +108,7 @@ export const limitsMutations = mutationsOf({
       why: 'an answer is counted once for each of its parts (G8)',
     },
   },
-  'src/hosts/opencode/driver.ts': {
+  'src/hosts/opencode/follow.ts': {
     'usage-unheard': {
       find: '      await tell(usage, ',
       replace: '      void String(',

@@ -7,7 +7,7 @@ import { defaultSettings } from '../../src/core/settings.ts';
 import type { Session } from '../../src/core/state.ts';
 import type { Store, StoredDecision } from '../../src/engine/store.ts';
 import { createIdentifiers } from '../../src/engine/system.ts';
-import { follow } from '../../src/hosts/opencode/driver.ts';
+import { follow } from '../../src/hosts/opencode/follow.ts';
 import { createMemory, type HostCalls, type Plugin } from '../../src/hosts/opencode/host.ts';
 import { createOpenCodePlugin } from '../../src/hosts/opencode/index.ts';
 import { createTold } from '../../src/hosts/told.ts';

@@ -1,4 +1,4 @@
-// The plugin, `untildone/opencode`: hands what each hook is given to the driver, offers tools to the model, and shows the
+// The plugin, `untildone/opencode`: hands what each hook is given to `follow.ts`, offers tools to the model, and shows the
 // answers to commands that a human types.
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
@@ -11,7 +11,7 @@ import { waitStarted } from '../told.ts';
 import { answerCommand, type CommandName, commandNames, commands } from '../told-commands.ts';
 import { changesTheHost, createPlace, createToldPlugin, followPlugin } from '../told-plugin.ts';
 import { recordOf, textOf } from '../untrusted.ts';
-import { follow, hear, leavesOnIdle } from './driver.ts';
+import { follow, hear, leavesOnIdle } from './follow.ts';
 import type { Plugin } from './host.ts';
 import { createHostCalls, createMemory, hostId, messageOf, placeOf } from './host.ts';
 import type { ConfigLike, HooksLike, PluginLike, ToolDefinitionLike } from './translate.ts';

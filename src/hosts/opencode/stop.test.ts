@@ -9,7 +9,7 @@ import {
   todo,
 } from '../../../test/support/opencode-case.ts';
 import { startPlugin } from '../../../test/support/opencode-stage.ts';
-import { factsOf, follow, leavesOnIdle } from './driver.ts';
+import { factsOf, follow, leavesOnIdle } from './follow.ts';
 import type { SessionMemory } from './host.ts';
 
 afterEach(() => {

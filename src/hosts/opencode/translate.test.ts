@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createWaitingPlugin, sessionId } from '../../../test/support/opencode-case.ts';
 import { recordOf } from '../untrusted.ts';
-import { hear } from './driver.ts';
+import { hear } from './follow.ts';
 import type { Plugin, SessionMemory } from './host.ts';
 import { canEdit, isTodoToolOn, readMessage, splitModel } from './translate.ts';
 
@@ -10,7 +10,7 @@ const recorded = JSON.parse(
   readFileSync(new URL('./fixtures/events.json', import.meta.url), 'utf8'),
 ) as Record<string, { type: string; properties: Record<string, unknown> }>;
 
-/** What the driver tells the engine of events, and what it notes of their session. */
+/** What `follow.ts` tells the engine of events, and what it notes of their session. */
 function heard(events: readonly unknown[], known: Partial<SessionMemory> = {}, headless = false) {
   const plugin = createWaitingPlugin();
   const tells: unknown[] = [];

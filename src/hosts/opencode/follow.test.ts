@@ -3,7 +3,7 @@ import { createMemoryStore } from '../../../test/support/memory-store.ts';
 import { createWaitingPlugin, sessionId, todo } from '../../../test/support/opencode-case.ts';
 import { startPlugin, stoppedPlugin } from '../../../test/support/opencode-stage.ts';
 import { createState } from '../../core/state.ts';
-import { follow, hear } from './driver.ts';
+import { follow, hear } from './follow.ts';
 import { hostId } from './host.ts';
 
 describe('idle with open todos', () => {
