@@ -168,10 +168,8 @@ function page(found: Report, session: State): string[] {
   const never = 'nothing: it was never sent back to work';
   const sentBack = refusals.total === 0 ? never : `sent back to work ${times(refusals.total)}`;
   const agent = text(found.model ?? found.agent ?? '', 80);
-  const by = joined([
-    descriptor.driven ? describeAgent(session) : text(hostTitle(descriptor.host), 40),
-    agent,
-  ]);
+  const who = descriptor.driven ? describeAgent(session) : hostTitle(descriptor.host);
+  const by = joined([text(who, 60), agent]);
   const noFiles = found.filesKnown
     ? 'None by the file tools. Commands may have changed some: `git diff` shows everything.'
     : 'Not recorded: `git diff` shows them.';
