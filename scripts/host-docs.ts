@@ -82,8 +82,9 @@ export function hostDocs(): string {
   return `# Hosts
 
 A host is a program that runs agents. \`untildone init NAME\` does all that one needs, \`untildone doctor\` says whether it
-works, and \`untildone init NAME --uninstall\` leaves every file as it was. An adapter translates and never decides: the same
-[rules](../reference/rules.md) answer every host. What a host can show us and do for us differs:
+works, and \`untildone init NAME --uninstall\` takes it out of the host's files again; the project's \`untildone.json\` stays.
+An adapter translates and never decides: the same [rules](../reference/rules.md) answer every host. What a host can show us and
+do for us differs:
 
 ${table(rows.map(([title, say]) => [title, ...hosts.map(say)]))}
 
@@ -92,8 +93,9 @@ and over two scripted hosts.
 
 ## What was seen in the real programs
 
-\`npm run test:hosts\` tells the same stories in each host's own program, headless, with a scripted model as its only
-neighbour. The ids are those of the tests. What stands here instead of "kept" is what the host itself allows.
+\`npm run test:hosts\` plays the same stories in each host's own program. It runs headless, and the model behind it is a scripted
+one on the same machine. The ids are those of the tests. "kept" means that it went as the row says. Where the host does not allow
+that, the cell says what happens instead.
 
 ${table(resultRows())}
 

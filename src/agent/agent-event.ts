@@ -3,7 +3,17 @@ import { outcomes } from '../core/decision.ts';
 import { workerResults } from '../core/events.ts';
 import type { Fields, Infer, JsonSchema, Values } from '../core/schema.ts';
 import * as kinds from '../core/schema.ts';
-import { choice, described, flag, jsonSchema, list, nullable, object, objectSchema } from '../core/schema.ts';
+import {
+  choice,
+  described,
+  flag,
+  jsonSchema,
+  list,
+  nullable,
+  object,
+  objectSchema,
+  optional,
+} from '../core/schema.ts';
 import { texts } from '../core/texts.ts';
 import { isDropped, priorities, type Todo, todoStatuses } from '../core/todo.ts';
 
@@ -78,6 +88,8 @@ export const eventFields = {
     sentence,
     text: words('What was sent to the agent.'),
     number: described(whole, "Continuations since the human's message."),
+    open: optional(described(whole, 'Todos that were open; absent: those of the plan that was shown last.')),
+    next: optional(maybe('The todo that it was told to go on with.')),
   },
   waiting: {
     reason: words('Reason code of the rule that waits.'),

@@ -167,6 +167,16 @@ describe('a driven program', () => {
     ]);
   }, 30_000);
 
+  it('G9: that only tries again, and never says until when, is ended like one that is silent', async () => {
+    const again: Step[] = [
+      { type: 'retrying', sentence: 'It waits for the network.', inMs: 0 },
+      { sleep: 400 },
+    ];
+    const { ended, starts } = await play([Array.from({ length: 20 }, () => again).flat()]);
+    expect(starts).toHaveLength(3);
+    expect(ended).toMatchObject({ outcome: 'failed', reason: 'circuit-open' });
+  }, 30_000);
+
   it('leaves no process of a broken start behind', async () => {
     const { place } = await play([[...says, { orphan: true }, end]]);
     const group = Number(readFileSync(join(place, 'orphan'), 'utf8'));

@@ -190,7 +190,9 @@ async function wholeStory({ run, transcript }: Drive) {
 async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
   const { run, driver } = drive;
   const how = exit.signal === null ? `with exit code ${exit.exitCode}` : `by ${exit.signal}`;
-  const why = error?.message ?? complaint.trim().split('\n').at(-1) ?? '';
+  const lines = complaint.trim().split('\n');
+  // The last line is often advice.
+  const why = error?.message ?? lines.findLast((line) => /\berror\b/iu.test(line)) ?? lines.at(-1) ?? '';
   const end = `${driver.title} ended ${how}`;
   const message = `${end}${why === '' ? '' : `: ${oneLine(why, 300)}`}`;
   const kind = error?.kind ?? 'other';

@@ -87,9 +87,11 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
   const queue = createQueue();
   let facts: Promise<unknown> = Promise.resolve();
   const takeLine = (from: 'output' | 'errors') => (line: string) => {
-    seen.lastLineAt = clock.now();
+    const read = driver.read(line, from);
+    // One that only tries again for a long time is stuck: what it says is no sign of life beyond the time that it names.
+    if (!read.some(({ type }) => type === 'retrying')) seen.lastLineAt = clock.now();
     if (from === 'errors') seen.complaint = `${seen.complaint}\n${line}`.slice(-2000);
-    for (const fact of driver.read(line, from)) {
+    for (const fact of read) {
       note(seen, fact, clock.now());
       facts = queue(() => take(drive, seen, fact));
       // Safe: whoever waits for the last one gets the failure.
@@ -110,6 +112,8 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
     cancelEnd = clock.wake(clock.now() + limits.interruptMs, running.end);
   };
   const look = async (state: State) => {
+    // What it said stands before what it was told then.
+    await facts;
     await show(drive, seen, state);
     if (isHanging(drive, seen, state)) return running.end();
     if (seen.ended !== null || !(await wantsEnd(drive, state))) return;

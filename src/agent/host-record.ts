@@ -170,7 +170,10 @@ function decisionEvent(
     return { type: 'notice', ...base, sentence: `The agent may stop${how}: ${sentence}` };
   }
   const firmness = { textKind: decision.textKind ?? 'standard', level: decision.level ?? 1 };
-  return { type: 'continuation', ...base, ...firmness, sentence, text, number };
+  // By the time that it is read here, the agent may have done more of its plan.
+  const { open, next } = decision.inputs;
+  const left = { ...(typeof open === 'number' && { open }), ...(typeof next === 'string' && { next }) };
+  return { type: 'continuation', ...base, ...firmness, sentence, text, number, ...left };
 }
 
 function usageEvent(rows: readonly UsageRow[], { id, updatedAt, usage }: Session): RecordedEvent {

@@ -122,6 +122,11 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
   const { before, folder } = placeOfChecks(io, isNew);
   // A new file here stands in front of one above, and none of the checks of that one counts any more.
   const isChecked = dirname(before.file?.path ?? '') === folder && (before.asked.goal ?? []).length > 0;
+  // A broken file takes no check; of one that is not accepted yet `settleTrust` tells.
+  if (before.pending?.problems.length && request.commands.length === 0 && !isNew) {
+    complain(io, `warning: ${pendingSentence(before.pending)}`);
+    return 0;
+  }
   const isAsked = !isDry && request.commands.length === 0 && !isChecked;
   const commands = isAsked ? await chooseChecks(io, folder, command) : request.commands;
   if (commands.length === 0 && !isNew) {
@@ -129,7 +134,8 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
     return 0;
   }
   const added = addChecks(folder, commands, request);
-  if (!added.ok) return refuse(io, shown(added.problem, 500));
+  const waits = before.pending === null ? '' : ` ${pendingSentence(before.pending)}`;
+  if (!added.ok) return refuse(io, shown(`${added.problem}${waits}`, 800));
   const { path, after } = added;
   if (isDry) {
     printWrapped(io, diffTexts(path, added.before, after).map(shownLine));

@@ -2,6 +2,7 @@
 import type { DrivenRunOptions } from '../agent/drive.ts';
 import type { Origins } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
+import { closestName } from '../core/problem.ts';
 import { type Settings, settingTable } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
 import type { DriveMode, HostDriver } from '../engine/host-driver.ts';
@@ -42,9 +43,11 @@ export async function drivenAgent(
     );
   }
   const driver = await hostOf(name)?.driver?.();
+  const closest = drivenHosts.find((one) => one.startsWith(name)) ?? closestName(name, drivenHosts);
+  const meant = closest === null ? '' : ` Did you mean ${closest}?`;
   if (driver === undefined)
     throw usage(
-      `--with ${shown(name, 40)}: not a program that can be driven. Known are ${drivenHosts.join(', ')}.`,
+      `--with ${shown(name, 40)}: not a program that can be driven.${meant} Known are ${drivenHosts.join(', ')}.`,
     );
   refuseForeign(given, driver, settings, origins);
   const program = findProgram(driver.program, io.env);
@@ -100,5 +103,7 @@ function refuseForeign(
   ] as const;
   for (const [name, of] of budgets)
     if (settings[name] !== null && !reports[of])
-      throw usage(`${name} is set, but ${title} does not tell its ${of}: this limit would never be reached.`);
+      throw usage(
+        `${name} is set, but ${title} does not tell its ${of}: this limit would never be reached. maxMinutes works.`,
+      );
 }

@@ -136,7 +136,7 @@ async function examineModel(
   const model = await resolveModel(null, { settings, origins, environment: io.env });
   // Who has a host may never want one.
   const level = settings.model === null ? note : broken;
-  if (!model.ok) return level('model', `\`untildone run\` cannot start. ${model.error}`);
+  if (!model.ok) return level('model', `\`untildone run\` without --with cannot start. ${model.error}`);
   const { label, address, keyVariable } = model;
   const key = keyVariable === null ? '' : `, with the key in ${keyVariable}`;
   if (!/\/\/(?:127\.|localhost|\[::1\])/.test(address))

@@ -85,6 +85,15 @@ describe('init --check', () => {
     expect(bench.picture()).toEqual(before);
   });
 
+  it('a broken file is told without --check too, and no check is advised that it could not take', async () => {
+    bench.write(file, '{ "mode": ');
+    const { code, out, err } = await bench.init('claude-code');
+    expect(code).toBe(0);
+    expect(err).toContain('untildone.json');
+    expect(err).toContain('cannot be used');
+    expect(out).not.toContain('--check');
+  });
+
   it('--dry-run shows the check too and writes nothing', async () => {
     const before = bench.picture();
     const { out } = await bench.init('claude-code', '--check', 'npm test', '--dry-run');

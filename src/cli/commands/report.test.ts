@@ -131,7 +131,7 @@ describe('report', () => {
       '- **Took**: 25 s',
       '- **By**: scripted, scripted/model; session `alpha-0001`, ended 2027-01-15 08:00:25',
     ]);
-    expect(out).toContain('### Changed files\n\nNot recorded: `git diff` shows them.\n');
+    expect(out).toContain('### Changed files\n\nNot recorded: `git status` shows them.\n');
     expect(out).toContain('- [x] Write it → claimed, not checked: works\n');
     expect(out).toContain('- [ ] Publish it → blocked: needs a key\n');
     const json = JSON.parse((await bench.run('report', 'alpha', '--json')).out);

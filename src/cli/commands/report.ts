@@ -29,7 +29,7 @@ import * as words from '../show/words.ts';
 export const report = sessionCommand({
   about: [
     'What a session was asked for and what came of it, on one page: the changed files and what proves each, the plan\nwith claimed and checked told apart, the checks, how often it said done too early, time and cost. Markdown that fits\ninto a pull request; --json for programs.',
-    'Which files changed is known of the file tools of `untildone run`. Commands may have changed more, and hosts do not\ntell it: `git diff` does.',
+    'Which files changed is known of the file tools of `untildone run`. Commands may have changed more, and hosts do not\ntell it: `git status` does.',
   ],
   options: { md: { summary: 'Markdown, which is what you get without --json.' } },
   check(given) {
@@ -153,7 +153,7 @@ function section(name: string, rows: readonly string[], heads: readonly string[]
   return ['', `### ${name}`, '', ...head, ...rows.slice(0, listed), ...below];
 }
 
-const moreFiles = 'Commands may have changed more than the file tools: `git diff` shows everything.';
+const moreFiles = 'Commands may have changed more than the file tools: `git status` shows everything.';
 
 function page(found: Report, session: State): string[] {
   const { id, title, descriptor } = session;
@@ -167,12 +167,13 @@ function page(found: Report, session: State): string[] {
   const tooEarly = refusals.saidDone === 0 ? '' : `said done ${times(refusals.saidDone)} too early`;
   const never = 'nothing: it was never sent back to work';
   const sentBack = refusals.total === 0 ? never : `sent back to work ${times(refusals.total)}`;
-  const agent = text(found.model ?? found.agent ?? '', 80);
+  // The name of an agent that `run` drives is the program's.
+  const agent = text(found.model ?? (descriptor.driven ? null : found.agent) ?? '', 80);
   const who = descriptor.driven ? describeAgent(session) : hostTitle(descriptor.host);
   const by = joined([text(who, 60), agent]);
   const noFiles = found.filesKnown
-    ? 'None by the file tools. Commands may have changed some: `git diff` shows everything.'
-    : 'Not recorded: `git diff` shows them.';
+    ? 'None by the file tools. Commands may have changed some: `git status` shows everything.'
+    : 'Not recorded: `git status` shows them.';
   const fileRows = files.map(({ path, isNew, added, removed, provedBy, passedSince, todos: ids }) => {
     const size = `+${added}${removed === 0 ? '' : ` −${removed}`}${isNew ? ' (new)' : ''}`;
     const late = joined(passedSince.map(inCell));

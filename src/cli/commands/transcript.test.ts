@@ -43,8 +43,8 @@ describe('transcript of our own agent', () => {
     expect(out).toMatch(/ {2}Codex\n {2}│ I looked\./u);
     expect(JSON.parse((await bench.run('transcript', '--json')).out).driven).toBe('codex');
     const { out: report } = await bench.run('report');
-    expect(report).toContain('- **By**: untildone run with Codex');
-    expect(report, 'its file tools are not ours').toContain('Not recorded: `git diff` shows them.');
+    expect(report).toContain('- **By**: untildone run with Codex, scripted/model; session');
+    expect(report, 'its file tools are not ours').toContain('Not recorded: `git status` shows them.');
   });
 
   it('5: a command that failed is marked as failed, with its exit code', async () => {

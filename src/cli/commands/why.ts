@@ -14,7 +14,7 @@ import { formatAge, formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { createPaint, fields, shown } from '../print.ts';
-import { checkName, whyNotPassed } from '../show/words.ts';
+import { bareCheck, checkName, whyNotPassed } from '../show/words.ts';
 
 /** Of the text that was sent; --rules and --json have all of it. */
 const longestText = 300;
@@ -111,7 +111,9 @@ function fiveLines(session: State, explained: Explained, io: Io): string[] {
 function describeFailure(failed: Explained['failedChecks'][number]): string {
   const last = failed.tail.trimEnd().split('\n').at(-1) ?? '';
   const printed = last.trim() === '' ? '' : ` It printed “${shown(last, 100)}” last.`;
-  return `${checkName(shown(failed.check, 80))} failed: it ${shown(whyNotPassed(failed), 160)}${printed}`;
+  // Else the sentence begins with the command, which is not the name of the check.
+  const it = failed.sentence.startsWith(`${bareCheck(failed.check)} `) ? 'it ' : '';
+  return `${checkName(shown(failed.check, 80))} failed: ${it}${shown(whyNotPassed(failed), 160)}${printed}`;
 }
 
 /** No counter comes near this: such a number is a time, in milliseconds since 1970. */

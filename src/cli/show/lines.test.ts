@@ -242,6 +242,11 @@ describe('what the system does', () => {
     expect(told(held, sent(textKind))).toEqual([line]);
   });
 
+  it('C4: where it says what was open, that counts, and not the plan that was shown meanwhile', () => {
+    const late = { ...sent('standard'), open: 1, next: 'Say so' } as AgentEvent;
+    expect(told(held, late)).toEqual(['✋ "All done!" refused: 1 of 3 todos open → next: Say so']);
+  });
+
   it('first-use 13: of an answer that asks, the question is quoted', () => {
     const asks = event(1, { type: 'text-held-back', text: 'It is missing. Shall I go on? I wait.' });
     expect(told(asks, sent('text-question'))[0]).toMatch(/^✋ "Shall I go on\?" refused: it asked/u);

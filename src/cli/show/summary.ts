@@ -42,7 +42,7 @@ export function summaryLines(page: Page, event: RunEnded, state: ViewState): str
 /** One sentence. What was said a moment ago, and what the last line says, is not said again. */
 function sentenceOf({ outcome, reason, sentence }: RunEnded, { error, results }: ViewState): string {
   if (outcome === 'failed' && error !== null && sentence.includes(error))
-    return 'The model could not be called; the error is above.';
+    return 'The run ended with the error that is shown above.';
   if (reason === 'aborted') return 'Stopped by you; what was done so far is kept.';
   const broken = [...results.values()].filter(({ result }) => result === 'cannot-start');
   if (reason !== 'check-cannot-start' || broken.length === 0) return sentence;

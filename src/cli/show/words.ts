@@ -122,7 +122,7 @@ type Known = Pick<ViewState, 'todos' | 'said' | 'results'>;
 
 /** What happened at a stop attempt, as one human sentence: `"All done!" refused: 3 of 4 todos open`. */
 export function describeContinuation(
-  { textKind, level }: EventOf<'continuation'>,
+  { textKind, level, ...told }: EventOf<'continuation'>,
   known: Known,
   quote: (text: string) => string,
 ) {
@@ -131,8 +131,9 @@ export function describeContinuation(
   const said = quote(asked ?? firstSentence(known.said));
   const head = isRefused ? `${said === '' ? 'Stop' : `"${said}"`} refused` : 'Sent on';
   const again = level > 1 ? ` (reminder ${level} of ${lastLevel})` : '';
-  const next = known.todos.find(isOpen)?.title ?? null;
-  return { isRefused, sentence: `${head}: ${reasonOf(textKind, known, quote)}${again}`, next };
+  const next = told.next ?? known.todos.find(isOpen)?.title ?? null;
+  const open = told.open ?? known.todos.filter(isOpen).length;
+  return { isRefused, sentence: `${head}: ${reasonOf(textKind, open, known, quote)}${again}`, next };
 }
 
 /** What it said first is what it wanted to be believed. */
@@ -158,8 +159,12 @@ const reasons = {
   'after-compaction': 'its history was summarised; it is told where it was',
 } as const;
 
-function reasonOf(textKind: TextKind, { todos, results }: Known, quote: (text: string) => string): string {
-  const open = todos.filter(isOpen).length;
+function reasonOf(
+  textKind: TextKind,
+  open: number,
+  { todos, results }: Known,
+  quote: (text: string) => string,
+): string {
   const left = `${open} of ${count(todos.length, 'todo')} open`;
   switch (textKind) {
     case 'standard':

@@ -107,6 +107,20 @@ describe('init codex', () => {
     expect(bench.read('project/.git/info/exclude')).toContain('/.codex/hooks.json\n/.codex/config.toml\n');
   });
 
+  it('C1: where Codex has put its tables into another order, a second and a third init change nothing', async () => {
+    await init();
+    // As Codex does when it writes down a project of its own.
+    const other = '[projects."/elsewhere"]\ntrust_level = "trusted"\n\n';
+    bench.write(userConfig, bench.read(userConfig).replace('[hooks.state.', `${other}[hooks.state.`));
+    const moved = bench.read(userConfig);
+    for (const _again of [1, 2]) {
+      expect(await init()).toContain('already; nothing changed.');
+      expect(bench.read(userConfig)).toBe(moved);
+    }
+    await init('--uninstall');
+    expect(bench.read(userConfig).trim()).toBe(other.trim());
+  });
+
   it('C1: --shared names no folder of this machine in what is committed', async () => {
     await init('--shared');
     for (const file of [projectHooks, projectConfig]) expect(bench.read(file)).not.toContain(bench.root);

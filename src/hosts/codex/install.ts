@@ -123,7 +123,7 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
           ),
           scope !== 'user' &&
             !isTrusted() &&
-            `Codex skips hooks of a project that nobody trusts, so ${userConfig} trusts ${project} now. It then reads all else in ${join(project, '.codex')} too: other hooks are asked about, MCP servers and settings are not.`,
+            `Codex skips hooks of a project that nobody trusts, so ${userConfig} trusts ${project} now. It then reads all else in ${join(project, '.codex')} too: other hooks are asked about, MCP servers and settings are not. And without \`-s\` it may write there: its sandbox in a trusted project is workspace-write.`,
         ],
       };
     },

@@ -198,11 +198,13 @@ export function planChange(
   const left = isMadeByUs && /^\s*(\{\s*\})?\s*$/.test(rest) ? null : rest;
   const stale = (mine?.edits ?? recognised).filter((old) => !wanted.some((edit) => takesPlaceOf(edit, old)));
   const original = isUnedited ? (record?.original ?? null) : left;
+  // All of it is there already, wherever a person or the host has moved it to.
+  const isThere = action === 'install' && stale.length === 0 && edits.reduce(apply, before ?? '') === before;
   // Unedited: made anew, so that installing twice gives the same; of whole texts the newest counts.
   // Edited: what a person took out of another install stays out.
-  const text = isUnedited
-    ? [...wanted, ...edits].reduce(apply, original ?? '')
-    : edits.reduce(apply, stale.reduce(remove, current));
+  const anew = () => [...wanted, ...edits].reduce(apply, original ?? '');
+  const edited = () => edits.reduce(apply, stale.reduce(remove, current));
+  const text = isUnedited ? (isThere ? before : anew()) : edited();
   const bare = original ?? '';
   const installs = installsWith(edits.filter((edit) => apply(bare, edit) !== bare));
   const folders = record?.folders ?? file.missingFolders;
