@@ -44,4 +44,17 @@ describe('V11: the name of a session', () => {
     const listed = JSON.parse((await bench.run('status', '--json')).out);
     expect(listed.sessions[0]).toMatchObject({ id: neighbour, title: 'Build the parser' });
   });
+
+  it('P17: what a server of our tools kept until the host was known is not listed once the host has it', async () => {
+    const bench = createCommandBench();
+    onTestFinished(() => bench.close());
+    await addStagnantSession(bench, one);
+    const server = await bench.host({ sessionId: neighbour, descriptor: { host: 'mcp' } });
+    await server.open();
+    const ids = async () =>
+      JSON.parse((await bench.run('status', '--json')).out).sessions.map(({ id }: { id: string }) => id);
+    expect(await ids()).toContain(neighbour);
+    await server.happens({ type: 'session-deleted' });
+    expect(await ids()).toEqual([one]);
+  });
 });

@@ -59,9 +59,11 @@ export const status: Command = {
 };
 
 async function listed(store: Store, io: Io, limit: number, all: boolean): Promise<State[]> {
-  // What waited for a host and was taken up there is nothing that anyone looks for.
-  const isMain = (session: Session): boolean =>
-    !isWorker(session) && !(describe.isWaiting(session) && session.latch !== null);
+  // What waited for a host, or for the first sign of one, and was taken up there is nothing that anyone looks for.
+  const isTaken = (session: Session): boolean =>
+    (describe.isWaiting(session) && session.latch !== null) ||
+    (session.descriptor.host === 'mcp' && session.deleted);
+  const isMain = (session: Session): boolean => !isWorker(session) && !isTaken(session);
   const sessions = all
     ? await newest((most) => store.sessions({ limit: most }), limit, isMain)
     : await sessionsHere(store, io, limit, isMain);
