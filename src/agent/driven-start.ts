@@ -7,6 +7,7 @@ import type { ListedTodo } from '../core/reconcile.ts';
 import { isBudgetSpent } from '../core/rules.ts';
 import { oneLine } from '../core/safe-text.ts';
 import type { State } from '../core/state.ts';
+import { isOpen } from '../core/todo.ts';
 import type { DriveFact, Tokens } from '../engine/host-driver.ts';
 import { createQueue } from '../engine/system.ts';
 import type { AgentEvent } from './agent-event.ts';
@@ -298,8 +299,9 @@ async function show(drive: Drive, seen: Sight, state: State) {
     if (event.type === 'tool-ended') seen.heard += 1;
     if (event.type === 'continuation') {
       run.continuations.push(event.textKind);
-      // Its line counts what is open by the plan as it was then, which a hook has written before it answered.
-      await run.showPlan();
+      // First the plan that it counts, unless the agent has done more of it meanwhile.
+      const { plan } = await run.state();
+      if (plan.filter(isOpen).length === event.open) await run.showPlan();
     }
     if (['continuation', 'check-started', 'check-ended'].includes(event.type)) run.emit(event as AgentEvent);
   }
