@@ -99,7 +99,7 @@ export const eventFields = {
   error: {
     kind: text,
     sentence,
-    retryAt: described(nullable(whole), 'When it is tried again; null: it is not.'),
+    retryAt: described(nullable(whole), 'When it is tried again; null: it is not, or nobody says when.'),
   },
   notice: { sentence },
   'worker-started': {
