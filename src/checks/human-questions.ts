@@ -2,6 +2,7 @@
 // are asked for, and what an answer is to the record (V1). It only reads; the engine decides what follows.
 import type { HumanCheck } from '../core/check-specs.ts';
 import type { Event } from '../core/events.ts';
+import { distinctChecks } from '../core/same-checks.ts';
 import { type Session, type State, spokeAt } from '../core/state.ts';
 import type { Todo } from '../core/todo.ts';
 import { approvalRequest } from '../core/work.ts';
@@ -34,7 +35,7 @@ export async function readQuestions(
   session: State,
 ): Promise<Readonly<{ frozen: Partial<Frozen>; questions: readonly HumanQuestion[] }>> {
   const policy = await snapshotOf(store, session);
-  const known = Object.values(policy.checks ?? {}).filter((spec) => spec.kind === 'human');
+  const known = distinctChecks(policy.checks).filter((spec) => spec.kind === 'human');
   const waiting = waitingChecks(session);
   const gone = waiting.filter((check) => !known.some(({ id }) => id === check));
   const question = (check: string, spec: HumanCheck | null): HumanQuestion => ({

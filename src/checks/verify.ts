@@ -49,11 +49,13 @@ type NamedChecks = Readonly<{
 
 /** Each check once: those on the goal first, then those of todos, in the order of the plan. */
 export function collectChecks({ goalChecks, todos, specOf }: NamedChecks) {
-  const byCheck = new Map<string, CheckedTodo[]>(goalChecks.map((check) => [check, []]));
+  const idsOf = (names: readonly string[]) => new Set(names.map((name) => specOf(name)?.id ?? name));
+  const onGoal = idsOf(goalChecks);
+  const byCheck = new Map<string, CheckedTodo[]>([...onGoal].map((check) => [check, []]));
   for (const { id, title, checks } of todos)
-    for (const check of new Set(checks)) byCheck.set(check, [...(byCheck.get(check) ?? []), { id, title }]);
+    for (const check of idsOf(checks)) byCheck.set(check, [...(byCheck.get(check) ?? []), { id, title }]);
   const wanted = [...byCheck].map(([id, covered]): WantedCheck => {
-    return { id, spec: specOf(id) ?? null, forGoal: goalChecks.includes(id), todos: covered };
+    return { id, spec: specOf(id) ?? null, forGoal: onGoal.has(id), todos: covered };
   });
   const uncovered = goalChecks.length > 0 ? 0 : todos.filter(({ checks }) => checks.length === 0).length;
   return { wanted, uncovered };

@@ -11,6 +11,7 @@ import { protectPolicy } from '../checks/protected-paths.ts';
 import { protectedPathsId } from '../core/check-specs.ts';
 import { messageOf, UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
+import { findCheck } from '../core/same-checks.ts';
 import { spokeAt } from '../core/state.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
@@ -152,12 +153,12 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
     );
     const realPath = planFileOf(policy);
     // V3: the agent can edit the file; only checks that the human's message froze are put on its new lines.
-    const isAllowed = (check: string): boolean => Object.hasOwn(policy.checks ?? {}, check);
+    const allowedId = (check: string) => findCheck(policy.checks, check)?.id ?? null;
     const isNamed = session.namesPlan ?? false;
     const planFile =
       realPath === null
         ? {}
-        : { planFile: await openPlanFileSync(quiet, store, { realPath, sessionId, isAllowed, isNamed }) };
+        : { planFile: await openPlanFileSync(quiet, store, { realPath, sessionId, allowedId, isNamed }) };
     const { agent } = session;
     const options = {
       ...session,

@@ -120,7 +120,7 @@ export function readPolicyFile(cwd: string, name: string): Settings {
   throw wrong(`is wrong:\n${result.problems.map((problem) => `  ${problemSentence(problem)}`).join('\n')}`);
 }
 
-type PlanFilePlace = Pick<PlanFileSyncOptions, 'sessionId' | 'isAllowed' | 'isNamed'> & {
+type PlanFilePlace = Pick<PlanFileSyncOptions, 'sessionId' | 'allowedId' | 'isNamed'> & {
   readonly realPath: string;
 };
 

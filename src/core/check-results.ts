@@ -2,6 +2,8 @@
 import { byEvent, type Step, step } from './decision.ts';
 import type { EventOf } from './events.ts';
 import { findTodo, PlanDraft } from './plan.ts';
+import type { Policy } from './policy.ts';
+import { findCheck } from './same-checks.ts';
 import { type GoalCheck, newGoalCheck, type State } from './state.ts';
 import { checksOf, isUnverified, type Todo, type TodoEvidence } from './todo.ts';
 import { countProgress, waitForApproval } from './work.ts';
@@ -82,6 +84,24 @@ function goalChecked(state: State, { check, result, flaky, tail }: Finished): St
     tail: passed ? null : tail,
   });
   return passed && !passedBefore ? countProgress(checked, 'first-pass') : checked;
+}
+
+/** Under a new policy a check may go by another of its names: what is known of it goes along. */
+export function renameChecks(state: State, { checks }: Policy, at: number): Step {
+  const draft = new PlanDraft(state, 'system', at, checks);
+  draft.renameChecks();
+  const { edited } = draft.finish();
+  const { baseline, goal, progress } = state;
+  const byId = <T>(seen: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+    Object.fromEntries(Object.entries(seen).map(([name, one]) => [findCheck(checks, name)?.id ?? name, one]));
+  const renamed: State = {
+    ...edited.state,
+    // No todo has moved: only its check has another name.
+    progress,
+    goal: byId(goal),
+    ...(baseline && { baseline: { ...baseline, checks: byId(baseline.checks) } }),
+  };
+  return { ...edited, state: renamed };
 }
 
 function setGoal(state: State, check: string, news: Partial<GoalCheck>): State {

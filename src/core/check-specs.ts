@@ -3,6 +3,7 @@
 import { refuse } from './error.ts';
 import { compileNames, createPathSet, expandBraces, matchesNames } from './glob.ts';
 import { collectProblems, excerpt, joinPath, type Report } from './problem.ts';
+import { isPlainWord } from './same-checks.ts';
 import { described, either, flag, type Infer, integer, line, list, number, section } from './schema.ts';
 import type { CheckSettings } from './settings.ts';
 
@@ -149,11 +150,6 @@ function checkId(name: string): string {
 
 function argvId(argv: readonly string[]): string {
   return argvPrefix + (argv.every(isPlainWord) ? argv.join(' ') : JSON.stringify(argv));
-}
-
-/** No shell would read it otherwise: then one line stands for exactly one argv. */
-function isPlainWord(word: string): boolean {
-  return /^[\w@%+=:,./-]+$/u.test(word);
 }
 
 /** A test suite takes minutes; one that hangs must not hold an agent for an hour. */

@@ -115,6 +115,16 @@ export function step(state: State, commands: Step['commands'] = [], ledger: Step
   return { state, commands, decision: null, ledger };
 }
 
+/** The second step began where the first one ended. */
+export function join(first: Step, second: Step): Step {
+  return {
+    state: second.state,
+    commands: [...first.commands, ...second.commands],
+    decision: second.decision ?? first.decision,
+    ledger: [...first.ledger, ...second.ledger],
+  };
+}
+
 /** What each event does to a session; most only change its state. The settings are those of its agent. */
 export type Reducers = {
   readonly [Type in EventType]: (state: State, event: EventOf<Type>, policy: Policy) => State | Step;

@@ -1,5 +1,4 @@
 // Adds todos, changes one by its id, hands one to a worker (M1, M3, M4, S4, S6). What is wrong is refused one by one.
-import { checksForTitle } from './check-specs.ts';
 import { byEvent, type Command, type Step, step } from './decision.ts';
 import type { EventBase, EventOf, NewTodo, TodoChanges } from './events.ts';
 import { findTodo, firstRepeatedId, PlanDraft, setStatus, wantedStatus } from './plan.ts';
@@ -30,11 +29,11 @@ export const planReducers = byEvent({
     const empty = { planId: id, plan: [], leftOver: null, goal: {}, finalRun: null };
     return step({ ...cancelParked(endTurn(state)), ...empty, latch, settled }, [], ledger);
   },
-  'plan-taken'(state, event, { settings }) {
+  'plan-taken'(state, event, { settings, checks }) {
     const { at, from, todos } = event;
     // Where nobody has spoken yet, a message takes it up.
     const turn = state.turn ?? { ...newTurn(event.id, at), ended: true };
-    const draft = new PlanDraft({ ...state, turn: { ...turn, touchedPlan: true } }, 'human', at);
+    const draft = new PlanDraft({ ...state, turn: { ...turn, touchedPlan: true } }, 'human', at, checks);
     const isKnown = (type: string | null) => type !== null && settings.agentTypes.includes(type);
     for (const todo of todos)
       draft.take(isKnown(todo.agentType) ? todo : { ...todo, agentType: null }, { movedFrom: from });
@@ -92,7 +91,7 @@ export function withCarried(
 /** The model always gets a reply; what it claims is checked at once. */
 export function editPlan(state: State, event: PlanEvent, policy: Policy): Step {
   const { settings } = policy;
-  const draft = new PlanDraft(touchPlan(state, event), event.actor, event.at);
+  const draft = new PlanDraft(touchPlan(state, event), event.actor, event.at, policy.checks);
   if (event.type === 'todos-created') createTodos(draft, event.items, settings);
   else if (event.type === 'plan-written') writeList(draft, event.items, settings);
   else if (event.type === 'todo-updated') updateTodo(draft, event.todoId, event.changes, settings);
@@ -219,7 +218,7 @@ function editFields(
 ): Todo {
   const checks = draft.actor === 'agent' ? undefined : changes.checks;
   const edited: Todo = {
-    ...(checks === undefined ? todo : withChecks(todo, [...checks, ...checksForTitle(settings, title)])),
+    ...(checks === undefined ? todo : withChecks(todo, draft.checksFor(title, checks, settings))),
     title,
     titleKey: normaliseTitle(title),
     context: changes.context ?? todo.context,
@@ -234,8 +233,7 @@ function editFields(
 }
 
 /** What was proved stays proved; a claim that another check must prove is open to it again. */
-function withChecks(todo: Todo, wanted: readonly string[]): Todo {
-  const checks = [...new Set(wanted)];
+function withChecks(todo: Todo, checks: readonly string[]): Todo {
   if (checks.length === todo.checks.length && checks.every((check) => todo.checks.includes(check)))
     return todo;
   const evidence = todo.evidence.filter(({ check }) => checks.includes(check));

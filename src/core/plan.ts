@@ -4,6 +4,7 @@ import { type PlanReply, type Refusal, step } from './decision.ts';
 import type { MovedTodo, NewTodo } from './events.ts';
 import { type LedgerChange, type LedgerDraft, todoState } from './ledger.ts';
 import { oneLine } from './safe-text.ts';
+import { type Checks, checkIds } from './same-checks.ts';
 import type { Settings } from './settings.ts';
 import type { State } from './state.ts';
 import {
@@ -57,13 +58,16 @@ export class PlanDraft {
   readonly #unknownWords: string[] = [];
   readonly #created = new Set<string>();
   readonly #touched = new Map<string, Todo>();
+  readonly #checks: Checks | undefined;
   #plan: Todo[] | null = null;
   #isOrdered = true;
 
-  constructor(state: State, actor: Actor, at: number) {
+  /** @param checks those of the policy; wanted where todos get checks */
+  constructor(state: State, actor: Actor, at: number, checks?: Checks) {
     this.state = state;
     this.actor = actor;
     this.at = at;
+    this.#checks = checks;
   }
 
   /** By its rank, or at a 1-based position of the plan by now, else at the end. */
@@ -74,10 +78,37 @@ export class PlanDraft {
     const index = next === undefined ? plan.length : wanted;
     const low = plan[index - 1]?.order ?? 0;
     const order = rank ?? (next === undefined ? low + orderGap : low + (next.order - low) / 2);
-    const todo = newTodo(item, order, settings, this.state, this.at);
+    const checks = this.checksFor(item.title.trim(), item.checks ?? [], settings);
+    const todo = newTodo(item, checks, order, this.state, this.at);
     if (order <= low || (next !== undefined && order >= next.order)) this.#isOrdered = false;
     this.#insert(todo, index);
     return this.setStatus(todo, wantedStatus(item)) ?? todo;
+  }
+
+  /** Also those that the human wants for its title; each by its id, whichever of its names was said. */
+  checksFor(title: string, named: readonly string[], settings: Settings): readonly string[] {
+    return checkIds(this.#checks, [...named, ...checksForTitle(settings, title)]);
+  }
+
+  /** The policy is a new one: the ids of its checks may be others. */
+  renameChecks(): void {
+    for (const todo of this.state.plan) {
+      const renamed = this.#withCheckIds(todo);
+      if (renamed !== todo) this.put(todo, renamed, 'edited', { checks: renamed.checks.join(', ') });
+    }
+  }
+
+  /** What was proved stays proved; what only some of its checks proved is proved anew. */
+  #withCheckIds<T extends Pick<Todo, 'checks' | 'evidence' | 'verification'>>(todo: T): T {
+    const checks = checkIds(this.#checks, todo.checks);
+    if (checks.length === todo.checks.length && checks.every((check) => todo.checks.includes(check)))
+      return todo;
+    const seen = todo.verification === 'passed' ? todo.evidence : [];
+    const evidence = checks.flatMap((check) => {
+      const proof = seen.find((one) => checkIds(this.#checks, [one.check]).includes(check));
+      return proof === undefined ? [] : [{ ...proof, check }];
+    });
+    return { ...todo, checks, evidence };
   }
 
   /** One of another session, as it stands there (V7); what was said there is no claim of this message. */
@@ -86,7 +117,7 @@ export class PlanDraft {
     const { id: sessionId, planId, turn, work } = this.state;
     const isRunning = moved.verification === 'running';
     const todo: Todo = {
-      ...{ ...plainTodo, ...moved, titleKey: normaliseTitle(moved.title) },
+      ...{ ...plainTodo, ...this.#withCheckIds(moved), titleKey: normaliseTitle(moved.title) },
       ...{ planId, sessionId, turnId: turn?.id ?? sessionId, createdAt: this.at, createdWork: work.calls },
       order: (plan.at(-1)?.order ?? 0) + orderGap,
       verification: isRunning ? 'claimed' : moved.verification,
@@ -214,8 +245,8 @@ function countTodoProgress(state: State, before: Todo | null, after: Todo): Stat
 
 type SeedTodo = NewTodo & { readonly reason?: string | undefined };
 
-/** Pending (T6), with the checks that the human wants for its title. */
-function newTodo(item: SeedTodo, order: number, settings: Settings, state: State, at: number): Todo {
+/** Pending (T6). */
+function newTodo(item: SeedTodo, checks: readonly string[], order: number, state: State, at: number): Todo {
   const { id, hostKey = null, context = null, completionCriteria = null, agentType = null } = item;
   const title = item.title.trim();
   return {
@@ -229,7 +260,7 @@ function newTodo(item: SeedTodo, order: number, settings: Settings, state: State
     order,
     titleKey: normaliseTitle(title),
     priority: wantedPriority(item.priority),
-    checks: [...new Set([...(item.checks ?? []), ...checksForTitle(settings, title)])],
+    checks,
     planId: state.planId,
     sessionId: state.id,
     turnId: state.turn?.id ?? state.id,

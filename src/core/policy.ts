@@ -1,6 +1,7 @@
 // All that a human decides, as one snapshot of plain values that can be hashed and stored (V2).
 import { type CheckSpec, goalCheckIds, readCheckSettings } from './check-specs.ts';
 import type { Problem } from './problem.ts';
+import { checkIds, uniteChecks } from './same-checks.ts';
 import type { Settings } from './settings.ts';
 
 /** What counts for a turn: settings and checks as they were when the human spoke. */
@@ -27,8 +28,17 @@ export function createPolicy(settings: Settings) {
   const { specs, problems: wrong } = readCheckSettings(settings);
   const problems = [...wrong, ...webhookProblems(settings)];
   if (problems.length > 0) return { ok: false as const, problems };
-  const policy = { settings, goalChecks: goalCheckIds(settings), checks: specs, protect: settings.protect };
-  return { ok: true as const, policy };
+  const policy = { settings, goalChecks: [], protect: settings.protect };
+  return {
+    ok: true as const,
+    policy: addChecks(policy, { goalChecks: goalCheckIds(settings), checks: specs }),
+  };
+}
+
+/** The one way in which checks come into a policy: those that ask for the same become one (V1). */
+export function addChecks(policy: Policy, added: Pick<Policy, 'goalChecks' | 'checks'>): Policy {
+  const checks = uniteChecks({ ...policy.checks, ...added.checks });
+  return { ...policy, goalChecks: checkIds(checks, [...policy.goalChecks, ...added.goalChecks]), checks };
 }
 
 /** The address itself may be a secret, so that it is not quoted. */

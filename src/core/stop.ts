@@ -1,6 +1,6 @@
 // Answers a stop attempt: runs down the rules, and if none answers builds the continuation. Hosts, loops and timers all
 // end up here (G1).
-import { byEvent, type Command, type Decision, type Step, step } from './decision.ts';
+import { byEvent, type Command, type Decision, join, type Step, step } from './decision.ts';
 import type { EventOf } from './events.ts';
 import { ownToast } from './own-words.ts';
 import { PlanDraft } from './plan.ts';
@@ -97,15 +97,6 @@ const waits: ReadonlySet<string> = new Set<Reason>([
   'question-pending',
   'subagent-at-work',
 ]);
-
-function join(first: Step, second: Step): Step {
-  return {
-    state: second.state,
-    commands: [...first.commands, ...second.commands],
-    decision: second.decision ?? first.decision,
-    ledger: [...first.ledger, ...second.ledger],
-  };
-}
 
 /** For a continuation that cannot be carried out: see rules.ts. */
 const deliveryRules = stopRules.slice(stopRules.findIndex(({ name }) => name === 'host-cap'));

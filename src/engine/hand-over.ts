@@ -4,6 +4,8 @@
 import { goalCheckIds, protectedPathsId } from '../core/check-specs.ts';
 import type { Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import { withCarried } from '../core/plan-edit.ts';
+import type { Policy } from '../core/policy.ts';
+import { checkIds, distinctChecks } from '../core/same-checks.ts';
 import { createState, type State, waitingHost } from '../core/state.ts';
 import type { Engine } from './engine.ts';
 import type { Clock, Identifiers } from './host.ts';
@@ -78,10 +80,17 @@ type Carried = Pick<EventOf<'plan-taken'>, 'checks' | 'goalChecks'>;
 async function carriedBy(store: Store, from: State): Promise<Carried> {
   const frozen = await frozenPolicy(store, from);
   if (frozen === null) return { checks: [], goalChecks: [] };
-  const known = [protectedPathsId, ...goalCheckIds(frozen.settings)];
-  const goalChecks = frozen.goalChecks.filter((check) => !known.includes(check));
+  const goalChecks = givenGoalChecks(frozen);
   const wanted = new Set([...goalChecks, ...from.plan.flatMap(({ checks }) => checks)]);
-  return { checks: Object.values(frozen.checks ?? {}).filter(({ id }) => wanted.has(id)), goalChecks };
+  return { checks: distinctChecks(frozen.checks).filter(({ id }) => wanted.has(id)), goalChecks };
+}
+
+/** Checks on the goal that no file asks for: the human gave them with the goal, in other words perhaps than the file. */
+export function givenGoalChecks({ goalChecks, checks, settings }: Policy): readonly string[] {
+  const asked = goalCheckIds(settings);
+  const ofFiles = checkIds(checks, asked).filter((id) => !id.startsWith('$ '));
+  const known = [protectedPathsId, ...asked, ...ofFiles];
+  return goalChecks.filter((check) => !known.includes(check));
 }
 
 type Named = Readonly<{ todo: State['plan'][number]; id: string }>;

@@ -14,7 +14,7 @@ import {
 } from '../core/config.ts';
 import { parseJsonText } from '../core/json-text.ts';
 import type { HashFunction } from '../core/ledger.ts';
-import { canonicalPolicy, createPolicy, type Policy } from '../core/policy.ts';
+import { addChecks, canonicalPolicy, createPolicy, type Policy } from '../core/policy.ts';
 import { type Problem, printable, problemSentence } from '../core/problem.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { defaultSettings, type PartialSettings } from '../core/settings.ts';
@@ -58,11 +58,7 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction) {
 /** What the human says here goes before what came with a plan (V7). */
 function withCarried(policy: Policy, { carried }: Pick<Session, 'carried'>): Policy {
   if (carried === undefined) return policy;
-  return {
-    ...policy,
-    checks: { ...carried.checks, ...policy.checks },
-    goalChecks: [...new Set([...policy.goalChecks, ...carried.goalChecks])],
-  };
+  return addChecks(policy, { ...carried, checks: { ...carried.checks, ...policy.checks } });
 }
 
 /** A text with another key was edited in the store (V4). */
@@ -286,18 +282,15 @@ function shellId(shell: string): string {
 /** Blank lines prove nothing: whoever takes them from a human refuses them. */
 export function withShellChecks(policy: Policy, lines: readonly string[]): Policy {
   const given = lines.map((shell) => createCommandCheck(shellId(shell), { shell }));
-  return {
-    ...policy,
-    goalChecks: [...new Set([...policy.goalChecks, ...given.map(({ id }) => id)])],
-    checks: { ...policy.checks, ...Object.fromEntries(given.map((check) => [check.id, check])) },
-  };
+  return addChecks(policy, {
+    goalChecks: given.map(({ id }) => id),
+    checks: Object.fromEntries(given.map((check) => [check.id, check])),
+  });
 }
 
 /** Of a session that is taken up. `replaces`: checks that the human names now take the place of those given before. */
 export function takenUpChecks(frozen: Policy, present: Policy, replaces: boolean) {
   const kept = frozen.goalChecks.filter((id) => !replaces || id === protectedPathsId);
-  return {
-    goalChecks: [...new Set([...kept, ...present.goalChecks])],
-    checks: { ...frozen.checks, ...present.checks },
-  };
+  const { goalChecks, checks = {} } = addChecks({ ...frozen, goalChecks: kept }, present);
+  return { goalChecks, checks };
 }

@@ -4,6 +4,7 @@ import type { Decision, Outcome } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import { type Event, parseEvent } from '../core/events.ts';
 import { findDamage, type LedgerReport, verifyLedger } from '../core/ledger.ts';
+import { type Checks, findCheck, otherNames } from '../core/same-checks.ts';
 import type { Session, State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { EvidenceRow } from './host.ts';
@@ -65,11 +66,18 @@ export async function verifyPlan(store: Store, plan: string, session: State): Pr
 const recentEvidence = 2000;
 
 /** How each check ended last until this moment, newest first: once for the goal, and once for each todo that it is for. */
-async function latestResults(store: Store, sessionId: string, until: number): Promise<EvidenceRow[]> {
+async function latestResults(
+  store: Store,
+  sessionId: string,
+  until: number,
+  checks?: Checks,
+): Promise<EvidenceRow[]> {
   const last = new Map<string, EvidenceRow>();
   for (const row of await store.evidence(sessionId, recentEvidence)) {
-    const key = JSON.stringify([row.check, row.todoId]);
-    if (row.at <= until && !last.has(key)) last.set(key, row);
+    // An earlier message of the human may have known the check by another of its names.
+    const check = findCheck(checks, row.check)?.id ?? row.check;
+    const key = JSON.stringify([check, row.todoId]);
+    if (row.at <= until && !last.has(key)) last.set(key, { ...row, check });
   }
   return [...last.values()];
 }
@@ -80,8 +88,8 @@ async function latestResults(store: Store, sessionId: string, until: number): Pr
  */
 export async function checkStandings(store: Store, session: State, lastWriteAt: number, now: number) {
   const { plan, work } = session;
-  const results = await latestResults(store, session.id, now);
-  const goalChecks = (await frozenPolicy(store, session))?.goalChecks ?? [];
+  const { goalChecks = [], checks } = (await frozenPolicy(store, session)) ?? {};
+  const results = await latestResults(store, session.id, now, checks);
   const tree = work.writesSeen >= work.writes ? work.fingerprint : null;
   const isFinal = ({ at, milliseconds, fingerprint }: EvidenceRow): boolean =>
     at - milliseconds >= lastWriteAt || (tree !== null && fingerprint === tree);
@@ -91,6 +99,7 @@ export async function checkStandings(store: Store, session: State, lastWriteAt: 
     const [row] = rows;
     return {
       check,
+      names: otherNames(checks, check),
       goal: goalChecks.includes(check) || rows.some(({ todoId }) => todoId === null),
       todos: plan.filter(({ checks }) => checks.includes(check)).map(({ id }) => id),
       ...{ result: row?.result ?? ('not-run' as const), at: row?.at ?? null, flaky: row?.flaky ?? false },
@@ -140,9 +149,10 @@ export async function explainDecision(
   return {
     /** What was sent to the agent; null: nothing. */
     text: outbox.find((row) => row.epoch === epoch)?.text ?? null,
-    /** As they stood then. */
+    /** As they stood then; each once, whether the goal or several todos asked for it. */
     failedChecks: results
       .filter(({ result }) => result !== 'passed')
+      .filter(({ check }, index, failed) => failed.findIndex((one) => one.check === check) === index)
       .map(({ check, sentence, tail, at }) => ({ check, sentence, tail, at })),
   };
 }

@@ -212,7 +212,7 @@ describe('file → plan', () => {
 describe('what an agent gains by editing the file', () => {
   it('V3: a check that no human allowed is left out of a new todo and told', async () => {
     write('- [ ] One', '  check: unit', '  check: rm -rf .');
-    const bench = open({ isAllowed: (check) => check === 'unit' });
+    const bench = open({ allowedId: (check) => (check === 'unit' ? check : null) });
     expect((await synced(bench)).notices).toEqual([
       expect.stringContaining('line 1: a check that you did not allow'),
     ]);

@@ -25,8 +25,8 @@ export type PlanFileSyncOptions = Readonly<{
   clock: Pick<Clock, 'now'>;
   identifiers: Identifiers;
   memory?: ReturnType<typeof createFileMemory>;
-  /** For new todos: at a human's import all, else the checks of the human's last message (V3). */
-  isAllowed: (check: string) => boolean;
+  /** The id of a check that may stand at new todos: at a human's import any, else one of the human's last message (V3). */
+  allowedId: (check: string) => string | null;
   /** The human names the file just now: its checks count for todos that are in the plan already, too (V10). */
   isNamed?: boolean;
   /** Tests edit the file here, before it is looked at again. */
@@ -255,7 +255,7 @@ function compareItems(
   items: readonly PlanItem[],
   known: KnownFile | null,
   plan: readonly Todo[],
-  { path, identifiers, isAllowed, isNamed = false }: PlanFileSyncOptions,
+  { path, identifiers, allowedId, isNamed = false }: PlanFileSyncOptions,
 ) {
   const { links, gone } = linkItems(items, known, plan);
   const positions = newPositions(links, plan);
@@ -266,8 +266,11 @@ function compareItems(
     const link = links[index] ?? null;
     const todoId = link?.todo.id ?? identifiers.next();
     const isKept = link !== null && !isNamed;
-    const checks = isKept ? (link.known?.checks ?? link.todo.checks) : item.checks.filter(isAllowed);
-    if (!hasSame(checks, item.checks)) notices.push(inLine(line, isKept ? keptChecks : unknownCheck));
+    const idsOf = (names: readonly string[]) => [...new Set(names.map((name) => allowedId(name) ?? name))];
+    const checks = isKept
+      ? idsOf(link.known?.checks ?? link.todo.checks)
+      : idsOf(item.checks.filter((name) => allowedId(name) !== null));
+    if (!hasSame(checks, idsOf(item.checks))) notices.push(inLine(line, isKept ? keptChecks : unknownCheck));
     if (link !== null) {
       if (isNamed && !hasSame(checks, link.todo.checks)) changes.push(update(todoId, { checks }));
       // Names may come from untildone.json, by the todo's title, and stay.

@@ -6,7 +6,7 @@ import { UntildoneError } from '../core/error.ts';
 import type { Event } from '../core/events.ts';
 import { createPathSet } from '../core/glob.ts';
 import { refuseItem } from '../core/plan.ts';
-import type { Policy } from '../core/policy.ts';
+import { addChecks, type Policy } from '../core/policy.ts';
 import { oneLine } from '../core/safe-text.ts';
 import type { Settings } from '../core/settings.ts';
 import { type Session, unknownHost } from '../core/state.ts';
@@ -47,9 +47,10 @@ export async function takePlanFile(
   const { specs, goalChecks } = planChecks(plan);
   return {
     policy: {
-      ...policy,
-      goalChecks: [...new Set([...policy.goalChecks, ...goalChecks])],
-      checks: { ...policy.checks, ...Object.fromEntries(specs.map((spec) => [spec.id, spec])) },
+      ...addChecks(policy, {
+        goalChecks,
+        checks: Object.fromEntries(specs.map((spec) => [spec.id, spec])),
+      }),
       exclude: [...(policy.exclude ?? []), names.join('/')],
       sources: [...(policy.sources ?? []), { path, digest, kind: 'plan' }],
     },

@@ -1,8 +1,9 @@
 // `openSession` as a program sees it: the real store, the real checks, the real AI SDK, and a model that plays a script.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { streamText, ToolLoopAgent } from 'ai';
 import { describe, expect, it } from 'vitest';
+import { acceptProject } from '../../test/support/accept-project.ts';
 import { createLibraryStage, finish, planned, startModel } from '../../test/support/library-stage.ts';
 import type { Decision } from '../core/decision.ts';
 import { callTool, complete, fail, inOrder, plan, say, withUsage } from '../scripted-model/index.ts';
@@ -101,6 +102,25 @@ describe('the four lines', () => {
     expect(said.slice(1).every((text) => text.includes('n is too small'))).toBe(true);
     expect(session.outcome).toBe('done');
     expect(await session.why()).toMatchObject({ reason: 'nothing-open', text: null });
+  });
+});
+
+describe('V1: a check that the program and the project both give', () => {
+  it('V1: runs once before the start, twice at a stop where it fails, once at one where it passes', async () => {
+    const { open, put, directory, environment } = createLibraryStage();
+    const log = join(directory, '..', 'runs.log');
+    const runs = () => readFileSync(log, 'utf8').split('run').length - 1;
+    const command = 'echo run >> ../runs.log; grep -q good alpha.txt';
+    put('alpha.txt', 'bad');
+    put('untildone.json', JSON.stringify({ checks: { tests: { command } }, goal: ['tests'] }));
+    acceptProject(environment.UNTILDONE_HOME, directory);
+    const session = await open({ goal: 'write it', checks: [command] });
+    expect(runs(), 'before the start').toBe(1);
+    expect((await session.stop()).text).not.toContain('tests');
+    expect(runs(), 'at the stop where it fails').toBe(3);
+    put('alpha.txt', 'good');
+    expect(await session.stop()).toMatchObject({ answer: 'let-go', outcome: 'done' });
+    expect(runs(), 'at the stop where it passes').toBe(4);
   });
 });
 

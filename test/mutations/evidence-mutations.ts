@@ -216,6 +216,23 @@ export const evidenceMutations = mutationsOf({
       why: 'checks that were edited out of the snapshot are not missed',
     },
   },
+  'src/core/same-checks.ts': {
+    'rights-do-not-count': {
+      find: 'environment: sorted(demand.environment),',
+      replace: 'environment: [],',
+      why: 'a check that needs a variable is run as one that does not get it',
+    },
+    'shorter-timeout-wins': {
+      find: 'Math.max(known.timeoutMs, spec.timeoutMs)',
+      replace: 'Math.min(known.timeoutMs, spec.timeoutMs)',
+      why: 'a suite that may take long is stopped early, because it was also given without a timeout',
+    },
+    'shell-lines-guessed': {
+      find: "const isPlain = words.every(isPlainWord) && !program.includes('=') && !shellWords.has(program);",
+      replace: 'const isPlain = true as boolean;',
+      why: 'a line that a shell reads otherwise is run as if it were plain words',
+    },
+  },
   'src/core/plan-edit.ts': {
     'families-doubled': {
       find: 'if (twin !== undefined && (item.hostKey === undefined) !== (twin.hostKey === null)) {',

@@ -43,7 +43,7 @@ export function createSyncBench(
   const runtime = createRuntime({ store, clock, identifiers, hash: sha256, policy: () => policy, checker });
   const again = (more: Partial<PlanFileSyncOptions> = {}): PlanFileSync =>
     createPlanFileSync({
-      ...{ path, engine: runtime, store, sessionId, clock, identifiers, isAllowed: () => true },
+      ...{ path, engine: runtime, store, sessionId, clock, identifiers, allowedId: (check) => check },
       ...options,
       ...more,
     });

@@ -4,6 +4,9 @@
 import { realpath, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UntildoneError } from '../../core/error.ts';
+import { addChecks } from '../../core/policy.ts';
+import { findCheck } from '../../core/same-checks.ts';
+import { frozenPolicy } from '../../engine/policy.ts';
 import type { Store } from '../../engine/store.ts';
 import { errorCode } from '../../engine/system.ts';
 import { formatPlan } from '../../plan-file/line-text.ts';
@@ -37,22 +40,22 @@ export const planImport: Command = {
     const isNamed = (await io.agentAbove()) === null;
     const { ids, specs } = planChecks(parsed.plan);
     const allowed = isNamed ? ids : [];
-    const isAllowed = (check: string): boolean => allowed.includes(check);
     const word = given.text('session');
     const isEmpty = parsed.plan.items.length === 0;
     const known = async () => withStore(io, (store) => store.state(ownSessionId(realPath)));
     if (isEmpty && word === null && (await known()) === null) return tellEmpty(io, name);
     const work = async (store: Store): Promise<number> => {
-      const named = specs.filter(({ id }) => isAllowed(id)).map((spec) => [spec.id, spec]);
-      const runtime = openRuntime(io, store, (policy) => ({
-        ...policy,
-        checks: { ...policy.checks, ...Object.fromEntries(named) },
-      }));
+      const named = specs.filter(({ id }) => allowed.includes(id)).map((spec) => [spec.id, spec]);
+      const checks = Object.fromEntries(named);
+      const runtime = openRuntime(io, store, (policy) => addChecks(policy, { goalChecks: [], checks }));
       const session =
         word === null
           ? await openOwnSession(runtime, store, { clock: io.clock, directory: io.cwd }, realPath)
           : await findSession(store, word, io);
-      const place = { realPath, sessionId: session.id, isAllowed, isNamed };
+      const frozen = await frozenPolicy(store, session);
+      const allowedId = (check: string) =>
+        allowed.includes(check) ? (findCheck(frozen?.checks, check)?.id ?? check) : null;
+      const place = { realPath, sessionId: session.id, allowedId, isNamed };
       const report = await (await openPlanFileSync(io, store, place))(runtime).pull();
       if (!report.ok) return tellProblems(io, name, report.problems);
       // What the import set going must be on the record before the store is closed.
@@ -63,15 +66,15 @@ export const planImport: Command = {
       if (isEmpty && dropped === 0) return tellEmpty(io, name);
       const counts = { todos: plan.items.length, created, changed, dropped };
       const json = { session: session.id, file, title, goalChecks, ...counts, notices };
-      const checks = goalChecks.map((check) => shown(check, 60)).join(', ');
-      const unused = `its goal checks (${checks}) apply to \`run --plan\` and \`verify --plan\`; for Claude Code or OpenCode write them into untildone.json.`;
+      const onGoal = goalChecks.map((check) => shown(check, 60)).join(', ');
+      const unused = `its goal checks (${onGoal}) apply to \`run --plan\` and \`verify --plan\`; for Claude Code or OpenCode write them into untildone.json.`;
       // Only a plain name is safe to copy as it is.
       const typed = /^[\w./-]+$/u.test(file) ? file : 'FILE';
       const next = word === null ? `run --plan ${typed}` : `plan show ${shortId(session.id)}`;
       return tell(io, given.has('json'), json, () => [
         `Imported ${count(counts.todos, 'todo')} of ${name} into session ${nameSession(session)}: ${created} added, ${changed} changed, ${dropped} dropped.`,
         ...notices.map((notice) => `  note: ${shown(notice, 300)}`),
-        ...(checks === '' ? [] : [`  note: ${unused}`]),
+        ...(onGoal === '' ? [] : [`  note: ${unused}`]),
         `next: untildone ${next}`,
       ]);
     };
@@ -116,7 +119,7 @@ export const planExport = sessionCommand({
     }
     if (problem !== 'EEXIST') return refuse(io, `${name} cannot be written (${problem}).`);
     const realPath = await realPathOf(io, file);
-    const place = { realPath, sessionId, isAllowed: () => false };
+    const place = { realPath, sessionId, allowedId: () => null };
     const report = await (await openPlanFileSync(io, store, place))(openRuntime(io, store)).push();
     if (!report.ok) {
       const reasons = report.problems.map((reason) => shown(reason, 200)).join('; ');

@@ -3,13 +3,18 @@
 import { readFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { goalCheckIds, protectedPathsId } from '../../core/check-specs.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { SessionDescriptor } from '../../core/events.ts';
 import { closestName } from '../../core/problem.ts';
 import { type State, unknownHost, waitingHost } from '../../core/state.ts';
 import { isOpen } from '../../core/todo.ts';
-import { handOver, movedEvent, movedSessionId, newSessionId } from '../../engine/hand-over.ts';
+import {
+  givenGoalChecks,
+  handOver,
+  movedEvent,
+  movedSessionId,
+  newSessionId,
+} from '../../engine/hand-over.ts';
 import { frozenPolicy } from '../../engine/policy.ts';
 import { ownSession } from '../../engine/session-owner.ts';
 import type { Store } from '../../engine/store.ts';
@@ -168,11 +173,9 @@ function holds(path: string, text: string): boolean {
   }
 }
 
-/** Checks on the goal that no file asks for: the human gave them with the goal. */
 async function frontMatter(store: Store, session: State): Promise<string> {
-  const { goalChecks = [], settings } = (await frozenPolicy(store, session)) ?? {};
-  const known = [protectedPathsId, ...(settings === undefined ? [] : goalCheckIds(settings))];
-  const lines = goalChecks.filter((check) => !known.includes(check)).map(formatCheckLine);
+  const frozen = await frozenPolicy(store, session);
+  const lines = frozen === null ? [] : givenGoalChecks(frozen).map(formatCheckLine);
   if (lines.length === 0) return '';
   return ['---', 'checks:', ...lines.map((line) => `  - ${JSON.stringify(line)}`), '---', '', ''].join('\n');
 }

@@ -205,7 +205,8 @@ function page(found: Report, session: State): string[] {
       'Checks',
       checks.map((check) => {
         const purpose = joined([check.goal ? 'the goal' : '', titlesOf(check.todos)], '; ');
-        return row(inCell(check.check), purpose, describeCheck(check, files));
+        const names = check.names.length === 0 ? '' : ` (${joined(check.names.map(inCell))})`;
+        return row(`${inCell(check.check)}${names}`, purpose, describeCheck(check, files));
       }),
       ['check', 'for', 'result'],
     ),

@@ -11,12 +11,13 @@ import {
   type WantedCheck,
 } from '../../checks/verify.ts';
 import { UntildoneError } from '../../core/error.ts';
-import type { Policy } from '../../core/policy.ts';
+import { addChecks, type Policy } from '../../core/policy.ts';
 import { problemSentence } from '../../core/problem.ts';
+import { findCheck } from '../../core/same-checks.ts';
 import { hiddenSentence } from '../../core/stop.ts';
 import { policyProblemSentence } from '../../engine/policy.ts';
 import type { Store } from '../../engine/store.ts';
-import { inLine, shellCheck } from '../../plan-file/line-text.ts';
+import { inLine } from '../../plan-file/line-text.ts';
 import { planChecks, readPlanFile } from '../../plan-file/plan-file.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
 import { nameSession } from '../describe-session.ts';
@@ -74,10 +75,11 @@ function targetHere(io: Io, file: string | null): VerifyTarget {
   const { warnings = [], items = [], goalChecks } = parsed?.plan ?? {};
   for (const warning of warnings) complain(io, `warning: ${shown(file ?? '', 200)}: ${shown(warning, 300)}`);
   const policy = readConfiguration(io, directory);
-  const named = new Map(Object.entries(policy.checks ?? {}));
+  const { names = [], specs = [] } = parsed === null ? {} : planChecks(parsed.plan);
+  const lines = Object.fromEntries(specs.map((spec) => [spec.id, spec]));
+  const { checks } = addChecks(policy, { goalChecks: [], checks: lines });
   // Names are compared without letter case, as all names in a configuration.
-  const specOf = (id: string) => named.get(id.trim().toLowerCase()) ?? shellCheck(id) ?? undefined;
-  const names = parsed === null ? [] : planChecks(parsed.plan).names;
+  const specOf = (id: string) => findCheck(checks, id) ?? findCheck(checks, id.trim().toLowerCase());
   const problems = names
     .filter((name) => specOf(name) === undefined)
     .map((name) => {

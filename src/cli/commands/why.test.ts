@@ -95,6 +95,22 @@ describe('why', () => {
     expect(json.text).toContain('] 0/1 completed');
   });
 
+  it('V1: names a check once that failed for the goal and for a todo', async () => {
+    const host = await bench.host({ sessionId: 'alpha-0001' });
+    await host.open();
+    await host.says('Work');
+    await host.plans('Write it');
+    const seen = { flaky: false, fingerprint: null, timedOut: false, milliseconds: 200, exitCode: 1 };
+    const said = { sentence: 'npm test exited with 1 instead of 0 after 0.2 s.', tail: '' };
+    const row = { ...seen, ...said, sessionId: 'alpha-0001', check: '$ npm test', result: 'failed' } as const;
+    const at = bench.clock.now();
+    const evidence = [null, 'todo-1'].map((todoId) => ({ ...row, todoId, at }));
+    await (await bench.store()).record({ evidence });
+    await host.works();
+    await host.stops();
+    expect((await bench.run('why')).out.split('check "npm test" failed')).toHaveLength(2);
+  });
+
   it('V6: --rules prints them in order, the one that answered, and those that were not asked', async () => {
     await addStagnantSession(bench);
     const { out } = await bench.run('why', '--rules');
