@@ -139,7 +139,7 @@ function define(program: Program, command: Command): Arguments {
   }
   for (const [name, option] of Object.entries(settingOptions(command)))
     program.addOption(
-      commanderOption(name, option).helpGroup('Settings (docs/configuration.md has all of them):'),
+      commanderOption(name, option, true).helpGroup('Settings (docs/configuration.md has all of them):'),
     );
   // Nothing runs before all has been read.
   program.action(() => {});
@@ -158,10 +158,15 @@ function define(program: Program, command: Command): Arguments {
 }
 
 /** For commander every value may be left out: it would take the option behind it for one otherwise. */
-function commanderOption(name: string, { value, optional, summary, excludes = [] }: Option): CommanderOption {
+function commanderOption(
+  name: string,
+  { value, optional, summary, excludes = [] }: Option,
+  isSetting = false,
+): CommanderOption {
   const option = new CommanderOption(value === undefined ? `--${name}` : `--${name} [value]`, summary);
   if (value !== undefined) option.flags = `--${name} ${optional ? `[${value}]` : value}`;
-  else if (option.negate) option.flags = `--[no-]${name.slice('no-'.length)}`;
+  // A setting can be said either way.
+  else if (option.negate && isSetting) option.flags = `--[no-]${name.slice('no-'.length)}`;
   return option.conflicts([...excludes]);
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { validateConfig, withoutGrants } from '../core/config.ts';
 import { parseJsonText } from '../core/json-text.ts';
+import { isPlainWord } from '../core/same-checks.ts';
 import { defaultSettings } from '../core/settings.ts';
 import { configFileName } from '../engine/policy.ts';
 import { readTextFile } from '../engine/text-file.ts';
@@ -161,7 +162,9 @@ export function planChecks(
   const after = commands.reduce(
     (text, command) => {
       const checks = recordOf(valueAt(text, ['checks']));
-      const known = Object.entries(checks).find(([, check]) => recordOf(check)['command'] === command)?.[0];
+      const known = Object.entries(checks).find(
+        ([, check]) => lineOf(recordOf(check)['command']) === command,
+      )?.[0];
       const wanted = found.find((one) => one.command === command)?.name ?? nameOf(command);
       const name = known ?? freeName(wanted, (one) => one in checks);
       const edits: JsonEdit[] = [
@@ -173,6 +176,13 @@ export function planChecks(
     start.reduce(apply, before ?? ''),
   );
   return { path, before, after: after === '' ? '{}\n' : after };
+}
+
+/** Words that no shell would read otherwise are the line that people type. */
+function lineOf(command: unknown): unknown {
+  const isPlain =
+    Array.isArray(command) && command.every((word) => typeof word === 'string' && isPlainWord(word));
+  return isPlain ? command.join(' ') : command;
 }
 
 function nameOf(command: string): string {

@@ -3,17 +3,26 @@
 // `config init` put into that file, so that the first outcome can be `done`.
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { CommandCheck } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
 import { visibleLine } from '../core/safe-text.ts';
+import { findCheck } from '../core/same-checks.ts';
 import { type PolicyResult, policyProblemSentence } from '../engine/policy.ts';
 import { acceptWishes, type Entry, entriesOf, pendingSentence } from '../engine/trust.ts';
 import { stateDirectory } from '../store/state-directory.ts';
-import { askAtTerminal, canAnswerHere, isNearAnswer, readApproval } from './ask-at-terminal.ts';
+import {
+  askAtTerminal,
+  canAnswerHere,
+  isNearAnswer,
+  notUnderstood,
+  readApproval,
+} from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
 import { complain, printWrapped, refuse, shown } from './print.ts';
 import { addChecks, type FoundTest, findTests } from './project-tests.ts';
 import { diffTexts, shownLine } from './text-diff.ts';
+import { commandOf, tryChecks } from './try-checks.ts';
 
 export type Project = PolicyResult['project'];
 
@@ -100,6 +109,8 @@ export interface CheckRequest {
   readonly isNew: boolean;
   /** Show what would be written, and write nothing. */
   readonly isDry: boolean;
+  /** Run once what is accepted here. */
+  readonly tries: boolean;
 }
 
 /** Where a check would be written, and what stands there now. */
@@ -116,9 +127,10 @@ export function whyNoChecks(io: Io, commands: readonly string[]): string | null 
   return added.ok ? null : added.problem;
 }
 
-/** Returns the exit code. What the human's word put into the file is accepted with it. */
+/** Returns the exit code. What the human's word put into the file is accepted with it, and then run once. */
 export async function setUpChecks(io: Io, request: CheckRequest): Promise<number> {
   const { command, isNew, isDry } = request;
+  const known = isDry ? [] : goalCommands(io);
   const { before, folder } = placeOfChecks(io, isNew);
   // A new file here stands in front of one above, and none of the checks of that one counts any more.
   const isChecked = dirname(before.file?.path ?? '') === folder && (before.asked.goal ?? []).length > 0;
@@ -149,7 +161,30 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
   else if (acceptProject(io, added, true) !== 0) return 1;
   else if (checks !== '')
     printWrapped(io, ['Once that passes and nothing is open, an agent here is `done`.']);
+  // Last of all, so that whoever ends it leaves nothing half done.
+  if (request.tries) await tryAccepted(io, commands, known);
   return 0;
+}
+
+/** The commands that an agent here must pass before it may stop. */
+function goalCommands(io: Io): readonly CommandCheck[] {
+  const read = readPolicyFor(io, realpathSync(io.cwd));
+  if (!read.ok) return [];
+  const { goalChecks, checks } = read.policy;
+  return goalChecks.flatMap((id) => {
+    const check = findCheck(checks, id);
+    return check?.kind === 'command' ? [check] : [];
+  });
+}
+
+/** What was accepted before runs at every stop anyway, and what nobody accepted runs nowhere. */
+async function tryAccepted(io: Io, commands: readonly string[], known: readonly CommandCheck[]) {
+  const before = known.map(commandOf);
+  const accepted = goalCommands(io).filter((check) => {
+    const command = commandOf(check);
+    return commands.includes(command) && !before.includes(command);
+  });
+  if (accepted.length > 0) await tryChecks(io, accepted, { directory: realpathSync(io.cwd) });
 }
 
 /** Empty: nobody is here, or nobody wanted one. */
@@ -168,11 +203,28 @@ async function chooseChecks(io: Io, folder: string, command: string): Promise<re
     const question = `May an agent stop only when ${found.length === 1 ? 'it passes' : 'they pass'}?`;
     printWrapped(io, ['This project looks as if it is tested by:']);
     const chosen = await askWhich(io, found.map(describeTest), question, '--check');
-    return chosen.flatMap((index) => found[index]?.command ?? []);
+    return told(
+      io,
+      chosen.flatMap((index) => found[index]?.command ?? []),
+    );
   }
+  return told(io, await askForCommand());
+}
+
+/** Whoever meant to say yes sees that it was not understood so. */
+function told(io: Io, commands: readonly string[]): readonly string[] {
+  if (commands.length === 0) printWrapped(io, ['No check was added.']);
+  return commands;
+}
+
+async function askForCommand(): Promise<readonly string[]> {
   const prompt = 'Which command tests this project? [such as make test; Enter: leave it as it is] ';
-  const said = (await askAtTerminal(prompt, '--check'))?.trim() ?? '';
-  return said === '' || isNearAnswer(said) ? [] : [said];
+  for (;;) {
+    const said = (await askAtTerminal(prompt, '--check'))?.trim() ?? '';
+    if (said === '' || /^no?$/iu.test(said)) return [];
+    if (!isNearAnswer(said)) return [said];
+    process.stderr.write(`${notUnderstood(said, 'with a command, or Enter')}\n`);
+  }
 }
 
 /** The indexes of the rows that the human wants. As everywhere a bare Enter chooses nothing. */
@@ -187,12 +239,26 @@ export async function askWhich(
     rows.map((row, index) => `  ${index + 1}  ${row}`),
   );
   const some = rows.length === 1 ? '' : ' 1, 2 …: only these;';
-  const said =
-    (await askAtTerminal(`${question} [y: yes;${some} n: no; Enter: leave it as it is] `, flags)) ?? '';
-  const all = rows.map((_row, index) => index);
-  if (readApproval(said)?.approved === true) return all;
-  const numbers: readonly string[] = /^[\d\s,]+$/u.test(said) ? (said.match(/\d+/gu) ?? []) : [];
-  return all.filter((index) => numbers.includes(String(index + 1)));
+  const answers = rows.length === 1 ? 'y, n or Enter' : 'y, n, Enter or the numbers of some';
+  for (;;) {
+    const said =
+      (await askAtTerminal(`${question} [y: yes;${some} n: no; Enter: leave it as it is] `, flags)) ?? '';
+    const chosen = chooseRows(said.trim(), rows.length);
+    if (chosen !== null) return chosen;
+    process.stderr.write(`${notUnderstood(said, answers)}\n`);
+  }
+}
+
+/** null: it is no answer, so nothing is chosen by it. */
+export function chooseRows(said: string, rows: number): readonly number[] | null {
+  const all = Array.from({ length: rows }, (_, index) => index);
+  if (said === '' || /^no?$/iu.test(said)) return [];
+  if (/^y(?:es)?$/iu.test(said)) return all;
+  if (!/^[\d\s,]+$/u.test(said)) return null;
+  const numbers = (said.match(/\d+/gu) ?? []).map((number) => Number(number) - 1);
+  return numbers.length > 0 && numbers.every((number) => all.includes(number))
+    ? all.filter((index) => numbers.includes(index))
+    : null;
 }
 
 /** The script is the project's own text: whoever says yes has seen all that would run. */

@@ -62,6 +62,45 @@ describe('untildone config init in a terminal', () => {
   });
 });
 
+describe('the check that config init asks for', () => {
+  const slow = '{"scripts":{"test":"echo $$ > began; sleep 60"}}';
+
+  it('first-use 14: an answer that is none is asked for again, and it is said that no check was added', async () => {
+    const { terminal, goal, run } = await open({ 'package.json': slow }, 120);
+    run('config', 'init');
+    await terminal.sees('leave it as it is]');
+    terminal.type('maybe');
+    terminal.press('Enter');
+    await terminal.sees('"maybe" was not understood; answer y, n or Enter.');
+    terminal.type('n');
+    terminal.press('Enter');
+    await terminal.sees('No check was added.');
+    expect(await terminal.ended()).toBe(0);
+    expect(goal()).toBeUndefined();
+  });
+
+  it('first-use: Ctrl-C ends the try of a check, which stays accepted, and nothing is half written', async () => {
+    const { terminal, goal, run, line } = await open({ 'package.json': slow }, 120);
+    run('config', 'init');
+    await terminal.sees('leave it as it is]');
+    terminal.type('y');
+    terminal.press('Enter');
+    await terminal.sees('running npm test once (Ctrl-C ends that), 1 s');
+    terminal.press('C-c');
+    await terminal.sees('You ended the try of npm test after');
+    await terminal.sees('shows which settings apply now');
+    expect(await terminal.ended()).toBe(0);
+    const pid = Number(readFileSync(join(line.project, 'began'), 'utf8'));
+    expect(() => process.kill(pid, 0), 'its processes have ended').toThrow('ESRCH');
+    const { settings, pending } = JSON.parse((await line.run('config', '--json')).out);
+    expect({ goal: goal(), kept: settings.goal, pending }).toEqual({
+      goal: ['tests'],
+      kept: ['tests'],
+      pending: null,
+    });
+  });
+});
+
 describe('what programs start, typed by hand', () => {
   it.each([
     ['mcp', 'Waiting for a client that speaks MCP'],

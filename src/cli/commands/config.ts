@@ -12,7 +12,7 @@ import { type Command, jsonOption } from '../command.ts';
 import type { Io } from '../io.ts';
 import { complain, createPaint, fields, printJson, printLines, shown } from '../print.ts';
 import { setUpChecks } from '../project-trust.ts';
-import { checkOption, checksOf } from './init.ts';
+import { checkOptions, checksOf } from './init.ts';
 
 export const config: Command = {
   about: [
@@ -35,12 +35,17 @@ export const config: Command = {
 
 export const configInit: Command = {
   about: [
-    'Looks how this project is tested, and writes that with the settings that people change most into untildone.json.\nEditors explain them by `$schema`. A file that is there keeps all it has, and only gets the checks.',
+    'Looks how this project is tested, and writes that with the settings that people change most into untildone.json.\nEditors explain them by `$schema`. A file that is there keeps all it has, and only gets the checks. Each is\nrun once, for at most a minute, and you are told whether it passes.',
   ],
-  options: checkOption,
+  options: checkOptions,
   async run(given, io) {
     const request = { commands: checksOf(given), command: 'untildone config init' };
-    const code = await setUpChecks(io, { ...request, isNew: true, isDry: false });
+    const code = await setUpChecks(io, {
+      ...request,
+      isNew: true,
+      isDry: false,
+      tries: !given.has('no-try'),
+    });
     if (code === 0) printLines(io, ['`untildone config` shows which settings apply now.']);
     return code;
   },

@@ -1,5 +1,5 @@
 // First-use 9 and 15: `init` gives the project a check, so that the first outcome can be `done`, and says what it set up.
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hostNames } from '../../../test/support/host-named.ts';
@@ -103,6 +103,65 @@ describe('init --check', () => {
 
   it('--user is for all projects: it asks for no check of this one', async () => {
     expect((await bench.init('claude-code', '--user')).out).not.toContain('--check');
+  });
+});
+
+describe('init tries the check that it has accepted', () => {
+  const script = (text: string) => {
+    bench.write('project/check.sh', `#!/bin/sh\necho run >> runs.log\n${text}\n`);
+    chmodSync(join(bench.project, 'check.sh'), 0o755);
+  };
+  const runs = () => (existsSync(join(bench.project, 'runs.log')) ? bench.read('project/runs.log') : '');
+  const records = () => (existsSync(bench.state) ? readdirSync(bench.state) : []);
+
+  it('V1: says once that it passes, with --all too, and nothing of it is recorded', async () => {
+    bench.addProgram('codex', 'codex-cli 0.144.6');
+    script('');
+    const { code, out, err } = await bench.init('--all', '--check', './check.sh');
+    expect({ code, err: err.includes('check.sh') }).toEqual({ code: 0, err: false });
+    expect(out).toMatch(/^\.\/check\.sh passes, \d+\.\d s$/mu);
+    expect(out, 'no line that is drawn over').not.toMatch(/running \.\/check/u);
+    expect(runs()).toBe('run\n');
+    expect(records()).not.toContain('untildone.db');
+    await bench.init('claude-code', '--check', './check.sh');
+    expect(runs(), 'what was accepted before is not tried again').toBe('run\n');
+  });
+
+  it('V1: says that agents will be held by a check that fails, with the last line that it printed', async () => {
+    script("printf 'not ok 2 - \\033[31mparses\\n'; exit 3");
+    const { code, out } = await bench.init('claude-code', '--check', './check.sh');
+    expect(code).toBe(0);
+    expect(out).toContain(
+      './check.sh fails now (exit 3): agents here will be held until it passes\n  not ok 2 - parses\n',
+    );
+    expect(runs(), 'once').toBe('run\n');
+    expect(inForce()).toMatchObject({ goal: ['check-sh'], pending: null });
+  });
+
+  it.each([
+    ['is not there', './nothing.sh', /not found/u],
+    ['may not be run', './plain.txt', /[Pp]ermission denied/u],
+  ])('P44: says of a program that %s why it cannot start', async (_, command, words) => {
+    bench.write('project/plain.txt', 'echo never');
+    const { out } = await bench.init('claude-code', '--check', command);
+    expect(out).toContain(
+      `${command} cannot start here: until it can, finished work ends as \`blocked\`, not \`done\`\n`,
+    );
+    expect(out).toMatch(words);
+  });
+
+  it.each([['--dry-run'], ['--no-try']])('V1: runs nothing with %s', async (option) => {
+    script('');
+    const { code, out } = await bench.init('claude-code', '--check', './check.sh', option);
+    expect({ code, runs: runs() }).toEqual({ code: 0, runs: '' });
+    expect(out).not.toMatch(/check\.sh passes/u);
+  });
+
+  it('V10: runs nothing that was not accepted, because something else waits in the file', async () => {
+    script('');
+    bench.write(file, '{ "mode": "off" }');
+    await bench.init('claude-code', '--check', './check.sh');
+    expect(runs()).toBe('');
   });
 });
 

@@ -1,5 +1,6 @@
 // `untildone init`: does all that a host needs, or takes it away again, and gives the project a check. Everything is worked
-// out before anything is written; what is written has a way back. It needs no network and runs no program of the host.
+// out before anything is written; what is written has a way back. It needs no network and runs no program of the host;
+// the only command that it runs is a check that the human has just accepted.
 
 import { UntildoneError } from '../../core/error.ts';
 import { hosts } from '../../hosts/hosts.ts';
@@ -30,11 +31,12 @@ const hostNames = hosts.map(({ name }) => name);
 const knownHosts = hostNames.join(', ');
 
 /** For `config init` too. */
-export const checkOption: Readonly<Record<'check', Option>> = {
+export const checkOptions: Readonly<Record<'check' | 'no-try', Option>> = {
   check: {
     value: 'CMD',
     summary: 'A command that must pass before an agent may stop; may be given more than once.',
   },
+  'no-try': { summary: 'Do not run such a command once now, to see whether it passes.' },
 };
 
 /** @param shipped the folder with the programs that hosts are to start */
@@ -43,11 +45,11 @@ export function createInit(shipped: () => string): Command {
     takes: `[${hostNames.join('|')}]`,
     about: [
       `Writes what a host needs: hooks, switches, grants, the MCP server, or a plugin. Known hosts: ${knownHosts}.\nWithout a name it offers those that are on PATH.`,
-      'It also finds out how this project is tested, and asks whether that must pass before an agent may stop; --check names it\nwithout a question. The check is written into untildone.json, and stays there when the host is uninstalled.',
+      'It also finds out how this project is tested, and asks whether that must pass before an agent may stop; --check names it\nwithout a question. The check is written into untildone.json, and stays there when the host is uninstalled. It is run\nonce, for at most a minute, and you are told whether it passes.',
       'For this project, in files that are not committed, unless --shared or --user says otherwise. Programs are\ncopied into the state directory. A second run changes nothing; --uninstall puts every file back as it was, or, where\nsomebody edited it since, takes out only what is ours.',
     ],
     options: {
-      ...checkOption,
+      ...checkOptions,
       all: { summary: 'Every known host that is on PATH.' },
       project: { summary: 'For this project, only for you (the default).' },
       user: { summary: 'For all your projects.', excludes: ['project', 'shared'] },
@@ -84,7 +86,9 @@ export function createInit(shipped: () => string): Command {
       // What holds for all projects says nothing of how this one is tested.
       const isOfProject = request.scope !== 'user' || commands.length > 0;
       const command = `untildone init ${given.has('all') ? '--all' : installers[0]?.name}`;
-      const added = isOfProject ? await setUpChecks(io, { commands, command, isNew: false, isDry }) : 0;
+      const added = isOfProject
+        ? await setUpChecks(io, { commands, command, isNew: false, isDry, tries: !given.has('no-try') })
+        : 0;
       if (added !== 0 || isDry) return added;
       if (!isOfProject) await settleTrust(io);
       printWrapped(io, ['`untildone doctor` says whether it works.']);
@@ -123,7 +127,9 @@ async function installersOf(given: Arguments, io: Io): Promise<readonly HostInst
   printWrapped(io, ['On this machine:']);
   const rows = there.map((one) => `${one.title}  (untildone init ${one.name})`);
   const question = `Set up untildone in ${there.length === 1 ? 'it' : 'them'}?`;
-  return (await askWhich(io, rows, question, 'the name of a host')).flatMap((index) => there[index] ?? []);
+  const chosen = await askWhich(io, rows, question, 'the name of a host');
+  if (chosen.length === 0) printWrapped(io, ['Nothing was set up.']);
+  return chosen.flatMap((index) => there[index] ?? []);
 }
 
 /** As `diff -u` prints it, once for a file that several hosts change. */

@@ -28,6 +28,7 @@ import { complain, count, printLines, printWrapped, shown, tell } from '../print
 import { checkLines } from '../show/event-lines.ts';
 import { createPage, lookOf } from '../show/page.ts';
 import { whyNotPassed } from '../show/words.ts';
+import { createTimedLine } from '../timed-line.ts';
 
 type VerifyResult = VerifiedCheck['result'] | 'nothing' | 'interrupted';
 
@@ -145,38 +146,15 @@ function nameOf({ source, session, file }: VerifyTarget): string {
   return source === 'plan-file' ? shown(file ?? '', 200) : 'the configuration';
 }
 
-const eraseLine = '\r\u001b[2K';
-const repaintMs = 1000;
 /** Of what a failed check printed: more than a run shows, since a log of CI may be all that there is. */
 const tailLines = 20;
 
 /** A line while a check runs, painted over on a terminal, and then what `run` says of it. */
 function createProgress(io: Io, total: number) {
   const page = createPage(lookOf(io));
-  const isLive = io.isTTY && io.env['TERM'] !== 'dumb';
-  let repaint: ReturnType<typeof setInterval> | null = null;
-
-  /** Leaves no half of a line behind, however the run ended. */
-  function close(): void {
-    if (repaint === null) return;
-    clearInterval(repaint);
-    repaint = null;
-    io.stdout.write(eraseLine);
-  }
-
-  function begin(what: string, { id }: WantedCheck, index: number): void {
-    close();
-    const line = `[${index + 1}/${total}] ${what} ${shown(id, 60)}`;
-    if (!isLive) return void io.stdout.write(`${line}\n`);
-    const since = performance.now();
-    const show = (): void => {
-      const timed = `${line}, ${Math.floor((performance.now() - since) / 1000)} s`;
-      // One column is left free: some terminals wrap as soon as the last one is written.
-      io.stdout.write(`${eraseLine}${page.clip(timed, (page.width ?? 80) - 1)}`);
-    };
-    show();
-    repaint = setInterval(show, repaintMs);
-  }
+  const { begin: beginLine, close } = createTimedLine(io);
+  const begin = (what: string, { id }: WantedCheck, index: number): void =>
+    beginLine(`[${index + 1}/${total}] ${what} ${shown(id, 60)}`);
 
   return {
     close,

@@ -1,0 +1,101 @@
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createCommandCheck } from '../core/check-specs.ts';
+import { isProcessAlive } from '../engine/system.ts';
+import { createSimulatedClock } from '../simulated/simulated-clock.ts';
+import type { Io } from './io.ts';
+import { chooseRows } from './project-trust.ts';
+import { tryChecks } from './try-checks.ts';
+
+let directory: string;
+let out: string;
+
+beforeEach(() => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-try-')));
+  out = '';
+});
+
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const shell = (line: string) => createCommandCheck(`$ ${line}`, { shell: line });
+const slow = shell('echo $$ > began; sleep 60');
+
+function tryThem(checks: Parameters<typeof tryChecks>[1], fields: Partial<Io> = {}, patienceSeconds = 60) {
+  const io: Io = {
+    stdout: { write: (text) => (out += text) },
+    stderr: { write: () => {} },
+    env: { PATH: process.env['PATH'], MY_TOKEN: 'secret-0123456789' },
+    ...{ cwd: directory, isTTY: false, clock: createSimulatedClock() },
+    whyNoHuman: async () => null,
+    agentAbove: async () => null,
+    ...fields,
+  };
+  return tryChecks(io, checks, { directory, patienceSeconds });
+}
+
+async function pidOf(name: string): Promise<number> {
+  const path = join(directory, name);
+  while (!existsSync(path) || readFileSync(path, 'utf8') === '') await sleep(20);
+  return Number(readFileSync(path, 'utf8'));
+}
+
+it('V1: a check that takes too long is left with its processes, and that is said', async () => {
+  await tryThem([slow], {}, 0.3);
+  expect(out).toBe(
+    `${slow.id.slice(2)} was still running after 0.3 s, so it was left; agents will wait for it at each stop\n`,
+  );
+  expect(isProcessAlive(await pidOf('began'))).toBe(false);
+});
+
+it('V1: a check that does not end in its own time fails now', async () => {
+  await tryThem([{ ...slow, timeoutMs: 200 }]);
+  expect(out).toContain('fails now (it did not end within 0.2 s and was stopped): agents here will be held');
+});
+
+it('first-use: Ctrl-C ends the try and its processes, no other is begun, and the check is said to stay', async () => {
+  const tried = tryThem([slow, shell('echo begun > second')]);
+  const pid = await pidOf('began');
+  process.emit('SIGINT');
+  await tried;
+  expect(out).toMatch(/^You ended the try of echo .* after \d+\.\d s, and its processes with it\.\n/u);
+  expect(out).toContain(
+    'All that was set up stays, the check too: agents here will be held until it passes.\n',
+  );
+  expect(isProcessAlive(pid)).toBe(false);
+  expect(existsSync(join(directory, 'second'))).toBe(false);
+  expect(process.listenerCount('SIGINT'), 'and later Ctrl-C is nothing of ours').toBe(0);
+});
+
+it('first-use: a terminal shows what runs and for how long, and keeps only the result', async () => {
+  await tryThem([shell('sleep 1.2')], { isTTY: true });
+  expect(out).toContain('running sleep 1.2 once (Ctrl-C ends that), 1 s');
+  const left = out.split('\r\u001b[2K').at(-1);
+  expect(left).toMatch(/^sleep 1\.2 passes, 1\.\d s\n$/u);
+});
+
+it('security: it gets the environment of a real check, and shows no secret', async () => {
+  await tryThem([{ ...shell('echo "token: $MY_TOKEN"; exit 1'), environment: [] }]);
+  expect(out).toContain('\n  token:\n');
+  out = '';
+  await tryThem([{ ...shell('echo "token: $MY_TOKEN"; exit 1'), environment: ['MY_TOKEN'] }]);
+  expect(out).not.toContain('secret-0123456789');
+});
+
+it.each([
+  ['', []],
+  ['n', []],
+  ['No', []],
+  ['y', [0, 1]],
+  ['YES', [0, 1]],
+  ['2', [1]],
+  ['2, 1', [0, 1]],
+  ['maybe', null],
+  ['yess', null],
+  ['3', null],
+  [',', null],
+])('first-use 14: %j is understood as %j, and null asks again', (said, rows) => {
+  expect(chooseRows(said, 2)).toEqual(rows);
+});

@@ -1,0 +1,81 @@
+// Runs the checks once that a human has just accepted, so that they see at once what agents here will be held to. It
+// uses the runner of real checks and records nothing: no session has asked.
+import { couldNotStart, runCheck } from '../checks/run-check.ts';
+import type { CheckResult, CommandCheck } from '../core/check-specs.ts';
+import type { Io } from './io.ts';
+import { printWrapped, shown } from './print.ts';
+import { whyNotPassed } from './show/words.ts';
+import { createTimedLine } from './timed-line.ts';
+
+/** Nobody waits longer for a command that only sets something up. */
+const patienceSeconds = 60;
+
+type TryPlace = Readonly<{ directory: string; patienceSeconds?: number }>;
+
+/** One after the other: they may use the same files. Ctrl-C ends the one that runs, and none is begun after it. */
+export async function tryChecks(io: Io, checks: readonly CommandCheck[], place: TryPlace): Promise<void> {
+  const ending = new AbortController();
+  const interrupt = (): void => ending.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
+  const line = createTimedLine(io);
+  try {
+    for (const check of checks) {
+      const name = commandOf(check);
+      if (io.isTTY) line.begin(`running ${shown(name, 60)} once (Ctrl-C ends that)`);
+      const said = await tryCheck(io, check, place, ending.signal);
+      line.close();
+      printWrapped(io, said);
+      if (ending.signal.aborted) return;
+    }
+  } finally {
+    line.close();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt);
+  }
+}
+
+/** The command as the human wrote it. */
+export const commandOf = ({ command }: CommandCheck): string =>
+  'shell' in command ? command.shell : command.join(' ');
+
+async function tryCheck(
+  io: Io,
+  check: CommandCheck,
+  { directory, patienceSeconds: patience = patienceSeconds }: TryPlace,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const name = shown(commandOf(check), 200);
+  const timeoutMs = Math.min(check.timeoutMs, patience * 1000);
+  const context = { directory, environment: io.env, now: io.clock.now, signal };
+  const seen = await runCheck({ ...check, timeoutMs }, context);
+  const took = `${(seen.milliseconds / 1000).toFixed(1)} s`;
+  const last = lastLine(seen);
+  if (signal.aborted)
+    return [
+      `You ended the try of ${name} after ${took}, and its processes with it.`,
+      'All that was set up stays, the check too: agents here will be held until it passes.',
+    ];
+  if (seen.result === 'passed') return [`${name} passes, ${took}`];
+  if (seen.timedOut && timeoutMs < check.timeoutMs)
+    return [
+      `${name} was still running after ${patience} s, so it was left; agents will wait for it at each stop`,
+    ];
+  if (couldNotStart(seen))
+    return [
+      `${name} cannot start here: until it can, finished work ends as \`blocked\`, not \`done\``,
+      ...last,
+    ];
+  return [`${name} fails now (${whyFailed(check, seen)}): agents here will be held until it passes`, ...last];
+}
+
+function whyFailed(check: CommandCheck, { exitCode, timedOut, sentence }: CheckResult): string {
+  const { expectExit } = check;
+  if (exitCode !== null && exitCode !== expectExit && !timedOut) return `exit ${exitCode}`;
+  return `it ${whyNotPassed({ check: commandOf(check), sentence }).replace(/\.$/u, '')}`;
+}
+
+/** Of what it printed; without any, what the system says of a program that is not there. */
+function lastLine({ tail, sentence, exitCode }: CheckResult): string[] {
+  const printed = tail.trim().split('\n').at(-1) ?? '';
+  if (printed !== '') return [`  ${shown(printed, 200)}`];
+  return exitCode === null ? [] : [`  ${shown(sentence, 200)}`];
+}
