@@ -203,16 +203,16 @@ async function chooseChecks(io: Io, folder: string, command: string): Promise<re
     const question = `May an agent stop only when ${found.length === 1 ? 'it passes' : 'they pass'}?`;
     printWrapped(io, ['This project looks as if it is tested by:']);
     const chosen = await askWhich(io, found.map(describeTest), question, '--check');
-    return told(
+    return sayIfNone(
       io,
       chosen.flatMap((index) => found[index]?.command ?? []),
     );
   }
-  return told(io, await askForCommand());
+  return sayIfNone(io, await askForCommand());
 }
 
-/** Whoever meant to say yes sees that it was not understood so. */
-function told(io: Io, commands: readonly string[]): readonly string[] {
+/** If a human meant to say yes, they see that they did not. */
+function sayIfNone(io: Io, commands: readonly string[]): readonly string[] {
   if (commands.length === 0) printWrapped(io, ['No check was added.']);
   return commands;
 }

@@ -122,10 +122,11 @@ function createRun(store: Store, sessionId: string, other: Settings | null, firs
   let session: Session | null = null;
   let now = 0;
   let fired = 0;
-  // The goal's checks are no setting: their recorded results only make sense with them.
+  // The checks are no setting: their recorded results only make sense with them and their names.
   const held = (text: string): Policy => {
     const policy = policyFromText(text);
-    return other === null ? policy : { settings: other, goalChecks: policy.goalChecks };
+    const { goalChecks, checks = {} } = policy;
+    return other === null ? policy : { settings: other, goalChecks, checks };
   };
   let policy: Policy = first === null ? { settings: other ?? defaultSettings, goalChecks: [] } : held(first);
   const runtime = createRuntime({

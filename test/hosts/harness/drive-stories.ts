@@ -1,6 +1,6 @@
 // What `untildone run --with HOST` promises, told once for every host that can be driven.
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -20,6 +20,7 @@ import {
   whenToolFailed,
   writeFile,
 } from '../../../src/scripted-model/index.ts';
+import { acceptProject } from '../../support/accept-project.ts';
 import { openTerminal } from '../../view/terminal.ts';
 import { continuationsIn, toldTexts } from './continuations.ts';
 import {
@@ -159,6 +160,33 @@ export function driveStories(stage: DriveStage): void {
           expect(await run.ended, run.printed()).toBe(0);
           expect(continuationsIn(driven.model.requests)[0]).toContain('parser.txt is missing');
           expect(endOf(run)).toMatchObject({ outcome: 'done' });
+        },
+      ),
+    );
+
+    story('V1: a check that the project and --check both give is one check', () =>
+      on(
+        [
+          script('twice-told', [
+            plan('Write the parser'),
+            complete('Write the parser'),
+            say('I am done.'),
+            whenTold('parser.txt', writeFile('parser.txt', 'x')),
+            always(say('Now I am done.')),
+          ]),
+        ],
+        async (driven) => {
+          const { directory, root, state } = driven.project;
+          const log = join(root, 'runs.log');
+          const check = `echo run >> '${log}'; test -f parser.txt || { echo parser.txt is missing; exit 1; }`;
+          const settings = { checks: { tests: { command: check } }, goal: ['tests'] };
+          writeFileSync(join(directory, 'untildone.json'), JSON.stringify(settings));
+          acceptProject(state, directory);
+          const run = start(driven, '--check', check);
+          expect(await run.ended, run.printed()).toBe(0);
+          expect(endOf(run)).toMatchObject({ outcome: 'done' });
+          // Once before the start, twice at the stop where it fails, once at the one where it passes.
+          expect(readFileSync(log, 'utf8')).toBe('run\n'.repeat(4));
         },
       ),
     );
