@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { createCommandCheck } from '../core/check-specs.ts';
 import { isProcessAlive } from '../engine/system.ts';
 import { createSimulatedClock } from '../simulated/simulated-clock.ts';
 import type { Io } from './io.ts';
-import { chooseRows } from './project-trust.ts';
+import { chooseRows, setUpChecks } from './project-trust.ts';
 import { tryChecks } from './try-checks.ts';
 
 let directory: string;
@@ -23,18 +23,18 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const shell = (line: string) => createCommandCheck(`$ ${line}`, { shell: line });
 const slow = shell('echo $$ > began; sleep 60');
 
-function tryThem(checks: Parameters<typeof tryChecks>[1], fields: Partial<Io> = {}, patienceSeconds = 60) {
-  const io: Io = {
-    stdout: { write: (text) => (out += text) },
-    stderr: { write: () => {} },
-    env: { PATH: process.env['PATH'], MY_TOKEN: 'secret-0123456789' },
-    ...{ cwd: directory, isTTY: false, clock: createSimulatedClock() },
-    whyNoHuman: async () => null,
-    agentAbove: async () => null,
-    ...fields,
-  };
-  return tryChecks(io, checks, { directory, patienceSeconds });
-}
+const createIo = (fields: Partial<Io>): Io => ({
+  stdout: { write: (text) => (out += text) },
+  stderr: { write: () => {} },
+  env: { PATH: process.env['PATH'], HOME: directory, MY_TOKEN: 'secret-0123456789' },
+  ...{ cwd: directory, isTTY: false, clock: createSimulatedClock() },
+  whyNoHuman: async () => null,
+  agentAbove: async () => null,
+  ...fields,
+});
+
+const tryThem = (checks: Parameters<typeof tryChecks>[1], fields: Partial<Io> = {}, patienceSeconds = 60) =>
+  tryChecks(createIo(fields), checks, { directory, patienceSeconds });
 
 async function pidOf(name: string): Promise<number> {
   const path = join(directory, name);
@@ -82,6 +82,18 @@ it('security: it gets the environment of a real check, and shows no secret', asy
   out = '';
   await tryThem([{ ...shell('echo "token: $MY_TOKEN"; exit 1'), environment: ['MY_TOKEN'] }]);
   expect(out).not.toContain('secret-0123456789');
+});
+
+it.each([
+  ['an agent', 'Only a human may do this, and Claude Code called it.', []],
+  ['a human', null, ['ran']],
+])('V10: a check that %s names is run only if it was accepted', async (_, whyNot, ran) => {
+  const io = createIo({ whyNoHuman: async () => whyNot });
+  const request = { commands: ['echo run > ran'], command: 'untildone init pi' };
+  const how = { isNew: false, isDry: false, tries: true };
+  expect(await setUpChecks(io, { ...request, ...how })).toBe(0);
+  expect(readdirSync(directory).filter((name) => name === 'ran')).toEqual(ran);
+  expect(existsSync(join(directory, 'untildone.json'))).toBe(true);
 });
 
 it.each([

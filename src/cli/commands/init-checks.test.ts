@@ -101,6 +101,14 @@ describe('init --check', () => {
     expect(bench.picture()).toEqual(before);
   });
 
+  it('V1: a check that stands there as a list of words is the one that --check types as a line', async () => {
+    bench.write(file, '{ "checks": { "tests": { "command": ["npm", "test"] } }, "goal": ["tests"] }');
+    const before = bench.read(file);
+    const { out } = await bench.init('claude-code', '--check', 'npm test');
+    expect(out).toContain('Nothing to add to ');
+    expect(bench.read(file)).toBe(before);
+  });
+
   it('--user is for all projects: it asks for no check of this one', async () => {
     expect((await bench.init('claude-code', '--user')).out).not.toContain('--check');
   });
