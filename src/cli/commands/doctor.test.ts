@@ -215,14 +215,24 @@ describe('doctor', () => {
     );
   });
 
-  it('C3: todo tools that are off or hidden are told', async () => {
+  it('C3: todo tools that are off are told', async () => {
     bench.write(settings, '{ "env": { "CLAUDE_CODE_ENABLE_TODO_TOOLS": "0" } }');
     await bench.init('claude-code');
     await expectOnly('todo-tools', 'broken', 'The todo tools are off', 'untildone init claude-code');
-    await bench.init('claude-code', '--uninstall');
-    bench.write(settings, '{ "env": { "ENABLE_TOOL_SEARCH": "true" } }');
+  });
+
+  it('C3: the setting of an older init that makes every request larger is told', async () => {
+    bench.write(settings, '{ "env": { "ENABLE_TOOL_SEARCH": "auto" } }');
     await bench.init('claude-code');
-    await expectOnly('todo-tools', 'note', 'has to search for them', 'untildone init claude-code');
+    const path = join(bench.root, settings);
+    await expectOnly(
+      'tool-search',
+      'note',
+      `${path} sets ENABLE_TOOL_SEARCH to "auto"`,
+      `untildone init claude-code; if you set it yourself, take "ENABLE_TOOL_SEARCH" out of ${path}`,
+    );
+    bench.write(settings, bench.read(settings).replace('"auto"', '"true"'));
+    expect(await findings(), 'any other value is a choice of the human').toEqual([]);
   });
 
   it('C3: a server that is not registered or gone is told', async () => {

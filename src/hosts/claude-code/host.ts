@@ -46,10 +46,11 @@ export const claudeCodeLanguage: read.HookLanguage = {
     ownTool: /^mcp__(?:plugin_[\w-]+_)?untildone__/u,
     access: [
       ['read', /^(?:Read|Glob|Grep|LS|LSP|NotebookRead|WebFetch|WebSearch|BashOutput|TaskOutput)$/u],
-      ['read', /^(?:ToolSearch|AskUserQuestion|(?:Enter|Exit)PlanMode|Skill)$/u],
+      ['read', /^(?:AskUserQuestion|(?:Enter|Exit)PlanMode|Skill)$/u],
       ['read', /^(?:ListMcpResourcesTool|ReadMcpResourceTool)$/u],
       ['write', /^(?:Write|Edit|MultiEdit|NotebookEdit)$/u],
-      ['todo', /^Task(?:Get|List)$/u],
+      // To look for a tool is no work either (V4).
+      ['todo', /^(?:Task(?:Get|List)|ToolSearch)$/u],
     ],
     lists: { TodoWrite: ['todos', 'content', 'newTodos'] },
     // A subagent's tasks land in its parent's list.
