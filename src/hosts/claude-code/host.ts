@@ -74,10 +74,16 @@ export const claudeCodeLanguage: read.HookLanguage = {
   agentCommand: ['AI_AGENT', /^claude-code_.*_agent$/u, 'CLAUDE_CODE_SESSION_ID'],
   // Copilot CLI runs the hooks of `.claude`, in folders that it trusts.
   foreignVariable: 'COPILOT_PROJECT_DIR',
+  hookVariable: 'CLAUDE_PROJECT_DIR',
+  variables: {
+    ...{ CLAUDE_CODE_SESSION_ID: 'host', CLAUDE_CODE_ENTRYPOINT: 'host' },
+    CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: 'host',
+    ...{ CLAUDE_CODE_TASK_LIST_ID: 'anyone', CLAUDE_CONFIG_DIR: 'anyone' },
+  },
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTaskList(sessionId, environment) : null,
   readUsage,
-  projectVariables({ descriptor: { directory } }, { CLAUDE_PROJECT_DIR: project }) {
+  projectVariables(directory, { CLAUDE_PROJECT_DIR: project }) {
     const folders = [...new Set([directory ?? '', project ?? ''])].filter(isAbsolute);
     const files = folders.flatMap((folder) =>
       ['settings.json', 'settings.local.json'].map((name) => join(folder, '.claude', name)),

@@ -64,13 +64,18 @@ export const qwenCodeLanguage: read.HookLanguage = {
   }),
   // Hooks have the session's id, but not the first.
   agentCommand: ['QWEN_CODE', /./u, 'QWEN_CODE_SESSION_ID'],
+  hookVariable: 'QWEN_PROJECT_DIR',
+  variables: {
+    ...{ QWEN_CODE_SESSION_ID: 'host', [capVariable]: 'host' },
+    ...{ QWEN_HOME: 'anyone', QWEN_RUNTIME_DIR: 'anyone' },
+  },
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTodoList(descriptor.driven?.id ?? sessionId, environment) : null,
   readUsage: usageIn('"usageMetadata"', ({ type, uuid, usageMetadata }) => {
     const { promptTokenCount: input, candidatesTokenCount: output } = recordOf(usageMetadata);
     return type === 'assistant' ? { key: uuid, input: [input], output: [output] } : null;
   }),
-  projectVariables: ({ descriptor: { directory } }) =>
+  projectVariables: (directory) =>
     variablesOf([settingsIn(projectFolder(directory))], dotEnvFiles(directory, '.qwen')),
 };
 
