@@ -128,21 +128,19 @@ function examineScope(
 /** What the project's own settings of the host set is left aside by our hooks (V10). */
 function examineVariables(
   title: string,
-  asked: AskedHost,
+  { projectVariables, variables }: AskedHost,
   survey: install.HostSurvey,
   { env, cwd }: install.InstallBasis,
 ): install.Row {
-  const folders = [...new Set([cwd, survey.project])];
-  const said = folders.map(
-    (folder) => asked.projectVariables?.(folder, env) ?? (asked.projectVariables ? null : []),
-  );
+  if (projectVariables === undefined) return [];
+  const said = [...new Set([cwd, survey.project])].map((folder) => projectVariables(folder, env));
   const unreadable = `The settings of ${title} in this project cannot be read and may set any variable: untildone's hooks ignore all that they read.`;
   // Into a local file of the project `init` writes it, where the state directory is not in its default place.
   const usual = join(stateDirectory({ ...env, UNTILDONE_HOME: undefined }), '/');
   const programs = install.allScopes.flatMap((scope) => survey.installed(scope));
   const isMoved = programs.some(({ file }) => file !== undefined && !file.startsWith(usual));
   const isTheirs = (name: string) =>
-    (isReadByUs(name) || asked.variables.includes(name)) && !(isMoved && name === 'UNTILDONE_HOME');
+    (isReadByUs(name) || variables.includes(name)) && !(isMoved && name === 'UNTILDONE_HOME');
   const names = [...new Set(said.flatMap((found) => found ?? []))].filter(isTheirs);
   const atStart = names.filter(actsAtStart);
   const ignored = `The settings of ${title} in this project set ${names.join(', ')}: untildone's hooks ignore that.`;
