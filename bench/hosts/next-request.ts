@@ -53,7 +53,7 @@ export async function measureBareHook(times: number): Promise<readonly number[]>
     const command = `'${process.execPath}' '${file}'`;
     const hooks = { Stop: [{ hooks: [{ type: 'command', command, timeout: 60 }] }] };
     writeFileSync(join(project.directory, '.claude/settings.local.json'), JSON.stringify({ hooks }));
-    return await measure(project, { CLAUDE_CODE_ENABLE_TODO_TOOLS: '1', ENABLE_TOOL_SEARCH: 'auto' });
+    return await measure(project, { CLAUDE_CODE_ENABLE_TODO_TOOLS: '1' });
   } finally {
     project.remove();
   }

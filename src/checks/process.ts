@@ -138,10 +138,14 @@ export const sessionVariable = 'UNTILDONE_SESSION';
 /** Finds a command's processes in other groups too. */
 export const processVariable = 'UNTILDONE_PROCESS';
 
+/** To every command, whether a check names it or not. */
+export const isPassedOn = (name: string) =>
+  passedOn.includes(name) || proxies.includes(name) || name.startsWith('LC_');
+
 export function commandEnvironment(source: Environment, session: string, alsoPassOn: readonly string[] = []) {
-  const names = [...passedOn, ...alsoPassOn];
+  const holdsKey = (name: string, value: string) => proxies.includes(name) && value.includes('@');
   const passes = (name: string, value: string) =>
-    names.includes(name) || name.startsWith('LC_') || (proxies.includes(name) && !value.includes('@'));
+    alsoPassOn.includes(name) || (isPassedOn(name) && !holdsKey(name, value));
   const passed = Object.entries(source).filter(([name, value]) => value !== undefined && passes(name, value));
   return { ...Object.fromEntries(passed), ...fixed, [sessionVariable]: session } as Record<string, string>;
 }

@@ -5,17 +5,26 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { isExecutable } from '../checks/process.ts';
+import type { AskedHost } from '../hosts/asked-call.ts';
 import { applyEdit, type Edit, type FileTarget } from '../hosts/install/changes.ts';
 import { isCopied, readSettingsFile, unlessRefused } from '../hosts/install/files.ts';
 import * as install from '../hosts/install/installer.ts';
 import { broken, initCommand, note, ok } from '../hosts/install/installer.ts';
+import { actsAtStart, isReadByUs } from '../hosts/project-variables.ts';
+import { stateDirectory } from '../store/state-directory.ts';
 
 export function tellFirst(rows: install.Examination): install.Finding[] {
   return rows.flatMap((row) => row.find((one) => !!one) || []);
 }
 
 export type HostReport = Readonly<ReturnType<typeof examineHost>>;
-export function examineHost(installer: install.HostInstaller, basis: install.InstallBasis, shipped: string) {
+/** @param asked how its hooks are read; null: it has none */
+export function examineHost(
+  installer: install.HostInstaller,
+  asked: AskedHost | null,
+  basis: install.InstallBasis,
+  shipped: string,
+) {
   const { name: host, title, pieces, knownVersions, oldestVersion, howToGet } = installer;
   const program = install.findProgram(installer.program, basis.env);
   const said = program === null ? null : install.outputOf(program, ['--version'], basis.env);
@@ -47,6 +56,7 @@ export function examineHost(installer: install.HostInstaller, basis: install.Ins
     ],
     ...scopes.map((scope) => examineScope(installer, survey, scope, { wanted: basis.version, shipped })),
     ...(isInstalled ? survey.examine(scopes) : []),
+    ...(isInstalled && asked !== null ? [examineVariables(title, asked, survey, basis)] : []),
   ];
   const looked = tellFirst(rows);
   // What is broken to the eye need not be called.
@@ -112,6 +122,33 @@ function examineScope(
     other && note(`${piece}-version`, `${where} by untildone ${other}; this is ${wanted}.`, mend),
     lacking && broken(pieces, `${where}, but not complete: ${lacking} is missing.`, mend),
     ok(pieces, `${where}: ${summary}, complete.`),
+  ];
+}
+
+/** What the project's own settings of the host set is left aside by our hooks (V10). */
+function examineVariables(
+  title: string,
+  { projectVariables, variables }: AskedHost,
+  survey: install.HostSurvey,
+  { env, cwd }: install.InstallBasis,
+): install.Row {
+  if (projectVariables === undefined) return [];
+  const said = [...new Set([cwd, survey.project])].map((folder) => projectVariables(folder, env));
+  const unreadable = `The settings of ${title} in this project cannot be read and may set any variable: untildone's hooks ignore all that they read.`;
+  // Into a local file of the project `init` writes it, where the state directory is not in its default place.
+  const usual = join(stateDirectory({ ...env, UNTILDONE_HOME: undefined }), '/');
+  const programs = install.allScopes.flatMap((scope) => survey.installed(scope));
+  const isMoved = programs.some(({ file }) => file !== undefined && !file.startsWith(usual));
+  const isTheirs = (name: string) =>
+    (isReadByUs(name) || variables.includes(name)) && !(isMoved && name === 'UNTILDONE_HOME');
+  const names = [...new Set(said.flatMap((found) => found ?? []))].filter(isTheirs);
+  const atStart = names.filter(actsAtStart);
+  const ignored = `The settings of ${title} in this project set ${names.join(', ')}: untildone's hooks ignore that.`;
+  const early = `${atStart.join(', ')} can still change what a hook does: it takes effect when the hook starts.`;
+  return [
+    said.includes(null) && note('variables', unreadable, 'make them short and plain'),
+    atStart.length > 0 && note('variables', `${ignored} ${early}`, `take ${atStart.join(', ')} out of them`),
+    names.length > 0 && note('variables', ignored),
   ];
 }
 

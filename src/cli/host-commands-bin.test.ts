@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,5 +37,26 @@ describe('the commands that hosts start', () => {
 
   it('C3: the server ends when its client does', () => {
     expect(run('mcp').status).toBe(0);
+  });
+
+  it('V10: the server keeps its plan where hooks look for it, wherever a project’s .env names', () => {
+    const folder = mkdtempSync(join(scratch, 'project-'));
+    const theirs = join(folder, 'theirs');
+    writeFileSync(join(folder, '.env'), `UNTILDONE_HOME=${theirs}\n`);
+    const info = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+    const items = [{ title: 'Write the parser' }];
+    const calls = [
+      { method: 'initialize', params: info },
+      { method: 'tools/call', params: { name: 'create_todo', arguments: { items } } },
+    ];
+    const lines = calls.map((call, id) => JSON.stringify({ jsonrpc: '2.0', id, ...call }));
+    const { stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', program, 'mcp'], {
+      ...{ cwd: folder, encoding: 'utf8', input: `${lines.join('\n')}\n` },
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, UNTILDONE_HOME: theirs },
+    });
+    expect(stdout).toContain('Write the parser');
+    expect(stderr).toContain('set UNTILDONE_HOME: that is ignored');
+    expect(existsSync(theirs)).toBe(false);
+    expect(existsSync(join(folder, '.local/state/untildone/untildone.db'))).toBe(true);
   });
 });

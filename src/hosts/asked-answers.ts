@@ -18,9 +18,10 @@ import { takeWaitingPlans } from '../engine/hand-over.ts';
 import { frozenPolicy } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import { type Parts, partsOver } from '../open.ts';
-import type { AsksOf, HookAnswer, HookProcess, Question } from './asked-call.ts';
-import { deadlineOf, eventBase, ownVariable, shortHash, todoIdOf } from './asked-call.ts';
+import type { AsksOf, HookAnswer, Question } from './asked-call.ts';
+import { deadlineOf, eventBase, shortHash, todoIdOf } from './asked-call.ts';
 import { tellHuman, type Watched } from './notify.ts';
+import { ignoredSentence, isReadByUs } from './project-variables.ts';
 import {
   appendFailure,
   compactionFailed,
@@ -61,13 +62,12 @@ export function tellAsked(question: Question, session: Pick<Watched, 'title' | '
   return tell(question, { id, descriptor, updatedAt, ...session }, moment);
 }
 
-/** What the project's own settings of the host set is a stranger's, `PATH` too (V10). */
+/** Nothing that the project's own settings of the host set: what we read ourselves is left aside already (V10). */
 function tell(question: Question & { told?: Map<string, string> }, session: Watched, moment: Moment) {
   const { store, hook, call, told } = question;
   const { environment, strangers } = hook;
-  const isOwn = (name: string) => ownVariable.test(name) || strangers?.includes(name) === false;
-  const own = Object.entries(environment).filter(([name]) => isOwn(name));
-  const safe = { PATH: '/usr/local/bin:/usr/bin:/bin', ...Object.fromEntries(own) };
+  const isOwn = (name: string) => isReadByUs(name) || strangers?.includes(name) === false;
+  const safe = Object.fromEntries(Object.entries(environment).filter(([name]) => isOwn(name)));
   return tellHuman({ store, told, environment: safe }, session, moment).catch((error) => {
     // Safe: the log says so, and the answer does not depend on it.
     const { sessionId, descriptor, at } = call;
@@ -233,10 +233,11 @@ export function createAnswers(context: Context) {
   function agentAbove(): string | null {
     const own = 'a command of an agent';
     if (hasLimitMark() || hook.environment[sessionVariable]) return 'a session of untildone';
-    if (host.agentCommandOf((name) => hook.environment[name]) !== null) return own;
+    const { given = hook.environment, ignored } = hook;
+    if (host.agentCommandOf((name) => given[name], ignored) !== null) return own;
     // Others' agents may start hosts, whose hooks then stand beneath both; elsewhere ps shows no variables.
     for (const { variables } of process.platform === 'linux' ? ancestorsOf(process.pid) : [])
-      if (host.agentCommandOf((name) => variables.get(name))?.sessionId === sessionId) return own;
+      if (host.agentCommandOf((name) => variables.get(name), ignored)?.sessionId === sessionId) return own;
     return null;
   }
 
@@ -392,7 +393,8 @@ export function createAnswers(context: Context) {
 
   /** With what the project asks for and nobody accepted: an agent may just have written it (V10). */
   function letGo(message: string | null): HookAnswer {
-    const variables = hook.ignored.length === 0 ? null : ignoredVariables(hook);
+    const { ignored, strangers = [] } = hook;
+    const variables = ignored.length === 0 ? null : ignoredSentence(ignored, strangers);
     const told = [message, configuration.pending(), variables].filter((part) => part !== null).join(' ');
     return { message: told === '' ? null : told };
   }
@@ -406,11 +408,6 @@ export function createAnswers(context: Context) {
 
   return { perform, breakOff };
 }
-
-const ignoredVariables = ({ ignored, strangers }: HookProcess) =>
-  strangers === null
-    ? `The host's settings in this project cannot be read and may set ${ignored.join(', ')}: that is ignored until they are short and plain JSON.`
-    : `The host's settings in this project set ${ignored.join(', ')}: that is ignored. Set it in your own environment.`;
 
 function messageOf({ answer, decision }: Handled): string | null {
   const { message = null } = answer ?? {};

@@ -21,15 +21,24 @@ export interface AskedHost {
    * Variables that the project's own settings of the host set: anyone may have written those (V10). null: they are there
    * and cannot be read, so they may set any. Must not throw. Absent: they cannot set any.
    */
-  projectVariables?(call: HookCall, environment: Environment): readonly string[] | null;
+  projectVariables?(directory: string | null, environment: Environment): readonly string[] | null;
+  /** Those that this part reads and a project may set; and those that the host sets for each hook, or obeys itself. */
+  readonly variables: readonly string[];
+  readonly hostVariables: readonly string[];
   /** The hook, if bytes that cannot be read as a payload are about a stop; null: about anything else. */
   findStop(bytes: Buffer): string | null;
   /** Of several, each is a line. */
   render(answer: HookAnswer, hook: string): object | readonly object[];
   /** A sentence for when it takes no more continuations: what the human types so that it goes on. */
   goOn?(sessionId: string): string;
-  /** By its variables a process is a command of an agent in this host: no human speaks from there. null: not one. */
-  agentCommandOf(variable: (name: string) => string | undefined): { sessionId: string | null } | null;
+  /**
+   * By its variables a process is a command of an agent in this host: no human speaks from there. null: not one.
+   * @param strangers variables that the project may have set, which prove nothing alone
+   */
+  agentCommandOf(
+    variable: (name: string) => string | undefined,
+    strangers?: readonly string[],
+  ): { sessionId: string | null } | null;
 }
 
 type Listed = readonly ListedTodo[] | null;
@@ -43,16 +52,15 @@ export type HookMoment = Readonly<{
   /** Before the names of our own tools; null: the model cannot call them. */
   toolPrefix: string | null;
 }>;
-/** Where we keep things and what our settings are is not the project's to say: it never reaches anything of ours (V10). */
-export const ownVariable = /^(?:UNTILDONE_\w+|XDG_(?:STATE|CONFIG)_HOME|HOME)$/u;
-
 export interface HookProcess extends HookMoment {
   /** When the process was started, by `steady`. */
   readonly since: number;
   /** Milliseconds of a clock that nobody sets and that all processes of this machine share. */
   steady(): number;
-  /** Variables that were left aside; the human is told. */
+  /** Variables that the project set and that are not in `environment` any more; the human is told. */
   readonly ignored: readonly string[];
+  /** As the host gave it. Read only for what tells an agent's command from a hook; default: `environment`. */
+  readonly given?: Environment;
   /** Variables that the project set. null: its settings cannot be read, and it may have set any. */
   readonly strangers?: readonly string[] | null;
   /** In seconds; null: what `init` writes. */

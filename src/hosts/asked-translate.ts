@@ -4,8 +4,10 @@
 import { isAbsolute } from 'node:path';
 import type { Draft, Event, EventOf, Job, SourceKind, ToolAccess } from '../core/events.ts';
 import { unknownAgent, unknownHost } from '../core/state.ts';
+import type { Environment } from '../engine/policy.ts';
 import type * as asked from './asked-call.ts';
 import { eventBase, findReceipt, shortHash } from './asked-call.ts';
+import { isReadByUs } from './project-variables.ts';
 import { type Fields, recordOf } from './untrusted.ts';
 
 type BareCall = Omit<asked.HookCall, 'asks'>;
@@ -53,6 +55,13 @@ export interface HookLanguage extends OwnParts {
   describe?(call: Told, moment: asked.HookMoment): Described;
   /** Set for agents' shell commands but not for hooks: first the variable that proves it, then those that may hold the session id. */
   readonly agentCommand: readonly [variable: string, value: RegExp, ...sessions: string[]];
+  /** Set for hooks but not for agents' shell commands: it tells them apart where a project sets what proves a command. */
+  readonly hookVariable?: string;
+  /**
+   * What else the functions here read of the host's variables: they get no others. `host`: the host sets it for each hook, or
+   * obeys it itself, whatever the project says. `anyone`: it does not count if the project sets it.
+   */
+  readonly variables?: Readonly<Record<string, 'host' | 'anyone'>>;
   /** If this variable is set, another supported host runs our hook; its own adapter answers, so we do nothing. */
   readonly foreignVariable?: string;
 }
@@ -66,7 +75,17 @@ export const textOf = (value: unknown) => (typeof value === 'string' && value !=
 export const plainOf = (value: unknown) => plainName.exec(textOf(value) ?? '')?.[0] ?? null;
 
 export function createAskedHost(language: HookLanguage): asked.AskedHost {
-  const { hooks, agentCommand, foreignVariable } = language;
+  const { hooks, agentCommand, foreignVariable, hookVariable, variables = {} } = language;
+  const [commandVariable, commandValue, ...sessionVariables] = agentCommand;
+  const marks = [commandVariable, ...sessionVariables, hookVariable, foreignVariable];
+  const named = [...marks.flatMap((name) => name ?? []), ...Object.keys(variables)];
+  const isHosts = (name: string) => variables[name] === 'host' || name === hookVariable;
+  /** Whatever is not named is not read: so the list of what a project may set is whole. */
+  const readable = (environment: Environment): Environment =>
+    Object.fromEntries(
+      Object.entries(environment).filter(([name]) => named.includes(name) || isReadByUs(name)),
+    );
+  const { readList, projectVariables } = language;
   const rows = new Map(Object.entries(hooks));
   const stops = [...rows].flatMap(([hook, [time]]) =>
     time === 'stop' || hook === 'SubagentStop' ? hook : [],
@@ -76,9 +95,16 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
   return {
     render: (answer, hook) => renderBlock(answer, hook, stops.includes(hook)),
     ...language,
-    translate(value, moment) {
+    variables: named.filter((name) => !isHosts(name)),
+    hostVariables: named.filter(isHosts),
+    ...(readList && { readList: (call, environment) => readList(call, readable(environment)) }),
+    ...(projectVariables && {
+      projectVariables: (directory, environment) => projectVariables(directory, readable(environment)),
+    }),
+    translate(value, given) {
       const fields = recordOf(value);
-      const { environment } = moment;
+      const environment = readable(given.environment);
+      const moment = { ...given, environment };
       if (foreignVariable && environment[foreignVariable]) return refuse(null);
       const [hook, mainId] = [plainOf(fields['hook_event_name']), plainOf(fields['session_id'])];
       if (hook === null) return refuse('The payload names no hook event.');
@@ -92,10 +118,11 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
     },
     // In UTF-16 each letter has a zero beside it. Within a quoted text the quotes would have backslashes.
     findStop: (bytes) => namedStop.exec(bytes.toString('latin1').replaceAll('\0', ''))?.[1] ?? null,
-    agentCommandOf(variable) {
-      const [name, value, ...sessions] = agentCommand;
-      if (!value.test(variable(name) ?? '')) return null;
-      return { sessionId: sessions.map(variable).find((id) => id !== undefined) ?? null };
+    agentCommandOf(variable, strangers = []) {
+      const isHook = hookVariable !== undefined && Boolean(variable(hookVariable));
+      const isDoubtful = strangers.includes(commandVariable) && isHook;
+      if (!commandValue.test(variable(commandVariable) ?? '') || isDoubtful) return null;
+      return { sessionId: sessionVariables.map(variable).find((id) => id !== undefined) ?? null };
     },
   };
 }

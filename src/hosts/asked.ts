@@ -1,18 +1,20 @@
 // One hook call of a host that asks, from stdin to stdout. Whatever happens, the host gets one JSON object and exit code 0;
 // what went wrong goes into hook.log. Holds only what a call needs that merely records: every call loads this file.
 import { readSync, statSync, writeSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { isAbsolute } from 'node:path';
 import { messageOf } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Session } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
-import { holdsProgram, storePath } from '../store/state-directory.ts';
+import { storePath } from '../store/state-directory.ts';
 import type { AskedHost, AsksOf, HookAnswer, HookCall, HookProcess, Question } from './asked-call.ts';
-import { deadlineOf, ownVariable } from './asked-call.ts';
+import { deadlineOf } from './asked-call.ts';
 import { drivenCall } from './driven.ts';
 import { hostOf, hosts } from './hosts.ts';
+import { withoutStrangers } from './project-variables.ts';
+import { recordOf } from './untrusted.ts';
 
 /** Who holds the store for longer is broken. The answer has to be out before the host gives up all the same. */
 const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000, ending: 1500 } as const;
@@ -32,7 +34,7 @@ export async function runHook(given: readonly string[], bindReceipt: HookProcess
     at: Math.round(Date.now() - process.uptime() * 1000),
     since: steady() - process.uptime() * 1000,
     steady,
-    environment: home === null ? process.env : { ...process.env, UNTILDONE_HOME: home },
+    environment: { ...process.env, ...(home !== null && { UNTILDONE_HOME: home }) },
     home,
     toolPrefix: option(/^--tools=([\w-]{1,120})$/u),
     timeout: Number(option(/^--timeout=(\d{1,6})$/u)) || null,
@@ -78,13 +80,13 @@ async function answerLine(name: string, started: HookProcess) {
     }
     sent = await readPayload();
     const payload = parsePayload(sent);
+    hook = leaveStrangersAside(hook, host, payload);
     const translation = host.translate(payload, hook);
     if (!translation.ok) {
       if (translation.sentence === null) return { line: '{}', isEnd: false, environment: null };
       throw failure('payload', translation.sentence);
     }
     call = translation.call;
-    hook = withoutStrangers(hook, host.projectVariables?.(call, hook.environment));
     const store = await openStore(hook, call, (error) => {
       spooled = error;
     });
@@ -106,18 +108,17 @@ async function answerLine(name: string, started: HookProcess) {
 
 const linesOf = (answers: readonly object[]) => answers.map((one) => JSON.stringify(one)).join('\n');
 
-function withoutStrangers(hook: HookProcess, strangers: readonly string[] | null = []): HookProcess {
-  const { UNTILDONE_HOME: home = null, HOME: user } = hook.environment;
-  // As `init` wrote it: this very program was copied there. Or named by whoever started the host for one run.
-  const isOurs = home !== null && (home === hook.home || holdsProgram(home));
-  const said = (strangers ?? Object.keys(hook.environment)).filter((name) => ownVariable.test(name));
-  const isRight = (name: string) =>
-    (name === 'UNTILDONE_HOME' && isOurs) || (name === 'HOME' && user === userInfo().homedir);
-  const ignored = said.filter((name) => !isRight(name));
-  if (ignored.length === 0) return { ...hook, strangers };
-  const kept = Object.entries(hook.environment).filter(([name]) => !ignored.includes(name));
-  const HOME = ignored.includes('HOME') ? userInfo().homedir : user;
-  return { ...hook, environment: { ...Object.fromEntries(kept), HOME }, ignored, strangers };
+/** Before anything is read: what a project set is not there for anybody in this process (V10). */
+function leaveStrangersAside(hook: HookProcess, host: AskedHost, payload: unknown): HookProcess {
+  const given = hook.environment;
+  const { cwd } = recordOf(payload);
+  const directory = typeof cwd === 'string' && isAbsolute(cwd) ? cwd : null;
+  const strangers = host.projectVariables === undefined ? [] : host.projectVariables(directory, given);
+  const found = { strangers, alsoRead: host.variables, home: hook.home ?? null };
+  const { environment, ignored } = withoutStrangers(given, found);
+  // Node and SQLite ask the process itself.
+  for (const name of ignored) delete process.env[name];
+  return { ...hook, environment, ignored, strangers, given };
 }
 
 const failure = (code: 'host' | 'payload', sentence: string, cause?: unknown) =>

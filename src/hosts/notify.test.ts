@@ -13,6 +13,7 @@ import { tellAsked } from './asked-answers.ts';
 import type { HookProcess } from './asked-call.ts';
 import { claudeCode } from './claude-code/host.ts';
 import { tellHuman } from './notify.ts';
+import { withoutStrangers } from './project-variables.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -54,9 +55,12 @@ describe('issue 14.8: what a human is told of a session in a host', () => {
   ])('V10: a project whose settings %s does not say whose home the command finds', async (_, strangers) => {
     const { root, store, policyHash, told } = await enter();
     vi.stubEnv('HOME', join(root, 'evil'));
-    // As the hook has put it right.
-    const right = { HOME: join(root, 'home'), UNTILDONE_HOME: join(root, 'state'), PATH: join(root, 'evil') };
-    const asked = hookWith(right, strangers);
+    const evil = { HOME: join(root, 'evil'), UNTILDONE_HOME: join(root, 'state'), PATH: join(root, 'evil') };
+    const found = { strangers, alsoRead: [], home: join(root, 'state') };
+    const asked = hookWith(
+      { ...withoutStrangers(evil, found).environment, HOME: join(root, 'home') },
+      strangers,
+    );
     await tellAsked({ host: claudeCode, store, ...asked }, { policyHash });
     expect(told('home')).toMatchObject([{ event: 'permission', session: sessionId }]);
     expect(told('evil')).toEqual([]);

@@ -1,5 +1,5 @@
 // Anthropic Messages. Tool results come inside user messages: they are split off, so a text after them stands alone.
-import type { Finish, ModelMessage, Part, RenderContext, Wire } from './model.ts';
+import type { Finish, ModelMessage, Part, RenderContext, ToolOffer, Wire } from './model.ts';
 import { inPieces, mergeNeighbours, message, partsOf, requestOf, splitResults } from './model.ts';
 import { contentText, type JsonRecord, recordOf, recordsOf, textOf } from './values.ts';
 
@@ -9,12 +9,14 @@ export const anthropicWire: Wire = {
   parseRequest(body) {
     const { system, output_config, output_format } = recordOf(body);
     const format = recordOf(recordOf(output_config)['format'] ?? output_format);
+    const messages = mergeNeighbours(recordsOf(body, 'messages').flatMap(messagesOf), 'tool');
+    const tools = recordsOf(body, 'tools').map(({ name, type, input_schema: schema }) => {
+      return { name: textOf(name) || textOf(type), schema };
+    });
     return requestOf('anthropic', body, {
       system: contentText(system),
-      messages: mergeNeighbours(recordsOf(body, 'messages').flatMap(messagesOf), 'tool'),
-      tools: recordsOf(body, 'tools').map(({ name, type, input_schema: schema }) => {
-        return { name: textOf(name) || textOf(type), schema };
-      }),
+      messages,
+      tools: [...tools, ...deferredTools(messages, tools)],
       conversation: textOf(body, 'metadata', 'user_id') || undefined,
       wantsJson: format['type'] === 'json_schema' ? { schema: format['schema'] } : undefined,
       marksCache: JSON.stringify(body ?? null).includes('"cache_control"'),
@@ -45,6 +47,21 @@ export const anthropicWire: Wire = {
     };
   },
 };
+
+const deferral = /deferred tools are now available via (\w+)\.[^\n]*\n((?:[\w.:-]+(?:\n|$))+)/gu;
+
+/** Claude Code lists their names in a message of the system. One that was searched for stands among the tools. */
+function deferredTools(messages: readonly ModelMessage[], tools: readonly ToolOffer[]): ToolOffer[] {
+  const texts = messages.flatMap(({ role, text }) => (role === 'system' ? text : []));
+  const listed = texts.flatMap((text) =>
+    Array.from(text.matchAll(deferral), ([, foundBy = '', names = '']) =>
+      names.split('\n').map((name) => [name, foundBy] as const),
+    ).flat(),
+  );
+  return Array.from(new Map(listed), ([name, foundBy]) => ({ name, schema: undefined, foundBy })).filter(
+    ({ name }) => name !== '' && !tools.some((tool) => tool.name === name),
+  );
+}
 
 function messagesOf({ role, content }: JsonRecord): readonly ModelMessage[] {
   const blocks = recordsOf(typeof content === 'string' ? [{ type: 'text', text: content }] : content);

@@ -29,6 +29,8 @@ export type ToolOffer = Readonly<{
   namespace?: string;
   /** Codex's code mode: the tool is reached by JavaScript given to this tool. */
   throughCode?: string;
+  /** Claude Code tells only its name: it can be called once this tool has been asked for it. */
+  foundBy?: string;
 }>;
 
 export type ModelRequest = Readonly<{

@@ -2,9 +2,16 @@
 // when they trim the history. What was said after the last call is replayed; memory holds what no history can show.
 import { createHash } from 'node:crypto';
 import type { ModelMessage, ModelReply, ModelRequest, ToolCall } from './model.ts';
-import { isTraceless, textReply } from './model.ts';
+import { callReply, isTraceless, textReply } from './model.ts';
 import { always, inOrder, type Position, type Situation, type Step, say } from './steps.ts';
-import { type FamilyName, familyFor, type KnownTodos, learnFromCall } from './todo-families.ts';
+import {
+  type FamilyName,
+  familyFor,
+  isSearch,
+  type KnownTodos,
+  learnFromCall,
+  searchBefore,
+} from './todo-families.ts';
 import { joinTexts, keepNewest, recordOf, textOf } from './values.ts';
 
 /** How a script is told apart and followed. */
@@ -85,8 +92,12 @@ function readConversation(request: ModelRequest, { script: told, from }: Chosen,
       const todos = snapshots.get(readAnchor(message)?.serial ?? '') ?? now.todos;
       if (index >= from) moments.push({ before: { ...now, todos }, said: message });
       for (const call of toolCalls) calls.set(call.id, call);
-      hasStopped = toolCalls.length === 0 && index >= from;
-      now = { ...now, todos, heard: '', results: [], isContinued: false };
+      // A search only prepares an answer to what was said before it.
+      if (!toolCalls.some(isSearch)) {
+        hasStopped = toolCalls.length === 0 && index >= from;
+        now = { ...now, heard: '', results: [], isContinued: false };
+      }
+      now = { ...now, todos };
     }
     for (const result of toolResults) {
       const call = calls.get(result.id);
@@ -146,6 +157,14 @@ export function answerRequest(chosen: Chosen, request: ModelRequest, serial: str
 
   const move = steps.next(position, now);
   const reply = move?.reply ?? textReply('That is all.');
+  // Whoever has just searched and still lacks a tool calls it all the same.
+  const hasSearched = moments.at(-1)?.said.toolCalls.some(isSearch) === true;
+  const search = hasSearched ? undefined : searchBefore(reply.calls ?? [], request.tools);
+  // The step is taken when the tools are there.
+  if (search !== undefined) {
+    const unmoved = { basis, reached: position, answered: !byServer, snapshots };
+    return { reply: callReply([search]), position, memory: unmoved };
+  }
   const then = !move || move.position === 'over' ? undefined : move.position;
   // What leaves a trace is read off the next request; the rest only memory can tell.
   const answered = !then || (!byServer && !isTraceless(reply));

@@ -286,6 +286,22 @@ export function expressIntention(
   });
 }
 
+const searchWords = 'select:';
+
+/** The search that must be made before these calls; undefined: none. Todo tools are searched for together. */
+export function searchBefore(calls: Calls, tools: readonly ToolOffer[]): PlannedCall | undefined {
+  const hidden = tools.filter(({ foundBy }) => foundBy !== undefined);
+  const isTodoTool = ({ name }: ToolOffer) => Object.hasOwn(lessons, name);
+  const needed = hidden.filter(({ name }) => calls.some((call) => call.name === name));
+  const search = needed[0]?.foundBy;
+  if (search === undefined) return undefined;
+  const wanted = needed.some(isTodoTool) ? [...needed, ...hidden.filter(isTodoTool)] : needed;
+  const names = [...new Set(wanted.map(({ name }) => name))];
+  return { name: search, input: { query: searchWords + names.join(','), max_results: names.length } };
+}
+
+export const isSearch = ({ input }: PlannedCall) => textOf(input, 'query').startsWith(searchWords);
+
 /** Must not throw. */
 type Learn = (todos: KnownTodos, input: unknown, resultText: string) => KnownTodos;
 

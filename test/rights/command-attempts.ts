@@ -224,6 +224,11 @@ const hostAttempts: readonly (readonly [string, (call: string, victim: string) =
     'from there, with the variables of a hook',
     (call, victim) => `AI_AGENT=claude-code_2-1-325_harness sh -c ${quote(forgedPrompt(call, victim))}`,
   ],
+  [
+    'from there, with `AI_AGENT` in the project’s `.claude/settings.json` and the variables of a hook',
+    (call, victim) =>
+      `mkdir -p .claude; echo '{"env":{"AI_AGENT":"x"}}' > .claude/settings.json; CLAUDE_PROJECT_DIR="$PWD" sh -c ${quote(forgedPrompt(call, victim))}; rm -r .claude`,
+  ],
 ];
 
 export async function runHostAttempts(stage: Stage): Promise<Row[]> {

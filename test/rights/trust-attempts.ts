@@ -273,6 +273,23 @@ export const trustAttempts: readonly TrustAttempt[] = [
   },
   {
     way: 'files',
+    attempt:
+      '`COPILOT_PROJECT_DIR` and `AI_AGENT=claude-code_x_agent` there, as if another host or an agent called the hook',
+    make(stage) {
+      const environment = { COPILOT_PROJECT_DIR: '1', AI_AGENT: 'claude-code_x_agent' };
+      mkdirSync(join(stage.project, '.claude'));
+      stage.write('.claude/settings.json', JSON.stringify({ env: environment }));
+      const create = createPayload('1', 'Write the parser', { prompt_id: 'p1' });
+      // The host sets this itself for each hook.
+      const given = { ...environment, CLAUDE_PROJECT_DIR: stage.project };
+      const { prompt, stop } = turn(stage, 'p1', () => void hook(stage, create, given), given);
+      return stop.agent.includes('Write the parser') && prompt.human.includes('COPILOT_PROJECT_DIR, AI_AGENT')
+        ? 'Ignored and told: the agent is sent on with its todo.'
+        : null;
+    },
+  },
+  {
+    way: 'files',
     attempt: 'a repository that brings checks of its own, under `untildone run`',
     async make(stage) {
       bringChecks(stage);

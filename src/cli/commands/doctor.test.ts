@@ -205,7 +205,14 @@ describe('doctor', () => {
     await bench.init('claude-code');
     const shared = join(bench.project, '.claude/settings.json');
     writeFileSync(shared, '{ /* c */ }');
-    await expectOnly('trust', 'broken', `ignores ${shared} as a whole`, `make ${shared} plain JSON`);
+    expect(await findings()).toMatchObject([
+      {
+        ...{ name: 'trust', level: 'broken', mend: `make ${shared} plain JSON` },
+        sentence: expect.stringContaining(`ignores ${shared} as a whole`),
+      },
+      // So nobody knows which variables it was meant to set (V10).
+      { name: 'variables', level: 'note' },
+    ]);
     writeFileSync(shared, '{ "disableAllHooks": true }');
     await expectOnly(
       'trust',
@@ -215,14 +222,52 @@ describe('doctor', () => {
     );
   });
 
-  it('C3: todo tools that are off or hidden are told', async () => {
+  it('C3: todo tools that are off are told', async () => {
     bench.write(settings, '{ "env": { "CLAUDE_CODE_ENABLE_TODO_TOOLS": "0" } }');
     await bench.init('claude-code');
     await expectOnly('todo-tools', 'broken', 'The todo tools are off', 'untildone init claude-code');
-    await bench.init('claude-code', '--uninstall');
-    bench.write(settings, '{ "env": { "ENABLE_TOOL_SEARCH": "true" } }');
+  });
+
+  it('C3: the setting of an older init that makes every request larger is told', async () => {
+    bench.write(settings, '{ "env": { "ENABLE_TOOL_SEARCH": "auto" } }');
     await bench.init('claude-code');
-    await expectOnly('todo-tools', 'note', 'has to search for them', 'untildone init claude-code');
+    const path = join(bench.root, settings);
+    await expectOnly(
+      'tool-search',
+      'note',
+      `${path} sets ENABLE_TOOL_SEARCH to "auto"`,
+      `untildone init claude-code; if you set it yourself, take "ENABLE_TOOL_SEARCH" out of ${path}`,
+    );
+    bench.write(settings, bench.read(settings).replace('"auto"', '"true"'));
+    expect(await findings(), 'any other value is a choice of the human').toEqual([]);
+  });
+
+  it('V10: variables that the project sets in the host, and that hooks leave aside, are told', async () => {
+    await bench.init('claude-code');
+    const shared = 'project/.claude/settings.json';
+    bench.write(shared, '{ "env": { "DATABASE_URL": "x", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "500" } }');
+    expect(await findings(), 'none of these is left aside').toEqual([]);
+    bench.write(shared, '{ "env": { "AI_AGENT": "x", "UNTILDONE_MODE": "off", "DATABASE_URL": "x" } }');
+    const set = 'The settings of Claude Code in this project set AI_AGENT, UNTILDONE_MODE';
+    await expectOnly('variables', 'note', `${set}: untildone's hooks ignore that.`, null);
+    bench.write(shared, '{ "env": { "NODE_OPTIONS": "-r ./x.cjs" } }');
+    await expectOnly(
+      'variables',
+      'note',
+      'NODE_OPTIONS can still change what a hook does',
+      'take NODE_OPTIONS out of them',
+    );
+    bench.write(shared, `{ "x": "${'x'.repeat(1_100_000)}" }`);
+    await expectOnly('variables', 'note', 'cannot be read', 'make them short and plain');
+  });
+
+  it('V10: the state directory that init wrote into the settings is ours', async () => {
+    bench.env['UNTILDONE_HOME'] = join(bench.root, 'elsewhere');
+    await bench.init('claude-code');
+    expect(bench.read(settings)).toContain('UNTILDONE_HOME');
+    expect(await findings()).toEqual([]);
+    delete bench.env['UNTILDONE_HOME'];
+    expect((await findings()).map(({ name }) => name)).not.toContain('variables');
   });
 
   it('C3: a server that is not registered or gone is told', async () => {

@@ -48,8 +48,12 @@ export function createDoctor(shipped: () => string): Command {
     options: jsonOption,
     async run(given, io) {
       const basis = installBasis(io, programVersion);
-      const installers = await Promise.all(hostTable.map((host) => host.installer()));
-      const hosts = installers.map((installer) => withDriver(examineHost(installer, basis, shipped())));
+      const hosts = await Promise.all(
+        hostTable.map(async ({ installer, asked }) => {
+          const parts = await Promise.all([installer(), asked?.() ?? null]);
+          return withDriver(examineHost(...parts, basis, shipped()));
+        }),
+      );
       const lastSeen: LastSeen = {};
       const records = await examineStore(io, hosts, lastSeen);
       const general = tellFirst([examineInstalls(hosts), ...(await examineProject(io)), records]);

@@ -12,6 +12,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
 import { hooksOf, hostState, installed, settings, uninstalled } from '../../../test/support/install-story.ts';
+import { claudeCodeInstaller } from '../../hosts/claude-code/install.ts';
+import { changeHosts, type FileTarget } from '../../hosts/install/changes.ts';
+import { type HostInstaller, installBasis } from '../../hosts/install/installer.ts';
+import { member } from '../../hosts/install/json-text.ts';
 
 let bench: InstallBench;
 
@@ -21,14 +25,85 @@ beforeEach(() => {
 
 afterEach(() => bench.close());
 
+/** As a version did that set these switches too. */
+function installedWith(switches: Readonly<Record<string, string>>): void {
+  const more = Object.entries(switches).map(([name, value]) => member(['env', name], value));
+  const older: HostInstaller = {
+    ...claudeCodeInstaller,
+    survey(basis) {
+      const survey = claudeCodeInstaller.survey(basis);
+      return {
+        ...survey,
+        layout(scope) {
+          const layout = survey.layout(scope);
+          const withMore = (target: FileTarget) =>
+            target.path.endsWith('settings.local.json')
+              ? { ...target, edits: [...more, ...target.edits] }
+              : target;
+          return { ...layout, targets: layout.targets.map(withMore) };
+        },
+      };
+    },
+  };
+  const basis = installBasis({ env: bench.env, cwd: bench.project }, '0.0.0-source');
+  const shipped = () => join(bench.root, 'dist');
+  const done = changeHosts([older], { ...basis, scope: 'project' }, 'install', { shipped, isDry: false });
+  expect(done.problems).toEqual([]);
+}
+
 describe('init over what is there', () => {
   it('C2: a person’s own value of a switch stays, is told, and survives the uninstall', async () => {
-    bench.write(settings, '{ "env": { "ENABLE_TOOL_SEARCH": "true" } }');
+    const own = '{ "env": { "CLAUDE_CODE_ENABLE_TODO_TOOLS": "true" } }';
+    bench.write(settings, own);
     const { err } = await bench.init('claude-code');
-    expect(err).toContain('keeps its own value of "env.ENABLE_TOOL_SEARCH"; ours would be "auto"');
-    expect(JSON.parse(bench.read(settings)).env.ENABLE_TOOL_SEARCH).toBe('true');
+    expect(err).toContain('keeps its own value of "env.CLAUDE_CODE_ENABLE_TODO_TOOLS"; ours would be "1"');
+    expect(JSON.parse(bench.read(settings)).env.CLAUDE_CODE_ENABLE_TODO_TOOLS).toBe('true');
     await uninstalled(bench);
-    expect(bench.read(settings)).toBe('{ "env": { "ENABLE_TOOL_SEARCH": "true" } }');
+    expect(bench.read(settings)).toBe(own);
+  });
+
+  describe('C2: a switch that an older init set, and this one does not', () => {
+    const older = { ENABLE_TOOL_SEARCH: 'auto' };
+    const environmentNow = () => JSON.parse(bench.read(settings)).env;
+    beforeEach(() => bench.write(settings, '{ "model": "x" }\n'));
+
+    it('goes at the next init, and uninstalling leads back byte for byte', async () => {
+      installedWith(older);
+      expect(environmentNow()).toMatchObject(older);
+      await installed(bench);
+      expect(environmentNow()).not.toHaveProperty('ENABLE_TOOL_SEARCH');
+      await uninstalled(bench);
+      expect(bench.read(settings)).toBe('{ "model": "x" }\n');
+    });
+
+    it('goes from a file that was edited since, and what was edited stays', async () => {
+      installedWith(older);
+      bench.write(settings, bench.read(settings).replace('"x"', '"y"'));
+      await installed(bench);
+      expect(environmentNow()).not.toHaveProperty('ENABLE_TOOL_SEARCH');
+      await uninstalled(bench);
+      expect(bench.read(settings)).toBe('{ "model": "y" }\n');
+    });
+
+    it('goes when it is uninstalled, without another init', async () => {
+      installedWith(older);
+      await uninstalled(bench);
+      expect(bench.read(settings)).toBe('{ "model": "x" }\n');
+    });
+
+    it('stays if a person has given it another value since, or had set it before', async () => {
+      installedWith(older);
+      bench.write(settings, bench.read(settings).replace('"auto"', '"true"'));
+      await installed(bench);
+      expect(environmentNow().ENABLE_TOOL_SEARCH).toBe('true');
+      await uninstalled(bench);
+      bench.write(settings, JSON.stringify({ env: older }));
+      installedWith(older);
+      await installed(bench);
+      expect(environmentNow()).toMatchObject(older);
+      await uninstalled(bench);
+      expect(bench.read(settings)).toBe(JSON.stringify({ env: older }));
+    });
   });
 
   it('C2: an older version’s hooks are replaced, also when the file was edited, and uninstalling goes back to before', async () => {

@@ -113,7 +113,6 @@ describe('init and uninstall', () => {
     });
     expect(written.env).toEqual({
       CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
-      ENABLE_TOOL_SEARCH: 'auto',
       CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '500',
     });
     expect(written.permissions.allow).toHaveLength(8);

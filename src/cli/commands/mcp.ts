@@ -9,6 +9,7 @@ import type { Command } from '../command.ts';
 import { programVersion } from '../io.ts';
 import { openOrCreateStore, openParts } from '../open-runtime.ts';
 import { complain, shown } from '../print.ts';
+import { withoutProjectVariables } from '../project-environment.ts';
 
 export const mcp: Command = {
   about: [
@@ -19,11 +20,13 @@ export const mcp: Command = {
   },
   async run(given, io) {
     const tools = toolsOf(given.text('tools'));
+    const { own, told } = await withoutProjectVariables(io);
+    if (told !== null) complain(io, told);
     await serveMcp({
       open: async (ended) => {
-        const store = await openOrCreateStore(io);
+        const store = await openOrCreateStore(own);
         const checker = { signal: () => ended };
-        const parts = openParts(io, store, { directory: io.cwd, rereads: true, checker });
+        const parts = openParts(own, store, { directory: io.cwd, rereads: true, checker });
         return { store, engine: createRuntime(parts) };
       },
       clock: io.clock,

@@ -4,7 +4,6 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { promptPayload } from '../../../test/support/payload-cases.ts';
 import { claudeCode, readTaskList } from './host.ts';
 
 const sessionId = 'dfe1636e-49cc-4ea2-95e5-b1e1e5c9f9d2';
@@ -82,11 +81,7 @@ describe('V10: the variables that a project sets', () => {
   function variablesOf(settings: string | null) {
     mkdirSync(join(home, '.claude'));
     if (settings !== null) writeFileSync(join(home, '.claude/settings.json'), settings);
-    const read = claudeCode.translate(
-      { ...promptPayload('Do it'), cwd: home },
-      { at: 1, environment: {}, toolPrefix: null },
-    );
-    return read.ok ? claudeCode.projectVariables?.(read.call, {}) : 'not understood';
+    return claudeCode.projectVariables?.(home, {});
   }
   const said = '{"env":{"UNTILDONE_MODE":"off"}}';
 

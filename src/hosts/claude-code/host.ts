@@ -46,10 +46,11 @@ export const claudeCodeLanguage: read.HookLanguage = {
     ownTool: /^mcp__(?:plugin_[\w-]+_)?untildone__/u,
     access: [
       ['read', /^(?:Read|Glob|Grep|LS|LSP|NotebookRead|WebFetch|WebSearch|BashOutput|TaskOutput)$/u],
-      ['read', /^(?:ToolSearch|AskUserQuestion|(?:Enter|Exit)PlanMode|Skill)$/u],
+      ['read', /^(?:AskUserQuestion|(?:Enter|Exit)PlanMode|Skill)$/u],
       ['read', /^(?:ListMcpResourcesTool|ReadMcpResourceTool)$/u],
       ['write', /^(?:Write|Edit|MultiEdit|NotebookEdit)$/u],
-      ['todo', /^Task(?:Get|List)$/u],
+      // To look for a tool is no work either (V4).
+      ['todo', /^(?:Task(?:Get|List)|ToolSearch)$/u],
     ],
     lists: { TodoWrite: ['todos', 'content', 'newTodos'] },
     // A subagent's tasks land in its parent's list.
@@ -73,10 +74,16 @@ export const claudeCodeLanguage: read.HookLanguage = {
   agentCommand: ['AI_AGENT', /^claude-code_.*_agent$/u, 'CLAUDE_CODE_SESSION_ID'],
   // Copilot CLI runs the hooks of `.claude`, in folders that it trusts.
   foreignVariable: 'COPILOT_PROJECT_DIR',
+  hookVariable: 'CLAUDE_PROJECT_DIR',
+  variables: {
+    ...{ CLAUDE_CODE_SESSION_ID: 'host', CLAUDE_CODE_ENTRYPOINT: 'host' },
+    CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: 'host',
+    ...{ CLAUDE_CODE_TASK_LIST_ID: 'anyone', CLAUDE_CONFIG_DIR: 'anyone' },
+  },
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTaskList(sessionId, environment) : null,
   readUsage,
-  projectVariables({ descriptor: { directory } }, { CLAUDE_PROJECT_DIR: project }) {
+  projectVariables(directory, { CLAUDE_PROJECT_DIR: project }) {
     const folders = [...new Set([directory ?? '', project ?? ''])].filter(isAbsolute);
     const files = folders.flatMap((folder) =>
       ['settings.json', 'settings.local.json'].map((name) => join(folder, '.claude', name)),

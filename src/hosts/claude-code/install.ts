@@ -44,8 +44,6 @@ export const claudeCodeInstaller = hookInstaller({
 export const switches = {
   /** Off by default for new models. */
   CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
-  /** Not behind a search; nor `false`, which loads every tool of every other MCP server. */
-  ENABLE_TOOL_SEARCH: 'auto',
   /** The host's own cap of 8 ends a turn as a success; this one stays behind our highest limit. */
   CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: String(defaultSettings.ceiling),
 };
@@ -55,7 +53,7 @@ const localSettings = '.claude/settings.local.json';
 const untrack = `git rm --cached ${localSettings}`;
 const toolsOff =
   'The todo tools are off: new models get none without CLAUDE_CODE_ENABLE_TODO_TOOLS=1 in the settings.';
-const toolsHidden = 'The todo tools are on, but the model has to search for them (ENABLE_TOOL_SEARCH).';
+const allToolsSent = 'each request then carries every tool of Claude Code, about 38 kB more.';
 const untrusted =
   'count only after a person trusted this folder; until then todo_pause and todo_verify are refused without a terminal.';
 
@@ -109,7 +107,8 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
         return values.includes(said?.value ?? env[name]);
       };
       const isOn = isSet('CLAUDE_CODE_ENABLE_TODO_TOOLS', '1', 'true');
-      const isInPrompt = isSet('ENABLE_TOOL_SEARCH', switches.ENABLE_TOOL_SEARCH, 'false', '0');
+      // As older versions of `init` wrote it. Another value is a person's.
+      const search = settingsIn(sources, 'env', 'ENABLE_TOOL_SEARCH').find(({ value }) => value === 'auto');
       const trust = settingIn(readSource(stateFile, true), 'projects', project, 'hasTrustDialogAccepted');
       const isTrusted = trust === true || scopes.includes('user');
       const tracked = `${hookFiles.project} is tracked by git, so its grants ${untrusted}`;
@@ -122,10 +121,14 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
           isManaged && broken('trust', managed, 'ask the administrator of this machine'),
           ok('trust', 'Settings can be read, and hooks are allowed.'),
         ],
+        [!isOn && broken('todo-tools', toolsOff, mend), ok('todo-tools', 'The todo tools are on.')],
         [
-          !isOn && broken('todo-tools', toolsOff, mend),
-          !isInPrompt && note('todo-tools', toolsHidden, mend),
-          ok('todo-tools', 'The todo tools are on and in the prompt.'),
+          search &&
+            note(
+              'tool-search',
+              `${search.path} sets ENABLE_TOOL_SEARCH to "auto", as older versions of init did: ${allToolsSent}`,
+              `${mend}; if you set it yourself, take "ENABLE_TOOL_SEARCH" out of ${search.path}`,
+            ),
         ],
         server,
         [

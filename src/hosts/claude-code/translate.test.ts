@@ -169,6 +169,11 @@ describe('a tool call', () => {
     expect(eventsOf(toolPayload('mcp__other__x', 'c3', {}, {})).at(-1)).toMatchObject({ access: 'unknown' });
   });
 
+  it('V4: a search for tools is no work', () => {
+    const events = eventsOf(toolPayload('ToolSearch', 'c1', { query: 'select:TaskCreate' }, {}));
+    expect(events).toMatchObject([{ type: 'tool-ended', tool: 'ToolSearch', access: 'todo' }]);
+  });
+
   it('P12: a failed call carries its error', () => {
     const payload = toolPayload('Bash', 'c1', {}, undefined, {
       hook_event_name: 'PostToolUseFailure',

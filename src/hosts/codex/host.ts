@@ -21,11 +21,13 @@ export const codexLanguage: read.HookLanguage = {
     ownTool: /^mcp__untildone__/u,
     // Commands are `Bash` here, whatever tool runs them. A namespace stands right before the name of a tool.
     access: [
-      ['read', /^(?:view_image|web_search|tool_search|(?:list|read)_mcp_\w+|clock__\w+|wait|sleep)$/u],
+      ['read', /^(?:view_image|web_search|(?:list|read)_mcp_\w+|clock__\w+|wait|sleep)$/u],
       ['read', /^(?:request_user_input(?:_async)?|(?:get|create|update)_goal)$/u],
       // What other agents do shows in their own calls.
       ['read', /^(?:multi_agent_v\d+)?(?:\w+_agents?|send_input|send_message|followup_task)$/u],
       ['write', /^apply_patch$/u],
+      // To look for a tool is no work (V4).
+      ['todo', /^tool_search$/u],
     ],
     // No `errorOf`: Codex's payload does not show that a command failed.
     lists: { [planTool]: ['plan', 'step'] },

@@ -121,6 +121,7 @@ describe('a call of Codex', () => {
     ['spawn_agent', 'read'],
     ['mcp__other__write', 'unknown'],
     ['mcp__untildone__todo_pause', 'todo'],
+    ['tool_search', 'todo'],
   ])('G7: %s counts as %s', (tool, access) => {
     expect(eventsOf(codexTool(tool, {}, '')).at(-1)).toMatchObject({
       type: 'tool-ended',

@@ -64,6 +64,7 @@ export const copilotLanguage: read.HookLanguage = {
   },
   // Hooks do not have it.
   agentCommand: ['COPILOT_AGENT_SESSION_ID', /./u, 'COPILOT_AGENT_SESSION_ID'],
+  variables: { COPILOT_PROJECT_DIR: 'host', COPILOT_HOME: 'host' },
   // A subagent writes into the list of the session that it belongs to.
   readList: ({ descriptor, sessionId, asks }, environment) => {
     const transcript = asks.type === 'stop' ? asks.transcript : null;

@@ -55,13 +55,14 @@ export const geminiLanguage: read.HookLanguage = {
   }),
   // Hooks do not have it, unless an agent's command started the host.
   agentCommand: ['GEMINI_CLI', /^1$/u],
+  hookVariable: 'GEMINI_PROJECT_DIR',
   readUsage: usageIn('"tokens"', ({ type, id, tokens }) => {
     const { input, tool, output, thoughts } = recordOf(tokens);
     return type === 'gemini' ? { key: id, input: [input, tool], output: [output, thoughts] } : null;
   }),
   // It loads the first that it finds; told to, it goes on past an .env. What the human's own environment sets stays, but
   // nobody can tell from here whose it is.
-  projectVariables: ({ descriptor: { directory } }) => variablesOf([], dotEnvFiles(directory, '.gemini')),
+  projectVariables: (directory) => variablesOf([], dotEnvFiles(directory, '.gemini')),
 };
 
 export const geminiCli = read.createAskedHost(geminiLanguage);

@@ -189,8 +189,7 @@ describe('V10: the variables that a project sets', () => {
     const home = mkdtempSync(join(scratch, 'v10-'));
     mkdirSync(join(home, 'project/.gemini'), { recursive: true });
     for (const [name, text] of Object.entries(texts)) writeFileSync(join(home, files[name as 'own']), text);
-    const call = callOf({ ...promptPayload('Do it'), cwd: join(home, 'project') });
-    return geminiCli.projectVariables?.(call, {});
+    return geminiCli.projectVariables?.(join(home, 'project'), {});
   }
 
   it('are those of its .env files, here and above, in every form that the host reads', () => {
@@ -208,7 +207,7 @@ describe('V10: the variables that a project sets', () => {
   it('a folder named .env sets none, and blank lines take no time', () => {
     const home = mkdtempSync(join(scratch, 'folder-'));
     mkdirSync(join(home, '.env'));
-    expect(geminiCli.projectVariables?.(callOf({ ...promptPayload('Do it'), cwd: home }), {})).toEqual([]);
+    expect(geminiCli.projectVariables?.(home, {})).toEqual([]);
     const before = performance.now();
     expect(variables({ common: '\n'.repeat(1_000_000) })).toEqual([]);
     expect(performance.now() - before).toBeLessThan(1000);

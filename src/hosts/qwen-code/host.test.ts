@@ -119,7 +119,7 @@ describe('the list of Qwen Code', () => {
 });
 
 describe('V10: the variables that a project sets', () => {
-  const variables = () => qwenCode.projectVariables?.(callOf(), {});
+  const variables = () => qwenCode.projectVariables?.(project, {});
 
   it('are those of its settings and of every .env that the host may load', () => {
     expect(variables()).toEqual([]);

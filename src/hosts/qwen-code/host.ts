@@ -40,9 +40,11 @@ export const qwenCodeLanguage: read.HookLanguage = {
     ownTool: new RegExp(`^${toolPrefix}`, 'u'),
     access: [
       ['read', /^(?:read_file|read_many_files|list_directory|glob|grep_search|web_fetch|web_search|lsp)$/u],
-      ['read', /^(?:tool_search|skill|ask_user_question|(?:enter|exit)_plan_mode|read_mcp_resource)$/u],
+      ['read', /^(?:skill|ask_user_question|(?:enter|exit)_plan_mode|read_mcp_resource)$/u],
       ['read', /^(?:list_agents|get_goal|cron_list|zoom_image)$/u],
       ['write', /^(?:write_file|edit|notebook_edit)$/u],
+      // To look for a tool is no work (V4).
+      ['todo', /^tool_search$/u],
     ],
     lists: { todo_write: ['todos', 'content'] },
     // A list that a hook or the tool itself refused was not written, although the call is told as a success.
@@ -62,13 +64,18 @@ export const qwenCodeLanguage: read.HookLanguage = {
   }),
   // Hooks have the session's id, but not the first.
   agentCommand: ['QWEN_CODE', /./u, 'QWEN_CODE_SESSION_ID'],
+  hookVariable: 'QWEN_PROJECT_DIR',
+  variables: {
+    ...{ QWEN_CODE_SESSION_ID: 'host', [capVariable]: 'host' },
+    ...{ QWEN_HOME: 'anyone', QWEN_RUNTIME_DIR: 'anyone' },
+  },
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTodoList(descriptor.driven?.id ?? sessionId, environment) : null,
   readUsage: usageIn('"usageMetadata"', ({ type, uuid, usageMetadata }) => {
     const { promptTokenCount: input, candidatesTokenCount: output } = recordOf(usageMetadata);
     return type === 'assistant' ? { key: uuid, input: [input], output: [output] } : null;
   }),
-  projectVariables: ({ descriptor: { directory } }) =>
+  projectVariables: (directory) =>
     variablesOf([settingsIn(projectFolder(directory))], dotEnvFiles(directory, '.qwen')),
 };
 

@@ -128,6 +128,7 @@ describe('a tool call', () => {
     ['grep_search', 'read'],
     ['run_shell_command', 'unknown'],
     ['mcp__untildone__todo_pause', 'todo'],
+    ['tool_search', 'todo'],
   ])('G7: %s is %s', (tool, access) => {
     expect(eventsOf(qwenTool(tool, 'c1', {}, '')).at(-1)).toMatchObject({ type: 'tool-ended', access });
   });

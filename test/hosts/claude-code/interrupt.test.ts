@@ -34,10 +34,6 @@ function story(...steps: readonly Step[]): readonly Script[] {
   return [script('story', [plan('parser', 'docs'), background, ...steps, always(say('I am done.'))])];
 }
 
-function requestsOf({ model }: Stage): number {
-  return model.requests.filter(({ isAside }) => !isAside).length;
-}
-
 interface Interrupted extends Played {
   /** Continuations that the model got after the interrupt, before the human spoke again. */
   readonly after: readonly string[];
@@ -95,7 +91,9 @@ function expectAborted({ decisions }: Played['session']): void {
 describe('P19: a human interrupts', () => {
   it('while the model streams its answer', async () => {
     const played = await interruptAt({ scripts: story(slowAnswer) }, async (stage) => {
-      await waitUntil('the slow answer began', () => requestsOf(stage) >= 3);
+      await waitUntil('the slow answer began', () =>
+        stage.model.requests.some(({ reply }) => reply.text?.startsWith('I am thinking') === true),
+      );
     });
     expectLatched(played);
   });

@@ -55,7 +55,7 @@ const nothing: SessionRecord = {
 };
 
 /** What `init` switches on, for a host that runs without us. */
-const bareEnvironment = { CLAUDE_CODE_ENABLE_TODO_TOOLS: '1', ENABLE_TOOL_SEARCH: 'auto' };
+const bareEnvironment = { CLAUDE_CODE_ENABLE_TODO_TOOLS: '1' };
 
 export async function play(given: Play): Promise<Played> {
   return inProject(given.scripts, async (project, model) => {

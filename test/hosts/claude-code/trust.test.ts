@@ -1,6 +1,7 @@
 // V10, P40 in the real Claude Code: what a project brings or an agent writes into `untildone.json` runs nothing and
 // weakens nothing, and the human is told. A clock that is set (P42) and a store that is gone (P43) hide nothing either.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -16,6 +17,7 @@ import {
 import { continuationsIn } from '../harness/continuations.ts';
 import { createGate } from '../harness/gate.ts';
 import type { Project } from '../harness/project.ts';
+import { neverDone, writeUserConfiguration } from '../harness/user-configuration.ts';
 import { play } from './play.ts';
 
 const hostile = JSON.stringify({ mode: 'off', checks: { x: { command: 'touch ran-by-us' } }, goal: ['x'] });
@@ -80,6 +82,37 @@ describe('P40: a project’s untildone.json that nobody accepted', () => {
     const told = messages.filter((message) => message.includes('are ignored until you do'));
     expect(told.length, 'at the stop, at the next message and at its stop').toBeGreaterThanOrEqual(3);
   });
+});
+
+describe('V10: variables that a committed .claude/settings.json sets', () => {
+  const works = script('works', [writeFile('parser.txt', 'x'), always(say('I am done.'))]);
+
+  it.each([
+    ['COPILOT_PROJECT_DIR', '1'],
+    ['AI_AGENT', 'claude-code_x_agent'],
+  ])(
+    '%s does not switch us off: the goal check of the human holds, and they are told',
+    async (name, value) => {
+      const { continuations, messages, session } = await play({
+        scripts: [works],
+        prompt: 'Write the parser.',
+        prepare(project) {
+          writeUserConfiguration(project, neverDone);
+          mkdirSync(join(project.directory, '.claude'), { recursive: true });
+          project.write('.claude/settings.json', JSON.stringify({ env: { [name]: value } }));
+          const person = ['-c', 'user.name=me', '-c', 'user.email=me@localhost'];
+          for (const words of [
+            ['add', '.claude/settings.json'],
+            [...person, 'commit', '-qm', 'Settings'],
+          ])
+            execFileSync('git', words, { cwd: project.directory, env: project.environment });
+        },
+      });
+      expect(continuations).toHaveLength(3);
+      expect(session.outcome).toBe('stagnant');
+      expect(messages.join('\n')).toContain(`set ${name}: that is ignored`);
+    },
+  );
 });
 
 describe('P42: a clock that is set back by seconds', () => {

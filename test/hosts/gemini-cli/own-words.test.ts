@@ -7,6 +7,7 @@ import { always, callTool, fail, plan, say, script, writeFile } from '../../../s
 import type { RealHost } from '../harness/real-host.ts';
 import { openBench, type Played } from '../harness/real-host-stage.ts';
 import { quitter, titles } from '../harness/stories/story.ts';
+import { neverDone, writeUserConfiguration } from '../harness/user-configuration.ts';
 import { geminiCli, geminiWith } from './real-host.ts';
 
 /** With another approval mode, which decides about the tools. */
@@ -79,6 +80,20 @@ describe('todo tools', () => {
 });
 
 describe('the folder', () => {
+  it('V10: whose .env says that an agent calls does not switch us off: the human’s goal check holds, and they are told', async () => {
+    const works = script('works', [writeFile('parser.txt', 'x'), always(say('I am done.'))]);
+    const played = await openBench(geminiCli).play({
+      scripts: [works],
+      prepare({ project }) {
+        writeUserConfiguration(project, neverDone);
+        project.write('.env', 'GEMINI_CLI=1\n');
+      },
+    });
+    expect(played.continuations).toHaveLength(3);
+    expect(played.session.outcome).toBe('stagnant');
+    expect(played.messages?.join('\n')).toContain('set GEMINI_CLI: that is ignored');
+  });
+
   it('V10: whose .env switches us off, and whose .gemini/.env does, is not listened to, and the human is told', async () => {
     for (const file of ['.env', '.gemini/.env']) {
       const played = await openBench(geminiCli).play({
