@@ -146,12 +146,13 @@ function nameOf({ source, session, file }: VerifyTarget): string {
 const eraseLine = '\r\u001b[2K';
 const repaintMs = 1000;
 /** Of what a failed check printed: more than a run shows, since a log of CI may be all that there is. */
-const tailLines = 20;
+const failedLines = 20;
 
 /** A line while a check runs, painted over on a terminal, and then what `run` says of it. */
 function createProgress(io: Io, total: number) {
   const page = createPage(lookOf(io));
   const isLive = io.isTTY && io.env['TERM'] !== 'dumb';
+  const results = new Map<string, Parameters<typeof checkLines>[1]>();
   let repaint: ReturnType<typeof setInterval> | null = null;
 
   /** Leaves no half of a line behind, however the run ended. */
@@ -194,7 +195,8 @@ function createProgress(io: Io, total: number) {
         flaky: isFlaky,
         sentence,
       } as const;
-      printLines(io, checkLines(page, ended, tailLines));
+      printLines(io, checkLines(page, ended, results, failedLines));
+      results.set(check, ended);
     },
   };
 }
