@@ -51,7 +51,11 @@ const todos = list({ ...todoKind, definition: 'todo' });
 const usage = { ...usageKind, definition: 'token-usage' };
 const aboutCall = { callId: text, tool: text };
 const aboutWorker = { agentType: text, todoId: nullable(text) };
-const failedCheck = object({ check: text, tail: nullable(text) });
+const failedCheck = object({
+  check: text,
+  tail: nullable(text),
+  failedBefore: optional(described(flag, 'It failed before the first model call too.')),
+});
 const input = kinds.taken((value) => value);
 
 export const eventFields = {
@@ -89,6 +93,7 @@ export const eventFields = {
     text: words('What was sent to the agent.'),
     number: described(whole, "Continuations since the human's message."),
     open: optional(described(whole, 'Todos that were open; absent: those of the plan that was shown last.')),
+    total: optional(described(whole, 'Todos of the plan then.')),
     next: optional(maybe('The todo that it was told to go on with.')),
   },
   waiting: {
@@ -142,7 +147,7 @@ export const eventFields = {
     flaky: described(flag, 'It failed first and passed when it was run once more.'),
     sentence: words('Why it did not pass.'),
     milliseconds,
-    tail: words('The end of its output.'),
+    tail: words('Of its output the end, and before it the lines that say what failed.'),
   },
   baseline: {
     check: text,

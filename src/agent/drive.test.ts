@@ -8,6 +8,7 @@ import { findProcessTree } from '../checks/process.ts';
 import { defaultSettings } from '../core/settings.ts';
 import type { DriveFact, HostDriver } from '../engine/host-driver.ts';
 import { createIdentifiers, systemClock } from '../engine/system.ts';
+import { createScriptedHost } from '../simulated/scripted-host.ts';
 import type { AgentEvent } from './agent-event.ts';
 import { type DrivenRunOptions, runDriven } from './drive.ts';
 
@@ -233,5 +234,48 @@ describe('a driven program', () => {
       ];
     });
     expect(counted.slice(0, 2)).toEqual([2, 1]);
+  });
+
+  it('first-use 12: whose refused answer arrives later than the refusal is shown with the answer first', async () => {
+    const store = createMemoryStore();
+    const events: AgentEvent[] = [];
+    let hooks: Promise<unknown> | null = null;
+    /** What a hook in the program does, long before the line with the answer is read. */
+    const refuse = async () => {
+      const host = createScriptedHost({ mode: 'asked', store, sessionId: 'session' });
+      await host.happens({
+        type: 'todos-created',
+        actor: 'agent',
+        items: [{ id: 'todo-1', title: 'Write it' }],
+      });
+      await host.stops();
+    };
+    const call = { callId: 'c', tool: 'write' };
+    await play(
+      [
+        [
+          ...[says[0] as Step, { type: 'step', id: 'one' } as const],
+          ...[{ type: 'tool-started', ...call, input: {} } as const],
+          ...[{ type: 'tool-ended', ...call, ok: true, output: '' } as const, { sleep: 1500 }],
+          ...[{ type: 'step', id: 'two' } as const, { type: 'text', text: 'All done!' } as const],
+          ...[{ sleep: 800 }, { type: 'step', id: 'three' } as const],
+          ...[{ type: 'text', text: 'Now it is.' } as const, end],
+        ],
+        [...says, end],
+      ],
+      {
+        store,
+        emit(event) {
+          events.push(event);
+          if (event.type === 'tool-ended') hooks ??= refuse();
+        },
+        limits: { silenceMs: 5000, exitMs: 700, interruptMs: 500, endGraceMs: 500 },
+      },
+    );
+    await hooks;
+    const told = events.flatMap((event) =>
+      event.type === 'text' ? [event.text] : event.type === 'continuation' ? [`refused: ${event.total}`] : [],
+    );
+    expect(told.slice(0, 3)).toEqual(['All done!', 'refused: 1', 'Now it is.']);
   });
 });

@@ -13,6 +13,7 @@ import { createQueue } from '../engine/system.ts';
 import type { AgentEvent } from './agent-event.ts';
 import type { Transcript } from './context/history.ts';
 import type { Drive } from './drive.ts';
+import type { RecordedEvent } from './event-stream.ts';
 import { hasWords, ownPlace } from './loop/conduct.ts';
 import type { RunBasis } from './loop/run.ts';
 import { noFailures } from './models/failed-call.ts';
@@ -57,6 +58,10 @@ function newSight(at: number, isNew: boolean) {
     /** Calls that our hooks told of. */
     heard: 0,
     lastText: '',
+    /** What it did last, since a continuation was shown. */
+    last: null as 'step' | 'text' | 'tool' | null,
+    /** On the record, and not shown yet. */
+    unshown: [] as RecordedEvent[],
     toolError: null as string | null,
     todos: null as readonly ListedTodo[] | null,
     tokens: { inputTokens: 0, outputTokens: 0 },
@@ -138,7 +143,7 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
   seen.exit = exit;
   if (driver.endsByExit && exit.exitCode === 0 && seen.error === null) seen.ended ??= 'normal';
   await run.planFile.follow();
-  await show(drive, seen, await run.state());
+  await show(drive, seen, await run.state(), true);
   return seen;
 }
 
@@ -209,19 +214,21 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
     case 'step':
       if (drive.counted.has(`step ${fact.id}`)) return;
       drive.counted.add(`step ${fact.id}`);
-      // What it was told stands before what it does then.
-      await show(drive, seen, await run.state());
+      // What it was told stands before what it does then; but this may be the answer that was refused.
+      await show(drive, seen, await run.state(), seen.last === 'step' || seen.last === 'text');
+      seen.last = 'step';
       // It answers again.
       Object.assign(drive, { failures: noFailures, failure: null });
       run.steps += 1;
       run.tell({ type: 'step-started', step: run.steps });
       return;
     case 'text':
-      seen.lastText = fact.text;
+      Object.assign(seen, { lastText: fact.text, last: 'text' });
       run.tell({ type: 'text', text: fact.text });
       await hear(fact.text);
       return;
     case 'tool-started':
+      seen.last = 'tool';
       run.toolCalls += 1;
       run.tell({ type: 'tool-started', callId: fact.callId, tool: fact.tool, input: fact.input ?? null });
       // In the middle of its work it has heard what it was told.
@@ -229,6 +236,7 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
       return;
     case 'tool-ended': {
       const { callId, ok, output } = fact;
+      seen.last = 'tool';
       const begun = seen.running.get(callId);
       seen.running.delete(callId);
       const tool = begun?.tool ?? fact.tool ?? 'unknown';
@@ -290,14 +298,25 @@ async function count(drive: Drive, seen: Sight, fact: Extract<DriveFact, { type:
 
 const noTokens: Pick<Tokens, 'inputTokens' | 'outputTokens'> = { inputTokens: 0, outputTokens: 0 };
 
-/** What our hooks did in it: continuations, checks, the plan. */
-async function show(drive: Drive, seen: Sight, state: State) {
+/** Our hooks may record that an answer was refused before the line with the answer arrives. */
+const answerMs = 3000;
+
+/** What our hooks did in it: continuations, checks, the plan. `isNow`: no line with the refused answer comes any more. */
+async function show(drive: Drive, seen: Sight, state: State, isNow = false) {
   const { run, reader } = drive;
   // Our hooks may hear it first.
   drive.id ??= state.descriptor.driven?.id ?? null;
-  for (const event of await reader.look(run.store, state)) {
-    if (event.type === 'tool-ended') seen.heard += 1;
+  const found = await reader.look(run.store, state);
+  seen.heard += found.filter(({ type }) => type === 'tool-ended').length;
+  seen.unshown.push(...found);
+  const waits = (event: RecordedEvent) => {
+    if (event.type !== 'continuation' || isNow || seen.last === 'text') return false;
+    return run.clock.now() - event.at <= answerMs;
+  };
+  for (let event = seen.unshown[0]; event !== undefined && !waits(event); event = seen.unshown[0]) {
+    seen.unshown.shift();
     if (event.type === 'continuation') {
+      seen.last = null;
       run.continuations.push(event.textKind);
       // First the plan that it counts, unless the agent has done more of it meanwhile.
       const { plan } = await run.state();

@@ -171,8 +171,12 @@ function decisionEvent(
   }
   const firmness = { textKind: decision.textKind ?? 'standard', level: decision.level ?? 1 };
   // By the time that it is read here, the agent may have done more of its plan.
-  const { open, next } = decision.inputs;
-  const left = { ...(typeof open === 'number' && { open }), ...(typeof next === 'string' && { next }) };
+  const { open, next, todos } = decision.inputs;
+  const left = {
+    ...(typeof open === 'number' && { open }),
+    ...(typeof todos === 'number' && { total: todos }),
+    ...(typeof next === 'string' && { next }),
+  };
   return { type: 'continuation', ...base, ...firmness, sentence, text, number, ...left };
 }
 

@@ -2,6 +2,7 @@
 // uses the runner of real checks and records nothing: no session has asked.
 import { couldNotStart, runCheck } from '../checks/run-check.ts';
 import type { CheckResult, CommandCheck } from '../core/check-specs.ts';
+import { pickFailedLines } from '../core/failed-lines.ts';
 import type { Io } from './io.ts';
 import { printWrapped, shown } from './print.ts';
 import { whyNotPassed } from './show/words.ts';
@@ -9,6 +10,8 @@ import { createTimedLine } from './timed-line.ts';
 
 /** Nobody waits longer for a command that only sets something up. */
 const patienceSeconds = 60;
+/** Enough to know which failure it is; `untildone verify` shows more. */
+const mostFailedLines = 3;
 
 type TryPlace = Readonly<{ directory: string; patienceSeconds?: number }>;
 
@@ -48,7 +51,7 @@ async function tryCheck(
   const context = { directory, environment: io.env, now: io.clock.now, signal };
   const seen = await runCheck({ ...check, timeoutMs }, context);
   const took = `${(seen.milliseconds / 1000).toFixed(1)} s`;
-  const last = lastLine(seen);
+  const output = failedOutput(seen);
   if (signal.aborted)
     return [
       `You ended the try of ${name} after ${took}, and its processes with it.`,
@@ -62,9 +65,9 @@ async function tryCheck(
   if (couldNotStart(seen))
     return [
       `${name} cannot start here: until it can, finished work ends as \`blocked\`, not \`done\``,
-      ...last,
+      ...output,
     ];
-  return [`${name} fails now (${whyFailed(check, seen)}): agents here will be held until it passes`, ...last];
+  return [`${name} fails now (${whyFailed(check, seen)}): agents here will be held until it passes`, ...output];
 }
 
 function whyFailed(check: CommandCheck, { exitCode, timedOut, sentence }: CheckResult): string {
@@ -73,9 +76,9 @@ function whyFailed(check: CommandCheck, { exitCode, timedOut, sentence }: CheckR
   return `it ${whyNotPassed({ check: commandOf(check), sentence }).replace(/\.$/u, '')}`;
 }
 
-/** Of what it printed; without any, what the system says of a program that is not there. */
-function lastLine({ tail, sentence, exitCode }: CheckResult): string[] {
-  const printed = tail.trim().split('\n').at(-1) ?? '';
-  if (printed !== '') return [`  ${shown(printed, 200)}`];
+/** The first lines that say what failed. A program that is not there prints nothing: then the system's words stand here. */
+function failedOutput({ tail, sentence, exitCode }: CheckResult): string[] {
+  const printed = pickFailedLines(tail, mostFailedLines);
+  if (printed.length > 0) return printed.map((line) => `  ${shown(line, 200)}`);
   return exitCode === null ? [] : [`  ${shown(sentence, 200)}`];
 }

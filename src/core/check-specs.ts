@@ -66,6 +66,11 @@ export type CheckSpec = Readonly<SettingCheck> | ProtectedCheck;
 
 export const protectedPathsId = 'protected paths';
 
+/** For people: `--check "npm test"` has the id `$ npm test`, and a long line the start of its hash too. */
+export function bareCheck(check: string): string {
+  return check.replace(/^\$ /u, '').replace(/ #[\da-f]{8}$/u, '');
+}
+
 export type CheckResult = Readonly<{
   check: string;
   result: 'passed' | 'failed';

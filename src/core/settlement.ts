@@ -1,6 +1,7 @@
 // What is known when nothing is left to do: which checks are due, run or passed, and what the outcome rests on (V1, V2).
-import { protectedPathsId } from './check-specs.ts';
+import { bareCheck, protectedPathsId } from './check-specs.ts';
 import type { StopContext } from './rules.ts';
+import { displayName, oneLine } from './safe-text.ts';
 import { fromTheStart, openCount, type PlanCounts, planSize, type State } from './state.ts';
 import { checksOf, isUnstartable } from './todo.ts';
 import { hasWorkspaceMoved } from './work.ts';
@@ -78,6 +79,30 @@ export function unstartable(context: StopContext): { check: string; tail: string
     ...goal,
     ...claims.flatMap((todo) => checksOf(todo).map(({ check }) => ({ check, tail: todo.failureTail }))),
   ];
+}
+
+/** These checks failed last, and before the first call of the model too (P51). Absent: nobody looked then. */
+export function failedBefore(
+  { baseline }: Pick<State, 'baseline'>,
+  failed: readonly string[],
+): readonly string[] {
+  return failed.filter((check) => baseline?.checks[check] === 'failed');
+}
+
+/** Of the goal and of todos, each once. Which of its checks failed is not known of a todo with several. */
+function failedChecks({ goal, plan }: State): string[] {
+  const ofGoal = Object.keys(goal).filter((check) => goal[check]?.state === 'failed');
+  const ofTodos = plan.filter(({ verification }) => verification === 'failed');
+  return [...new Set([...ofGoal, ...ofTodos.flatMap(({ checks }) => (checks.length === 1 ? checks : []))])];
+}
+
+/** For people, behind the sentence of any outcome; empty: no check failed both before the work and last. */
+export function failedBeforeSentence(state: State): string {
+  const checks = failedBefore(state, failedChecks(state));
+  const named = checks.slice(0, 3).map((check) => oneLine(displayName(bareCheck(check)), 80));
+  const more = checks.length > named.length ? ` and ${checks.length - named.length} more` : '';
+  const subject = `The check${checks.length === 1 ? '' : 's'} ${named.join(', ')}${more}`;
+  return checks.length === 0 ? '' : `${subject} failed before the work began too.`;
 }
 
 export function unnamedJobs({ state }: StopContext): State['jobs'] {

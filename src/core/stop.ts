@@ -7,7 +7,7 @@ import { PlanDraft } from './plan.ts';
 import type { Policy } from './policy.ts';
 import { type Reason, type RuleAnswer, type StopContext, stopRules, type Undelivered } from './rules.ts';
 import { oneLine, visibleLine } from './safe-text.ts';
-import { dueChallenge, isFinalRunTakenUp, type Rest } from './settlement.ts';
+import { dueChallenge, failedBeforeSentence, isFinalRunTakenUp, type Rest } from './settlement.ts';
 import {
   afterAnswer,
   type Counters,
@@ -20,6 +20,7 @@ import {
   nextTodos,
   openCount,
   type ParkedStop,
+  planSize,
   type State,
 } from './state.ts';
 import { continuationText, describeText, pickText, type TextKind } from './texts.ts';
@@ -129,8 +130,14 @@ function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): De
   // A continuation that was sent was no mere observation, whatever the mode is now.
   const observed = settings.mode === 'observe' && undelivered === null;
   const noText = { textKind: null, level: null };
-  const honestly = withHidden(state, honest(state, given));
+  const honestly = withHidden(state, withFailedBefore(state, honest(state, given)));
   return { answer, reason, ...honestly, ...noText, dueAt, observed, epoch: state.epoch };
+}
+
+/** Whatever the outcome is: the human reads which failure was there before the work (P51). */
+function withFailedBefore(state: State, given: ReturnType<typeof honest>) {
+  const before = given.outcome === null ? '' : failedBeforeSentence(state);
+  return before === '' ? given : { ...given, sentence: `${ended(given.sentence)} ${before}` };
 }
 
 /** Whatever the outcome is: the human reads that an agent ignored files which nobody ignored before (V2). */
@@ -286,7 +293,10 @@ function continuing(context: StopContext): Step {
     answer: 'continue',
     reason: 'continue',
     sentence: describeText(text, level),
-    inputs: { open: openCount(counts), ...counters, next: next[0]?.title ?? null },
+    inputs: {
+      ...{ open: openCount(counts), ...counters },
+      ...{ next: next[0]?.title ?? null, todos: planSize(counts) },
+    },
     outcome: null,
     textKind: kind,
     level,

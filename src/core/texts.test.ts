@@ -7,6 +7,7 @@ import {
   withDescriptor,
   withGoal,
   withSession,
+  withSettings,
   withStop,
 } from '../../test/properties/rule-context.ts';
 import { aTodo } from '../../test/support/builders.ts';
@@ -199,5 +200,153 @@ describe('single texts', () => {
     expect(textFor('iteration-budget', { patch: withCounts({}) })).toContain(
       'many tool calls without a plan',
     );
+  });
+});
+
+describe('P51: a check that failed before the work began', () => {
+  const failed = {
+    state: 'failed',
+    passedBefore: false,
+    flaky: false,
+    tail: 'npm test exited with 1.',
+  } as const;
+  const before = { fingerprint: null, writes: 0 };
+  const goal = (
+    checks: Readonly<Record<string, 'failed' | 'passed' | 'cannot-start'>>,
+    pause = 'todo_pause' as string | null,
+  ) => {
+    const names = Object.keys(checks);
+    const patch = all(
+      withCounts({ completed: 1 }),
+      withDescriptor({ tools: { pause, verify: null } }),
+      withSession({
+        goal: Object.fromEntries(names.map((name) => [name, failed])),
+        baseline: { ...before, checks },
+      }),
+      (context) => ({ ...context, goalChecks: names }),
+    );
+    return worded('failed-check', 1, stopContext(patch), []);
+  };
+
+  it('P51: is said, with the pause of that session as the way out', () => {
+    expect(goal({ unit: 'failed' }, 'mcp__todo_pause')).toContain(
+      'The check “unit” of the whole work failed.\nIt failed before the work began too. If mending that is part of your task, fix the cause; if it is not, call mcp__todo_pause with this as the reason.\n',
+    );
+    expect(goal({ unit: 'failed' }, null)).toContain('if it is not, say so in one sentence.');
+  });
+
+  it('P51: is named where another check is newly red', () => {
+    const text = goal({ unit: 'failed', lint: 'passed' });
+    expect(text).toContain('The check “unit”, “lint” of the whole work failed. Fix the cause.');
+    expect(text).toContain('\n“unit” failed before the work began too. If mending');
+    expect(text).toContain('go on until they pass.');
+  });
+
+  it('P51: is not said of one that passed or could not start', () => {
+    for (const result of ['passed', 'cannot-start'] as const)
+      expect(goal({ unit: result })).not.toContain('before the work');
+  });
+
+  it('P51: is said of a todo whose every check failed before', () => {
+    const checks = ['unit'];
+    const baseline = { ...before, checks: { unit: 'failed' } } as const;
+    const patch = withSession({
+      baseline,
+      plan: [aTodo({ checks, verification: 'failed', failureTail: 'x' })],
+    });
+    expect(textFor('failed-check', { patch })).toContain('open again.\nIt failed before the work began too.');
+    const two = [aTodo({ checks: ['unit', 'lint'], verification: 'failed', failureTail: 'x' })];
+    const unsure = withSession({ baseline, plan: two });
+    expect(textFor('failed-check', { patch: unsure })).not.toContain('before the work');
+  });
+});
+
+describe('where no todo is open', () => {
+  const failing = (counts: Parameters<typeof withCounts>[0], level = 1, own = {}) => {
+    const goal = { state: 'failed', passedBefore: false, flaky: false, tail: 'two failed' } as const;
+    const patch = all(
+      withCounts(counts),
+      withGoal('failed'),
+      withSession({ goal: { unit: goal } }),
+      withSettings(own),
+    );
+    return worded('failed-check', level, stopContext(patch), []);
+  };
+
+  it('V1: the text speaks of the check that fails, not of todos that remain', () => {
+    expect(failing({ completed: 2 })).toBe(
+      [
+        '[TODO CONTINUATION] All 2 todos are completed, but a check fails.',
+        'The check “unit” of the whole work failed. Fix the cause.',
+        'It printed:',
+        '| two failed',
+        'Do not ask whether to go on; go on until it passes. If that is impossible, needs a human, or you were asked for a part only, call todo_pause with the reason.',
+      ].join('\n'),
+    );
+    const last = failing({ completed: 2 }, 3);
+    expect(last).toContain('Since two reminders no check passed and no new state of the workspace appeared.');
+    expect(last).toContain('ends the run as stagnant and shows the human what is missing.');
+    for (const words of ['remaining', 'until all are done', 'open todos', 'todo was finished'])
+      expect(last).not.toContain(words);
+  });
+
+  it.each([
+    [{ completed: 1 }, 'The one todo is completed, but a check fails.'],
+    [{}, 'No todo is open, but a check fails.'],
+    [{ completed: 2, cancelled: 1 }, 'No todo is open: 2 completed, 1 cancelled, but a check fails.'],
+    [{ cancelled: 2 }, 'No todo is open: 2 cancelled, but a check fails.'],
+    [{ completed: 1, blocked: 1 }, 'No todo is open: 1 completed, 1 blocked, but a check fails.'],
+  ])('V1: of %j it says: %s', (counts, line) => {
+    expect(failing(counts).split('\n')[0]).toBe(`[TODO CONTINUATION] ${line}`);
+  });
+
+  it('V9: nor does any other text tell it to finish todos', () => {
+    for (const kind of kinds) {
+      const text = textFor(kind, { patch: withCounts({ completed: 3, claims: 3 }), next: [] });
+      expect(text).not.toMatch(/\d remaining|until all are done/u);
+      expect(text.split('\n')[0]).toBe('[TODO CONTINUATION] All 3 todos are completed.');
+    }
+  });
+
+  it('E6: words of the user’s own get the same parts', () => {
+    const own = { texts: { 'failed-check': ['{marker} Stand: {progress}.', '{reason}', '{next}{wayOut}'] } };
+    expect(failing({ completed: 2 }, 1, own)).toMatch(
+      /^\[TODO CONTINUATION\] Stand: All 2 todos are completed, but a check fails\.\nThe check “unit”/u,
+    );
+  });
+});
+
+describe('what failed checks printed', () => {
+  const text = (tails: Readonly<Record<string, string>>) => {
+    const goal = Object.fromEntries(
+      Object.entries(tails).map(([name, tail]) => [
+        name,
+        { state: 'failed', passedBefore: false, flaky: false, tail } as const,
+      ]),
+    );
+    const patch = all(withCounts({ completed: 1 }), withSession({ goal }), (context) => ({
+      ...context,
+      goalChecks: Object.keys(tails),
+    }));
+    return worded('failed-check', 1, stopContext(patch), []);
+  };
+
+  it('V1: the lines that say what failed, not the end', () => {
+    const tail = `npm test exited with 1.\nnot ok 1 - adds\n${'generatedMessage: true\n'.repeat(50)}`;
+    expect(text({ unit: tail })).toContain(
+      'It printed:\n| npm test exited with 1.\n| not ok 1 - adds\nDo not',
+    );
+  });
+
+  it('V1: two that failed with the same output are quoted once', () => {
+    const same = text({
+      a: 'a exited with 1.\nnot ok 1 - adds 5 ms',
+      b: 'b exited with 2.\nnot ok 1 - adds 7 ms',
+    });
+    expect(same).toContain(
+      '“a” printed:\n| a exited with 1.\n| not ok 1 - adds 5 ms\n“b” printed the same as “a”.\n',
+    );
+    const other = text({ a: 'a exited with 1.\nnot ok 1', b: 'b exited with 1.\nnot ok 2' });
+    expect(other).toContain('“b” printed:\n| b exited with 1.\n| not ok 2\n');
   });
 });

@@ -1,13 +1,21 @@
 // The words of a continuation: the first text that applies is sent (E6, V9), in our words or the user's own. What comes from
 // todos or tools is quoted: it can neither pose as an instruction nor close a tag.
 import { messageOf } from './error.ts';
+import { findSameOutput, pickFailedLines, readFailure } from './failed-lines.ts';
 import { render, template } from './own-words.ts';
 import { excerpt } from './problem.ts';
 import type { StopContext } from './rules.ts';
 import { oneLine, quoteForModel } from './safe-text.ts';
 import { section } from './schema.ts';
-import { callsSinceMessage, claimsWaitedFor, dueChallenge, goalFailed, unnamedJobs } from './settlement.ts';
-import { openCount, planSize } from './state.ts';
+import {
+  callsSinceMessage,
+  claimsWaitedFor,
+  dueChallenge,
+  failedBefore,
+  goalFailed,
+  unnamedJobs,
+} from './settlement.ts';
+import { openCount, type PlanCounts, planSize, type State } from './state.ts';
 import { isOpen, isUnnamedDrop, type Todo } from './todo.ts';
 
 /** Begins each text that sends an agent on, for people and other tools; we never rely on it ourselves (E6). */
@@ -15,8 +23,11 @@ export const continuationMarker = 'TODO CONTINUATION';
 
 /** Nobody would read more. */
 const namedTitles = 8;
-/** The end carries the failure; more lines cost tokens every time. */
-const tailLines = 15;
+/** Of what failed checks printed; more lines cost tokens every time. */
+const quotedLines = 15;
+/** Of each, where several failed. */
+const fewestLines = 4;
+const quotedChecks = 5;
 const lineLength = 200;
 
 type TextContext = StopContext & Readonly<{ next: readonly Todo[]; level: number }>;
@@ -133,7 +144,8 @@ export function pickText(context: StopContext): Text {
 /** Of which every text is made; what each one holds, for people. */
 export const textParts = {
   marker: `the words by which people and tools know such a text, [${continuationMarker}]`,
-  progress: 'how far the plan is: 3/5 completed, 2 remaining',
+  progress:
+    'how far the plan is: 3/5 completed, 2 remaining; with nothing open: All 5 todos are completed, but a check fails',
   reason: 'why this kind of text is sent, such as what a failed check printed; sometimes empty',
   next: 'the next todo in quotes, with when it is done and who does it, if that is known; empty if none is open',
   last: 'what the system will do without progress; empty before the last reminder',
@@ -147,12 +159,13 @@ export type Continuation = Readonly<Record<PartName | 'text', string> & { kind: 
 /** A program's own words. It answers at once and may be asked twice. */
 export type OwnTexts = (said: Continuation) => string;
 
-const ownWords = [
+/** In our words; `goOn`: what is left to do. */
+const ownWords = (goOn: string) => [
   '{marker} {progress}.',
   '{reason}',
   'Go on with the next todo: {next}.',
   '{last}',
-  'Do not ask whether to go on. Mark each todo as soon as it is finished; do not stop until all are done. {wayOut}',
+  `Do not ask whether to go on${goOn} {wayOut}`,
 ];
 
 /** What must stay in anyone's words. */
@@ -186,7 +199,7 @@ export function continuationText({ kind, lines }: Text, context: TextContext): C
     wayOut: goesOn ? wayOutPart(context) : '',
   };
   const { texts: own } = context.settings;
-  return { kind, ...parts, text: render(own[kind] ?? own.default ?? ownWords, parts) };
+  return { kind, ...parts, text: render(own[kind] ?? own.default ?? ownWords(goOnWords(context)), parts) };
 }
 
 /** A program's function that fails no stop: where it fails itself, the human is told once, and `said.text` is sent. */
@@ -219,11 +232,30 @@ export function describeText({ kind, sentence }: Text, level: number): string {
   return kind === 'standard' ? sentence.replace(/\.$/, ` (reminder ${level} of 3).`) : sentence;
 }
 
-function progressPart({ counts }: StopContext): string {
+function progressPart(context: StopContext): string {
+  const { counts } = context;
   const total = planSize(counts);
   const open = openCount(counts);
+  if (open === 0) return `${endedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;
   const blocked = counts.blocked > 0 ? `, ${counts.blocked} blocked` : '';
   return `${total - open - counts.blocked}/${total} completed, ${open} remaining${blocked}`;
+}
+
+/** Where none is open. A cancelled todo is not completed. */
+function endedTodos({ completed, cancelled, blocked }: PlanCounts): string {
+  if (cancelled + blocked === 0) {
+    if (completed === 0) return 'No todo is open';
+    return completed === 1 ? 'The one todo is completed' : `All ${completed} todos are completed`;
+  }
+  const ends = Object.entries({ completed, cancelled, blocked }).filter(([, amount]) => amount > 0);
+  return `No todo is open: ${ends.map(([end, amount]) => `${amount} ${end}`).join(', ')}`;
+}
+
+function goOnWords(context: StopContext): string {
+  if (openCount(context.counts) > 0)
+    return '. Mark each todo as soon as it is finished; do not stop until all are done.';
+  if (!goalFailed(context)) return '.';
+  return failedGoalChecks(context).length === 1 ? '; go on until it passes.' : '; go on until they pass.';
 }
 
 function nextPart({ next: [todo], state }: TextContext): string {
@@ -251,37 +283,93 @@ function staleListLine({ state: { progress } }: StopContext): string {
     : '';
 }
 
-function unchangedLine({ state, level }: TextContext): string {
-  const times = level === 2 ? 'the last reminder' : 'two reminders';
+function unchangedLine({ state, counts, level }: TextContext): string {
+  const since = `Since ${level === 2 ? 'the last reminder' : 'two reminders'}`;
+  const rest =
+    'no check passed and no new state of the workspace appeared. Do one concrete step with a tool now';
+  if (openCount(counts) === 0) return `${since} ${rest}.`;
   const moved = state.progress.planMoved ? 'the list was edited, but ' : '';
-  return `Since ${times} ${moved}no todo was finished, no check passed and no new state of the workspace appeared. Do one concrete step with a tool now; a todo that cannot be done is blocked with its reason.`;
+  return `${since} ${moved}no todo was finished, ${rest}; a todo that cannot be done is blocked with its reason.`;
 }
 
 function lastPart({ counts, level }: TextContext): string {
+  const open = openCount(counts);
+  const shown = open === 0 ? 'what is missing' : `the ${open} open todos`;
   return level === 3
-    ? `This is the last reminder: without progress the system ends the run as stagnant and shows the human the ${openCount(counts)} open todos.`
+    ? `This is the last reminder: without progress the system ends the run as stagnant and shows the human ${shown}.`
     : '';
 }
 
-function failureLines({ state, goalChecks }: StopContext): string[] {
+function failedGoalChecks({ state, goalChecks }: StopContext): string[] {
+  return goalChecks.filter((check) => state.goal[check]?.state === 'failed');
+}
+
+function failureLines(context: StopContext): string[] {
+  const { state } = context;
   const todo = state.plan.find((row) => isOpen(row) && row.verification === 'failed');
-  const failed = goalChecks.filter((check) => state.goal[check]?.state === 'failed');
-  const tail = todo === undefined ? (state.goal[failed[0] ?? '']?.tail ?? null) : todo.failureTail;
+  if (todo !== undefined) {
+    const [printed = ''] = describeOutputs([{ name: '', tail: todo.failureTail }]);
+    const before = todoFailedBefore(state, todo);
+    return [
+      `The check of ${quoteForModel(todo.title)} failed, so it is open again.`,
+      before === '' ? '' : `It ${before}`,
+      printed === '' ? '' : `It ${printed}`,
+    ];
+  }
+  const checks = failedGoalChecks(context);
+  const before = failedBefore(state, checks);
+  const isOne = checks.length === 1;
+  const areAllBefore = before.length === checks.length;
+  const all = isOne ? 'It' : 'They';
+  const who = areAllBefore ? all : before.map(quotedCheck).join(', ');
+  const failed = checks.map((check) => ({
+    name: quotedCheck(check),
+    tail: state.goal[check]?.tail ?? null,
+  }));
+  const outputs = describeOutputs(failed).map((printed, index) =>
+    printed === '' ? '' : `${isOne ? 'It' : failed[index]?.name} ${printed}`,
+  );
   return [
-    todo === undefined
-      ? `The check ${failed.map((check) => quoteForModel(check, 80)).join(', ')} of the whole work failed. Fix the cause.`
-      : `The check of ${quoteForModel(todo.title)} failed, so it is open again.`,
-    tail === null ? '' : `It printed:\n${quoteTail(tail)}`,
+    `The check ${checks.map(quotedCheck).join(', ')} of the whole work failed.${areAllBefore ? '' : ' Fix the cause.'}`,
+    before.length === 0 ? '' : `${who} ${failedBeforeWords(state)}`,
+    ...outputs,
   ];
 }
 
-/** Every line marked as quoted: a test's output cannot speak in our voice. */
-export function quoteTail(tail: string): string {
-  return tail
-    .split(/\r?\n/u)
+const quotedCheck = (check: string) => quoteForModel(check, 80);
+
+/** P51: mending it may be none of the agent's task, and then only the pause is an honest end. */
+function failedBeforeWords({ descriptor }: State): string {
+  const { pause } = descriptor.tools;
+  const end = pause === null ? 'say so in one sentence' : `call ${pause} with this as the reason`;
+  return `failed before the work began too. If mending that is part of your task, fix the cause; if it is not, ${end}.`;
+}
+
+/** Which of several checks of a todo failed is not known. Empty: it did not fail before. */
+export function todoFailedBefore(state: State, { checks }: Todo): string {
+  const isBefore = checks.length > 0 && failedBefore(state, checks).length === checks.length;
+  return isBefore ? failedBeforeWords(state) : '';
+}
+
+/** Behind the name of each check: what it printed, or which one printed the same; empty: nothing is known. */
+export function describeOutputs(
+  failed: readonly Readonly<{ name: string; tail: string | null }>[],
+): string[] {
+  const most = Math.max(fewestLines, Math.floor(quotedLines / failed.length));
+  const same = findSameOutput(failed);
+  return failed.map(({ tail }, index) => {
+    if (tail === null || index >= quotedChecks) return '';
+    const first = same[index] ?? null;
+    return first === null ? `printed:\n${quoteFailure(tail, most)}` : `printed the same as ${first}.`;
+  });
+}
+
+/** What the system saw, and the lines that say what failed, each marked as quoted: no output can speak in our voice. */
+export function quoteFailure(tail: string, most = quotedLines): string {
+  const { seen, output } = readFailure(tail);
+  return [seen, ...pickFailedLines(output, most - 1)]
     .map((line) => oneLine(line, lineLength).replaceAll('<', '‹').replaceAll('>', '›'))
     .filter((line) => line !== '')
-    .slice(-tailLines)
     .map((line) => `| ${line}`)
     .join('\n');
 }

@@ -5,6 +5,7 @@ import { UntildoneError } from '../core/error.ts';
 import { type Event, parseEvent } from '../core/events.ts';
 import { findDamage, type LedgerReport, verifyLedger } from '../core/ledger.ts';
 import { type Checks, findCheck, otherNames } from '../core/same-checks.ts';
+import { failedBefore } from '../core/settlement.ts';
 import type { Session, State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { EvidenceRow } from './host.ts';
@@ -105,6 +106,7 @@ export async function checkStandings(store: Store, session: State, lastWriteAt: 
       ...{ result: row?.result ?? ('not-run' as const), at: row?.at ?? null, flaky: row?.flaky ?? false },
       onFinalState: row !== undefined && row.result === 'passed' && isFinal(row),
       ...{ sentence: row?.sentence ?? '', tail: row?.tail ?? '' },
+      failedBefore: row?.result === 'failed' && failedBefore(session, [check]).length > 0,
     };
   });
 }
@@ -146,6 +148,9 @@ export async function explainDecision(
 ) {
   const outbox = answer === 'continue' && !observed ? await store.outbox({ sessionId: made.sessionId }) : [];
   const results = await latestResults(store, made.sessionId, made.at);
+  const state = await store.state(made.sessionId);
+  // A later goal has another baseline.
+  const isOfThisTurn = state !== null && state.turn !== null && state.turn.startedAt <= made.at;
   return {
     /** What was sent to the agent; null: nothing. */
     text: outbox.find((row) => row.epoch === epoch)?.text ?? null,
@@ -153,6 +158,34 @@ export async function explainDecision(
     failedChecks: results
       .filter(({ result }) => result !== 'passed')
       .filter(({ check }, index, failed) => failed.findIndex((one) => one.check === check) === index)
-      .map(({ check, sentence, tail, at }) => ({ check, sentence, tail, at })),
+      .map(({ check, sentence, tail, at }) => ({
+        ...{ check, sentence, tail, at },
+        /** Before the first call of the model too. */
+        failedBefore: failedBefore(isOfThisTurn ? state : {}, [check]).length > 0,
+      })),
   };
+}
+
+/** How often the agent was sent back before that in the same turn, with what it was sent; the oldest first (V6). */
+export async function refusalsBefore(store: Store, session: State, { at, sequence }: StoredDecision) {
+  const since = await turnStart(store, session, at);
+  const decisions = await store.decisions(session.id, Number.MAX_SAFE_INTEGER);
+  const outbox = await store.outbox({ sessionId: session.id });
+  return decisions
+    .filter((row) => row.sequence < sequence && row.at >= since)
+    .filter(({ decision }) => decision.answer === 'continue' && !decision.observed)
+    .map(({ decision: { textKind, level, sentence, epoch }, ...row }) => ({
+      ...{ sequence: row.sequence, at: row.at, textKind, level, sentence },
+      text: outbox.find((sent) => sent.epoch === epoch)?.text ?? null,
+    }))
+    .reverse();
+}
+
+/** Of the turn that something happened in. Of an earlier turn only the human's last message before it is known. */
+async function turnStart(store: Store, { id, turn }: State, at: number): Promise<number> {
+  if (turn !== null && turn.startedAt <= at) return turn.startedAt;
+  let since = 0;
+  for await (const event of recordedEvents(store, id))
+    if (event.type === 'human-spoke' && event.at <= at) since = event.at;
+  return since;
 }

@@ -25,7 +25,7 @@ import { ignoredSentence, isReadByUs } from './project-variables.ts';
 import {
   appendFailure,
   compactionFailed,
-  describeFailure,
+  describeFailures,
   failedStops,
   isOff,
   openPlanText,
@@ -267,16 +267,14 @@ export function createAnswers(context: Context) {
   /** Todos with checks are completed only when they pass (V1). What takes too long is let through: the stop waits. */
   async function complete(named: readonly string[]): Promise<HookAnswer> {
     const titles = named.map(normaliseTitle);
-    const findTodos = async () => {
-      const { plan = [] } = (await store.state(sessionId)) ?? {};
-      return plan.filter(({ id, hostKey, title }) =>
+    const todosIn = (state: State | null) =>
+      (state?.plan ?? []).filter(({ id, hostKey, title }) =>
         hostKey ? named.includes(hostKey) : named.includes(id) || titles.includes(normaliseTitle(title)),
       );
-    };
     // They may still wait in the inbox.
     if ((await pendingEvents()).length > 0) await runtime.handle({ ...base('gate'), type: 'activity-seen' });
     const runs: unknown[] = [];
-    for (const { id: todoId, checks, verification } of await findTodos()) {
+    for (const { id: todoId, checks, verification } of todosIn(await store.state(sessionId))) {
       if (checks.length === 0 || verification === 'passed') continue;
       const claim = { actor: 'agent', todoId, changes: { status: 'completed' } } as const;
       runs.push((await runtime.handle({ ...base('gate'), type: 'todo-updated', ...claim })).checks);
@@ -284,10 +282,12 @@ export function createAnswers(context: Context) {
     if (runs.length === 0) return nothing;
     const waited = await withinTime(clock, deadlineAt - clock.now(), () => Promise.all(runs));
     if (!waited.answered && !waited.late) throw waited.error;
-    const failed = (await findTodos()).filter(
+    const state = await store.state(sessionId);
+    const failed = todosIn(state).filter(
       ({ verification, status }) => verification === 'failed' && status === 'in_progress',
     );
-    return failed.length === 0 ? nothing : { refusal: failed.slice(0, 5).map(describeFailure).join('\n') };
+    if (state === null || failed.length === 0) return nothing;
+    return { refusal: describeFailures(state, failed).join('\n') };
   }
 
   async function stop(asks: AsksOf<'stop'>) {

@@ -5,7 +5,7 @@ import { messageOf } from '../core/error.ts';
 import { escapeJsonLine, oneLine, quoteForModel } from '../core/safe-text.ts';
 import { type Settings, settingsForAgent } from '../core/settings.ts';
 import { countPlan, nextTodos, openCount, planSize, type State } from '../core/state.ts';
-import { quoteTail } from '../core/texts.ts';
+import { describeOutputs, todoFailedBefore } from '../core/texts.ts';
 import type { Todo } from '../core/todo.ts';
 import type { Environment } from '../engine/policy.ts';
 import { makeFolder, readBytes } from '../engine/system.ts';
@@ -52,9 +52,21 @@ export function takenPlanMessage({ plan }: State): string {
   return `the plan that you moved here goes on in this session: ${open} of ${plan.length} todos are open.`;
 }
 
-export function describeFailure({ title, failureTail }: Todo): string {
-  const printed = failureTail === null ? '' : `\nIt printed:\n${quoteTail(failureTail)}`;
-  return `The check of ${quoteForModel(title)} failed, so it is not completed and stays open. Fix the cause, then complete it again.${printed}`;
+/** Nobody would read more of the completions that are refused at once. */
+const describedFailures = 5;
+
+export function describeFailures(state: State, failed: readonly Todo[]): string[] {
+  const todos = failed.slice(0, describedFailures);
+  const named = todos.map(({ title, failureTail }) => ({
+    name: `the check of ${quoteForModel(title)}`,
+    tail: failureTail,
+  }));
+  return describeOutputs(named).map((printed, index) => {
+    const before = todoFailedBefore(state, todos[index] as Todo);
+    const mend = before === '' ? 'Fix the cause, then complete it again.' : `The check ${before}`;
+    const said = `The check of ${quoteForModel(todos[index]?.title ?? '')} failed, so it is not completed and stays open. ${mend}`;
+    return printed === '' ? said : `${said}\nIt ${printed}`;
+  });
 }
 
 const mostLogBytes = 1_048_576;

@@ -26,6 +26,7 @@ import type { Engine, Handled } from '../engine/engine.ts';
 import type { Clock, Identifiers } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
 import { readInput, readItems, words } from './tool-input.ts';
+import { viewFailures } from './view-failures.ts';
 
 export type ToolCallContext = Readonly<{
   engine: Pick<Engine, 'handle'>;
@@ -200,7 +201,8 @@ const completeTodo = defineTodoTool({
     const { outcome: said, reason, completedAt } = checked;
     const settled = { outcome: shownNote(said ?? reason), completedAt, remaining: remaining(now) };
     const open = checked.verification === 'failed' ? ['Its check failed, so the todo is open again.'] : [];
-    return succeeded({ ...viewChecked(checked), ...settled }, [...reply.notices, ...open]);
+    const [failure] = viewFailures([{ name: checked.title, tail: checked.failureTail }]);
+    return succeeded({ ...viewChecked(checked), ...failure, ...settled }, [...reply.notices, ...open]);
   },
 });
 
@@ -343,10 +345,20 @@ const todoVerify = defineTodoTool({
     const checked = state.plan.filter(
       (todo) => isWanted(todo) && todo.checks.length > 0 && todo.verification !== 'none',
     );
-    const goal = Object.entries(state.goal)
-      .filter(([, found]) => found.state !== 'none')
-      .map(([check, found]) => ({ check, state: found.state, ...viewFailure(found.tail) }));
-    const todos = checked.slice(0, mostResults).map(viewChecked);
+    const goals = Object.entries(state.goal).filter(([, found]) => found.state !== 'none');
+    const seen = [
+      ...checked.slice(0, mostResults).map((todo) => ({ name: todo.title, tail: todo.failureTail })),
+      ...goals.map(([check, { tail }]) => ({ name: check, tail })),
+    ];
+    const failures = viewFailures(seen);
+    const todos = checked.slice(0, mostResults).map((todo, index) => ({
+      ...viewChecked(todo),
+      ...failures[index],
+    }));
+    const goal = goals.map(([check, found], index) => ({
+      ...{ check, state: found.state },
+      ...failures[todos.length + index],
+    }));
     const next = 'The checks still run: call todo_verify again, or stop and they are waited for.';
     return succeeded({ finished, todos, goal, remaining: remaining(state), ...(finished ? {} : { next }) });
   },
@@ -458,10 +470,8 @@ const viewListed = (session: Session) => (todo: Todo) => {
 
 function viewChecked(todo: Todo) {
   const { id, status, verification } = todo;
-  return { id, title: shownTitle(todo), status, verification, ...viewFailure(todo.failureTail) };
+  return { id, title: shownTitle(todo), status, verification };
 }
-
-const viewFailure = (tail: string | null) => (tail === null ? {} : { failure: shownNote(tail) });
 
 export function summarise(plan: readonly Todo[]) {
   const counts = countPlan(plan);

@@ -251,6 +251,16 @@ export const evidenceMutations = mutationsOf({
     },
   },
   'src/core/settlement.ts': {
+    'red-before-unsaid': {
+      find: "return checks.length === 0 ? '' :",
+      replace: "return checks.length >= 0 ? '' :",
+      why: 'the outcome hides that the check failed before the work began',
+    },
+    'red-before-any': {
+      find: "baseline?.checks[check] === 'failed'",
+      replace: 'baseline !== undefined',
+      why: 'what the agent broke is said to have been broken before',
+    },
     'protected-paths-prove-work': {
       find: 'isDue && goalChecks.some((check) => check !== protectedPathsId)',
       replace: 'isDue',

@@ -105,8 +105,8 @@ export const textsMutations = mutationsOf({
       why: 'a title poses as an instruction',
     },
     'text-tail-raw': {
-      find: '`It printed:\\n${quoteTail(tail)}`',
-      replace: '`It printed:\\n${tail}`',
+      find: '`printed:\\n${quoteFailure(tail, most)}`',
+      replace: '`printed:\\n${tail}`',
       why: "a test's output speaks in our voice",
     },
     'text-marker': {
@@ -128,6 +128,36 @@ export const textsMutations = mutationsOf({
       find: '  return level === 3\n',
       replace: '  return level === 4\n',
       why: 'the last reminder does not say so',
+    },
+    'text-nothing-remains': {
+      find: "if (open === 0) return `${endedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;",
+      replace: '',
+      why: 'an agent without an open todo is told that 0 remain',
+    },
+    'text-until-all-done': {
+      find: 'if (openCount(context.counts) > 0)\n    return',
+      replace: 'if (openCount(context.counts) >= 0)\n    return',
+      why: 'an agent without an open todo is told to finish them all',
+    },
+    'text-cancelled-completed': {
+      find: 'if (cancelled + blocked === 0)',
+      replace: 'if (blocked === 0)',
+      why: 'a cancelled todo counts as completed',
+    },
+    'text-red-before': {
+      find: "before.length === 0 ? '' : `${who} ${failedBeforeWords(state)}`,",
+      replace: "'',",
+      why: 'an agent is pressed to mend what was broken before it came',
+    },
+    'text-red-before-todo': {
+      find: 'return isBefore ? failedBeforeWords(state)',
+      replace: "return isBefore ? ''",
+      why: 'an agent is pressed to mend what was broken before it came',
+    },
+    'text-same-output': {
+      find: 'first === null ? `printed:',
+      replace: 'true ? `printed:',
+      why: 'the same output stands in a text twice',
     },
     'text-stale-list': {
       find: 'return progress.workspaceMoved && !progress.planMoved',
@@ -160,8 +190,8 @@ export const textsMutations = mutationsOf({
       why: 'a text grows with the plan',
     },
     'tail-unbounded': {
-      find: '    .slice(-tailLines)\n',
-      replace: '',
+      find: 'pickFailedLines(output, most - 1)',
+      replace: 'pickFailedLines(output, 1e6)',
       why: 'a text grows with the output of a check',
     },
     'tail-unmarked': {
@@ -173,6 +203,23 @@ export const textsMutations = mutationsOf({
       find: ".replaceAll('<', '‹')",
       replace: '',
       why: "a test's output closes our tags",
+    },
+  },
+  'src/core/failed-lines.ts': {
+    'failed-lines-end-only': {
+      find: 'failed.length > 0 ? failed.slice(0, most) :',
+      replace: 'false ? failed.slice(0, most) :',
+      why: 'a failing check shows the useless end of its output',
+    },
+    'failed-lines-without-the-one-before': {
+      find: 'isUsable(index - 1)) picked.add(index - 1);',
+      replace: 'false) picked.add(index - 1);',
+      why: 'an error is shown without the place where it happened',
+    },
+    'same-output-by-time': {
+      find: "line.slice(0, longestLine).replace(changing, '')",
+      replace: 'line',
+      why: 'the same failure is shown again and again, for its milliseconds',
     },
   },
   'src/core/own-words.ts': {

@@ -3,6 +3,7 @@
 import { endMarkedProcesses, sessionVariable } from '../../checks/process.ts';
 import { type Decision, exitCodes } from '../../core/decision.ts';
 import type { EventOf, Job, SessionDescriptor } from '../../core/events.ts';
+import { failedBefore } from '../../core/settlement.ts';
 import { type State, unknownHost } from '../../core/state.ts';
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
@@ -147,12 +148,16 @@ export async function summariseRun(run: AnyRun, failure: string | null): Promise
   // What an earlier turn left open stays and is named at the end (T3).
   const left = state.leftOver ? await store.todos({ planId: state.leftOver.planId }) : [];
   const failed = Object.entries(state.goal).filter(([, { state }]) => state === 'failed');
+  const before = failedBefore(
+    state,
+    failed.map(([check]) => check),
+  );
   return {
     ...{ type: 'run-ended', at: clock.now(), sessionId, outcome, reason },
     sentence: outcome === 'failed' && failure !== null ? `${sentence} ${failure}` : sentence,
     exitCode: outcome === 'claimed' && run.acceptClaims && restsOnWord ? 0 : exitCodes[outcome],
     todos: planView(state.plan).todos,
-    failedChecks: failed.map(([check, { tail }]) => ({ check, tail })),
+    failedChecks: failed.map(([check, { tail }]) => ({ check, tail, failedBefore: before.includes(check) })),
     leftOver: left.filter(isOpen).map(({ title }) => title),
     continuations: [...new Set(continuations)].map((textKind) => {
       return { textKind, count: continuations.filter((kind) => kind === textKind).length };

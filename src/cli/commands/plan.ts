@@ -2,6 +2,7 @@
 // that history is intact (T1, T2, V4). They only read. `ledger verify` finds damage and naive edits. It cannot find a
 // chain that was rebuilt whole, nor entries cut off at its end that changed no todo.
 import { UntildoneError } from '../../core/error.ts';
+import { pickFailedLines, readFailure } from '../../core/failed-lines.ts';
 import type { LedgerChange, LedgerEntry, LedgerReport } from '../../core/ledger.ts';
 import { countPlan, type State } from '../../core/state.ts';
 import { isDropped, type Todo } from '../../core/todo.ts';
@@ -14,6 +15,9 @@ import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { count, createPaint, shown, tell } from '../print.ts';
 import { type Standing, standingNames, todoMarks } from '../show/words.ts';
+
+/** Of what a failed check printed. */
+const printedLines = 4;
 
 export const planShow = sessionCommand({
   about: ['Marks: [ ] pending, [>] in progress, [x] completed, [-] cancelled, [!] blocked.'],
@@ -48,13 +52,19 @@ function todoLines(todo: Todo & { readonly standing: Standing }, number: string,
     ['done when', todo.completionCriteria],
     ['because', todo.reason ?? unexplained],
     ['outcome', todo.outcome],
-    ['failed with', todo.failureTail],
+    ['failed with', todo.failureTail === null ? null : describeFailure(todo.failureTail)],
   ] as const;
   const indent = ' '.repeat(number.length + 8);
   return [
     `  ${number} ${paint(style, mark)} ${shown(todo.title, 200)}${tail}`,
     ...below.flatMap(([name, said]) => (said === null ? [] : [`${indent}${name}: ${shown(said, 200)}`])),
   ];
+}
+
+/** What failed, where the output says it; else what the system saw. */
+function describeFailure(tail: string): string {
+  const { seen, output } = readFailure(tail);
+  return [seen, ...pickFailedLines(output, printedLines)].join(' ');
 }
 
 /** A completed todo is a claim until a check passed: its own, or that of the goal. */

@@ -6,6 +6,7 @@ import { planView } from '../../agent/agent-event.ts';
 import { createStreamReader } from '../../agent/event-stream.ts';
 import { totalUsage } from '../../agent/host-record.ts';
 import { UntildoneError } from '../../core/error.ts';
+import { findSameOutput, pickFailedLines } from '../../core/failed-lines.ts';
 import { markdownCode, markdownText } from '../../core/safe-text.ts';
 import type { State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
@@ -137,6 +138,8 @@ function refusalsOf(decisions: readonly StoredDecision[], said: readonly string[
 
 /** Of each list on the page; --json has all. */
 const listed = 50;
+/** Of what a failed check printed. */
+const printedLines = 4;
 
 const text = markdownText;
 const inCell = (name: string): string => markdownCode(name, true);
@@ -174,6 +177,11 @@ function page(found: Report, session: State): string[] {
   const noFiles = found.filesKnown
     ? 'None by the file tools. Commands may have changed some: `git status` shows everything.'
     : 'Not recorded: `git status` shows them.';
+  const same = findSameOutput(
+    checks.map(({ check, result, sentence, tail }) => {
+      return { name: check, tail: result === 'failed' ? `${sentence}\n${tail}` : null };
+    }),
+  );
   const fileRows = files.map(({ path, isNew, added, removed, provedBy, passedSince, todos: ids }) => {
     const size = `+${added}${removed === 0 ? '' : ` −${removed}`}${isNew ? ' (new)' : ''}`;
     const late = joined(passedSince.map(inCell));
@@ -203,10 +211,14 @@ function page(found: Report, session: State): string[] {
     ),
     ...section(
       'Checks',
-      checks.map((check) => {
+      checks.map((check, index) => {
         const purpose = joined([check.goal ? 'the goal' : '', titlesOf(check.todos)], '; ');
         const names = check.names.length === 0 ? '' : ` (${joined(check.names.map(inCell))})`;
-        return row(`${inCell(check.check)}${names}`, purpose, describeCheck(check, files));
+        return row(
+          `${inCell(check.check)}${names}`,
+          purpose,
+          describeCheck(check, files, same[index] ?? null),
+        );
       }),
       ['check', 'for', 'result'],
     ),
@@ -221,11 +233,17 @@ function page(found: Report, session: State): string[] {
 }
 
 function describeCheck(
-  { result, flaky, onFinalState, at, sentence }: Report['checks'][number],
+  { result, flaky, onFinalState, at, sentence, tail, failedBefore }: Report['checks'][number],
   files: Report['files'],
+  same: string | null,
 ) {
   if (result === 'not-run') return '**not run**';
-  if (result !== 'passed') return `**failed**: ${text(sentence, 200)}`;
+  if (result !== 'passed') {
+    const lines = pickFailedLines(tail, printedLines).map(inCell);
+    const printed = same === null ? lines.join(' ') : `it printed the same as ${inCell(same)}`;
+    const before = failedBefore ? '**failed before the work began too**' : '';
+    return joined([`**failed**: ${text(sentence, 200)}`, before, printed], '; ');
+  }
   const before = files.filter(({ changedAt }) => changedAt <= (at ?? 0));
   const last = before.sort((one, other) => other.changedAt - one.changedAt)[0];
   return joined([

@@ -147,7 +147,7 @@ function nameOf({ source, session, file }: VerifyTarget): string {
 }
 
 /** Of what a failed check printed: more than a run shows, since a log of CI may be all that there is. */
-const tailLines = 20;
+const failedLines = 20;
 
 /** A line while a check runs, painted over on a terminal, and then what `run` says of it. */
 function createProgress(io: Io, total: number) {
@@ -155,6 +155,7 @@ function createProgress(io: Io, total: number) {
   const { begin: beginLine, close } = createTimedLine(io);
   const begin = (what: string, { id }: WantedCheck, index: number): void =>
     beginLine(`[${index + 1}/${total}] ${what} ${shown(id, 60)}`);
+  const results = new Map<string, Parameters<typeof checkLines>[1]>();
 
   return {
     close,
@@ -174,7 +175,8 @@ function createProgress(io: Io, total: number) {
         flaky: isFlaky,
         sentence,
       } as const;
-      printLines(io, checkLines(page, ended, tailLines));
+      printLines(io, checkLines(page, ended, results, failedLines));
+      results.set(check, ended);
     },
   };
 }

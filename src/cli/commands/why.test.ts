@@ -24,7 +24,7 @@ function linesOf(text: string): string[] {
 describe('why', () => {
   it('17: five lines: what happened, the rule, its numbers, which check failed, what was sent', async () => {
     await addStagnantSession(bench);
-    expect(linesOf((await bench.run('why')).out)).toEqual([
+    expect(linesOf((await bench.run('why')).out).slice(6)).toEqual([
       'alpha-0001 “Build the parser”, 5 s ago: may stop: stagnant. No progress after 3 continuations.',
       '  rule     stagnant, 36 of 39: Was there no progress for too many continuations?',
       '  numbers  without progress 3, limit 3, unverified 0',
@@ -44,6 +44,57 @@ describe('why', () => {
     );
   });
 
+  it('V6: the refusals of the turn stand first, a line each: when, why and what was sent', async () => {
+    await addStagnantSession(bench);
+    const { out } = await bench.run('why');
+    const lines = linesOf(out);
+    expect(lines.slice(0, 7)).toEqual([
+      'Sent back to work 4 times in this turn:',
+      expect.stringMatching(
+        /^ {2}08:00:00 {2}Todos are still open: the agent is told to go on \(reminder 1 of 3\)\. Sent: “1\/4 completed, 3 remaining\. Go on /u,
+      ),
+      expect.stringMatching(/^ {2}08:00:05 {2}.*Sent: “2\/4 completed, 2 remaining/u),
+      expect.stringMatching(/^ {2}08:00:10 {2}.*reminder 2 of 3/u),
+      expect.stringMatching(/^ {2}08:00:15 {2}.*reminder 3 of 3/u),
+      '',
+      expect.stringMatching(/^alpha-0001 .*may stop: stagnant\./u),
+    ]);
+    const { refusals } = JSON.parse((await bench.run('why', '--json')).out);
+    expect(refusals).toHaveLength(4);
+    expect(refusals[0]).toMatchObject({
+      ...{ sequence: 1, textKind: 'standard', level: 1 },
+      text: expect.stringContaining('[TODO CONTINUATION] 1/4 completed'),
+    });
+    const one = await bench.run('why', '--decision', '6');
+    expect(one.out, 'one decision alone has no list').not.toContain('Sent back to work');
+  });
+
+  it('V6: after done they are those of that turn alone', async () => {
+    const host = await bench.host({ sessionId: 'alpha-0001' });
+    await host.open();
+    await host.says('Work');
+    const [first = ''] = await host.plans('Write it');
+    await host.works();
+    await host.stops();
+    await bench.clock.advance(1000);
+    await host.completes(first, 'written');
+    await host.stops();
+    await bench.clock.advance(1000);
+    await host.says('More');
+    const [second = ''] = await host.plans('Try it');
+    await host.works();
+    await host.stops();
+    await bench.clock.advance(1000);
+    await host.completes(second, 'tried');
+    await host.works();
+    await host.stops();
+    expect(linesOf((await bench.run('why')).out)[0]).toBe('Sent back to work once in this turn:');
+    await bench.clock.advance(1000);
+    await host.says('And now?');
+    // The turn that it explains is over.
+    expect(linesOf((await bench.run('why')).out)[0]).toBe('Sent back to work once in this turn:');
+  });
+
   it('C4: a later stop that a broken hook let through is told too', async () => {
     await addStagnantSession(bench);
     const place = { host: 'codex', hook: 'Stop', sessionId: 'alpha-0001', stopOf: null };
@@ -57,7 +108,7 @@ describe('why', () => {
     expect((await bench.run('why', '--decision', '4')).out).not.toContain('could not decide');
   });
 
-  it('17: names the check that failed, and what it printed last', async () => {
+  it('17: names the check that failed, and what it printed', async () => {
     const host = await bench.host({ sessionId: 'alpha-0001' });
     await host.open();
     await host.says('Work');
@@ -88,7 +139,7 @@ describe('why', () => {
     await host.stops();
     const { out } = await bench.run('why');
     expect(out).toContain(
-      '  check    check "npm test" failed: it exited with 1 instead of 0. It printed “not ok 2 - parses” last.\n',
+      '  check    check "npm test" failed: it exited with 1 instead of 0. It printed “not ok 2 - parses”.\n',
     );
     const json = JSON.parse((await bench.run('why', '--json')).out);
     expect(json.failedChecks).toMatchObject([{ check: 'npm test' }]);

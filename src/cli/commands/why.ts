@@ -1,11 +1,14 @@
-// `untildone why`: one decision, explained from the record alone (V6): what happened, the rule and its numbers, the
-// check that failed and the text that was sent; with --rules every rule in order. It decides nothing again; `replay` does.
+// `untildone why`: one decision, explained from the record alone (V6): how often the agent was sent back before it in the
+// turn, then what happened, the rule and its numbers, the check that failed and the text that was sent; with --rules every
+// rule in order. It decides nothing again; `replay` does.
+import { bareCheck } from '../../core/check-specs.ts';
 import type { Inputs } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
+import { findSameOutput, pickFailedLines } from '../../core/failed-lines.ts';
 import { stopRules } from '../../core/rules.ts';
 import type { State } from '../../core/state.ts';
-import { texts as textKinds } from '../../core/texts.ts';
-import { explainDecision } from '../../engine/session-record.ts';
+import { continuationMarker, texts as textKinds } from '../../core/texts.ts';
+import { explainDecision, refusalsBefore } from '../../engine/session-record.ts';
 import type { Store } from '../../engine/store.ts';
 import { failedStops } from '../../hosts/shared.ts';
 import { numberOf } from '../command.ts';
@@ -14,14 +17,18 @@ import { formatAge, formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { createPaint, fields, shown } from '../print.ts';
-import { bareCheck, checkName, whyNotPassed } from '../show/words.ts';
+import { checkName, formatClock, whyNotPassed } from '../show/words.ts';
 
 /** Of the text that was sent; --rules and --json have all of it. */
 const longestText = 300;
+/** Of the text of each refusal before it. */
+const longestRefusal = 120;
+/** Of what a failed check printed. */
+const printedLines = 4;
 
 export const why = sessionCommand({
   about: [
-    'Explains the last decision of a session, or the Nth, in five lines: what happened, the rule that answered, the\nnumbers that it looked at, the check that failed, and the text that the agent was sent.',
+    'Explains the last decision of a session, or the Nth, in five lines: what happened, the rule that answered, the\nnumbers that it looked at, the check that failed, and the text that the agent was sent. Before the last one stands, a\nline each, how often the agent was sent back in that turn: when, why and with what.',
     'With --rules: every rule in the order in which they are asked. Rules before the one that answered had nothing to\nsay; those after it were not asked.',
   ],
   options: {
@@ -33,7 +40,8 @@ export const why = sessionCommand({
     const json = await explain(store, session, numberOf(given, 'decision'), io);
     const rules = given.has('rules') ? ['', ...ruleLines(json, io)] : [];
     const undecided = json.undecided === null ? [] : [`Since then, ${describeUndecided(json.undecided, io)}`];
-    return { json, lines: [...fiveLines(session, json, io), ...undecided, ...rules] };
+    const refused = refusalLines(json, io);
+    return { json, lines: [...refused, ...fiveLines(session, json, io), ...undecided, ...rules] };
   },
 });
 
@@ -73,6 +81,8 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
     rules: isOurs ? marked(rules, (rule) => rule.name === reason, 'silent', 'answered') : [],
     /** Which text a continuation carried; empty for other answers. */
     texts: marked(kinds, ({ kind }) => kind === textKind, 'does not apply', 'chosen'),
+    /** Before it in the same turn, the oldest first; of an earlier decision that was asked for by its number: none. */
+    refusals: wanted === null ? await refusalsBefore(store, session, stored) : [],
     ...(await explainDecision(store, stored)),
   };
 }
@@ -102,18 +112,44 @@ function fiveLines(session: State, explained: Explained, io: Io): string[] {
     ...fields([
       ['rule', rule],
       ['numbers', Object.entries(decision.inputs).map(describeInput).join(', ') || 'none'],
-      ['check', failedChecks.map(describeFailure).join('; ') || 'none failed'],
+      ['check', describeFailures(failedChecks) || 'none failed'],
       ['sent', text === null ? 'nothing' : `“${shown(text, longestText)}”`],
     ]),
   ];
 }
 
-function describeFailure(failed: Explained['failedChecks'][number]): string {
-  const last = failed.tail.trimEnd().split('\n').at(-1) ?? '';
-  const printed = last.trim() === '' ? '' : ` It printed “${shown(last, 100)}” last.`;
-  // Else the sentence begins with the command, which is not the name of the check.
-  const it = failed.sentence.startsWith(`${bareCheck(failed.check)} `) ? 'it ' : '';
-  return `${checkName(shown(failed.check, 80))} failed: ${it}${shown(whyNotPassed(failed), 160)}${printed}`;
+function refusalLines({ refusals }: Explained, io: Io): string[] {
+  if (refusals.length === 0) return [];
+  const times = refusals.length === 1 ? 'once' : `${refusals.length} times`;
+  return [
+    `Sent back to work ${times} in this turn:`,
+    ...refusals.map(({ at, sentence, text }) => {
+      const sent =
+        text === null
+          ? ''
+          : ` Sent: “${shown(text.replace(`[${continuationMarker}] `, ''), longestRefusal)}”`;
+      return `  ${formatClock(at, io.clock.now())}  ${shown(sentence, 200)}${sent}`;
+    }),
+    '',
+  ];
+}
+
+function describeFailures(failed: Explained['failedChecks']): string {
+  const names = failed.map(({ check }) => checkName(shown(check, 80)));
+  const same = findSameOutput(
+    failed.map(({ sentence, tail }, index) => ({ name: names[index] ?? '', tail: `${sentence}\n${tail}` })),
+  );
+  const each = failed.map(({ check, sentence, tail, failedBefore }, index) => {
+    // Else the sentence begins with the command, which is not the name of the check.
+    const it = sentence.startsWith(`${bareCheck(check)} `) ? 'it ' : '';
+    const why = shown(whyNotPassed({ check, sentence }), 160);
+    const before = failedBefore ? ' It failed before the work began too.' : '';
+    const lines = pickFailedLines(tail, printedLines).map((line) => `“${shown(line, 100)}”`);
+    const printed = lines.length === 0 ? '' : ` It printed ${lines.join(', ')}.`;
+    const first = same[index] ?? null;
+    return `${names[index]} failed: ${it}${why}${before}${first === null ? printed : ` It printed the same as ${first}.`}`;
+  });
+  return each.join('; ');
 }
 
 /** No counter comes near this: such a number is a time, in milliseconds since 1970. */

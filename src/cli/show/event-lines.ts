@@ -2,12 +2,13 @@
 // so, the plan as a bar and what changed in it. Pure.
 import displayWidth from 'fast-string-width';
 import type { EventOf, TodoView } from '../../agent/agent-event.ts';
+import { outputKey } from '../../core/failed-lines.ts';
 import { isShort, permissionAnswers, wantedLines } from '../ask-at-terminal.ts';
 import { shortId } from '../describe-session.ts';
 import { formatAge } from '../describe-time.ts';
 import type { Style } from '../print.ts';
 import type { SessionStateSeen, ViewEvent, ViewEventOf } from './events.ts';
-import { changeSize, cleanLines, type Entry, type Page, tailOf, upTo, wrap } from './page.ts';
+import { changeSize, cleanLines, type Entry, failedLinesOf, type Page, upTo, wrap } from './page.ts';
 import type { CallView, FileChange, ViewState } from './state.ts';
 import { summaryLines } from './summary.ts';
 import * as words from './words.ts';
@@ -21,8 +22,8 @@ const longestArgument = 160;
 /** Room for the result of a call: `✗ exit 127 · 59.9 s`; where that is too much, `✗ exit 127` or `✓ 59.9 s`. */
 const resultWidth = { wide: 20, narrow: 12 };
 const isNarrow = ({ width }: Page): boolean => width !== null && width < 60;
-/** Of a failed check the end of what it printed: it says what the agent is told too. */
-const tailLines = 8;
+/** Of what a failed check printed; the agent is told more. */
+const failedLines = 8;
 /** A plan of 200 todos must not push everything else off the screen. */
 const shownAtFirst = 40;
 const shownAfterwards = 8;
@@ -86,10 +87,14 @@ function toolEndedLines(page: Page, state: ViewState, event: EventOf<'tool-ended
   return [line, ...page.entry({ indent: 4, text: complaint, style: 'red', cut: true })];
 }
 
+type EndedCheck = Omit<EventOf<'check-ended'>, 'type' | 'at' | 'sessionId' | 'todoId'>;
+
+/** `results`: how each check ended last; an output that was shown for one of them is not shown again. */
 export function checkLines(
   page: Page,
-  event: Omit<EventOf<'check-ended'>, 'type' | 'at' | 'sessionId' | 'todoId'>,
-  most: number = tailLines,
+  event: EndedCheck,
+  results: ReadonlyMap<string, EndedCheck>,
+  most: number = failedLines,
 ): string[] {
   const { check, result, flaky, milliseconds, tail } = event;
   const { signs, unicode } = page;
@@ -100,16 +105,31 @@ export function checkLines(
     'cannot-start': ['cannot start', signs.failed, 'yellow'],
   } as const satisfies Record<typeof result, readonly [string, string, Style]>;
   const [said, mark, markStyle] = looks[result];
-  const how = flaky ? 'passed only when run again (flaky)' : said;
+  const same = findSame(event, results);
+  const how = flaky ? 'passed only when run again (flaky)' : same?.check === check ? 'fails as before' : said;
   const took = result === 'waiting' ? '' : ` (${words.formatShort(milliseconds)})`;
-  const why = words.whyNotPassed(event);
-  const text = `${nameCheck(page, check)} ${how}${took}${why === '' ? '' : `: ${why}`}`;
-  const isBroken = result === 'failed' || result === 'cannot-start';
+  const why = same?.check === check ? '' : words.whyNotPassed(event);
+  const printed =
+    same === null || same.check === check ? '' : ` It printed the same as ${nameCheck(page, same.check)}.`;
+  const text = `${nameCheck(page, check)} ${how}${took}${why === '' ? '' : `: ${why}`}${printed}`;
+  const isShown = (result === 'failed' || result === 'cannot-start') && same === null;
   return [
     // In ASCII the marks are words, and the words stand here already.
     ...page.entry({ mark: unicode ? mark : signs.notice, markStyle, text }),
-    ...(isBroken ? tailOf(page, tail, most) : []),
+    ...(isShown ? failedLinesOf(page, tail, most) : []),
   ];
+}
+
+/** The check that failed with the same output before: this one, or another. null: the output is new, or there is none. */
+function findSame(event: EndedCheck, results: ReadonlyMap<string, EndedCheck>): EndedCheck | null {
+  if (event.result !== 'failed') return null;
+  const key = outputKey(event.tail);
+  const isSame = (other: EndedCheck): boolean => other.result === 'failed' && outputKey(other.tail) === key;
+  const before = results.get(event.check);
+  if (before !== undefined && isSame(before) && words.whyNotPassed(before) === words.whyNotPassed(event))
+    return before;
+  const others = key === '' ? [] : [...results.values()];
+  return others.find((other) => other.check !== event.check && isSame(other)) ?? null;
 }
 
 const nameCheck = (page: Page, check: string): string =>
@@ -252,7 +272,7 @@ const lines: Lines = {
     const when = state === 'queued' ? 'you, after this step' : 'you';
     return told(page, 'start', 'green', `${when}: ${text}`, { cut: true });
   },
-  'check-ended': (page, event) => checkLines(page, event),
+  'check-ended': (page, event, { results }) => checkLines(page, event, results),
   baseline: (page, { check, result, sentence }) => {
     const why = words.whyNotPassed({ check, sentence });
     const said = {

@@ -247,6 +247,16 @@ describe('what the system does', () => {
     expect(told(held, late)).toEqual(['✋ "All done!" refused: 1 of 3 todos open → next: Say so']);
   });
 
+  it('first-use 12: the count is that of the event, and a plan that is not known has no total', () => {
+    const unplanned = (...events: AgentEvent[]) => printed(events, { columns: null }).trimEnd();
+    const late = { ...sent('standard'), open: 1, next: 'Say so' } as AgentEvent;
+    expect(unplanned(held, late)).toBe('✋ "All done!" refused: 1 todo open → next: Say so');
+    expect(unplanned(held, { ...late, total: 2 } as AgentEvent)).toBe(
+      '✋ "All done!" refused: 1 of 2 todos open → next: Say so',
+    );
+    expect(told(held, { ...late, total: 5 } as AgentEvent)[0]).toContain('refused: 1 of 5 todos open');
+  });
+
   it('first-use 13: of an answer that asks, the question is quoted', () => {
     const asks = event(1, { type: 'text-held-back', text: 'It is missing. Shall I go on? I wait.' });
     expect(told(asks, sent('text-question'))[0]).toMatch(/^✋ "Shall I go on\?" refused: it asked/u);
@@ -265,7 +275,40 @@ describe('what the system does', () => {
     expect(coloured(3)).toContain('\u001b[1m\u001b[31m✋');
   });
 
-  it('first-use 8, 23: a failed check shows the end of its output, and each thing once', () => {
+  it('first-use 13: a failed check shows the lines that say what failed, not the end of its output', () => {
+    const tail = `✔ is a function\n✖ adds\n  AssertionError: 0 == 4\n${'    generatedMessage: true,\n'.repeat(9)}`;
+    expect(told({ ...check, tail } as AgentEvent).slice(1)).toEqual([
+      '  │ ✖ adds',
+      '  │ AssertionError: 0 == 4',
+    ]);
+  });
+
+  it('first-use 13: a check that fails again with the same output is named, and not shown again', () => {
+    const failed = (text: string, took: number): AgentEvent =>
+      ({ ...check, tail: `✖ adds (${took}ms)\n  ${text}\n`, milliseconds: took }) as AgentEvent;
+    const lines = told(failed('0 == 4', 12), failed('0 == 4', 13), failed('1 == 4', 12), failed('0 == 4', 9));
+    expect(lines.filter((line) => !line.startsWith('  │'))).toEqual([
+      '✗ check "npm test" failed (12 ms): exited with 1 instead of 0.',
+      '✗ check "npm test" fails as before (13 ms)',
+      '✗ check "npm test" failed (12 ms): exited with 1 instead of 0.',
+      '✗ check "npm test" failed (9 ms): exited with 1 instead of 0.',
+    ]);
+    expect(lines.filter((line) => line.startsWith('  │ ✖'))).toHaveLength(3);
+    const passed = { ...check, result: 'passed', sentence: '' } as AgentEvent;
+    const between = told(failed('0 == 4', 12), passed, failed('0 == 4', 12));
+    expect(between.at(-2), 'after a pass it is news').toBe('  │ ✖ adds (12ms)');
+  });
+
+  it('first-use 4: two checks that fail with the same output show it once', () => {
+    const other = { ...check, check: 'unit', sentence: 'unit exited with 2 instead of 0.' } as AgentEvent;
+    expect(told(check, other).slice(9)).toEqual([
+      '✗ check "unit" failed (49 ms): exited with 2 instead of 0. It printed the same as check "npm test".',
+    ]);
+    const silent = { ...check, tail: '' } as AgentEvent;
+    expect(told(silent, { ...other, tail: '' } as AgentEvent).at(-1)).toMatch(/instead of 0\.$/u);
+  });
+
+  it('first-use 8, 23: without such a line it shows the end, and each thing once', () => {
     const lines = told(check, sent('failed-check'));
     expect(lines[0]).toBe('✗ check "npm test" failed (49 ms): exited with 1 instead of 0.');
     expect(lines.slice(1, 9)).toEqual([...Array<string>(7).fill('  │ passed'), '  │ 1 failed']);

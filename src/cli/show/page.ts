@@ -3,6 +3,7 @@
 import truncatedWidth from 'fast-string-truncated-width';
 import displayWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
+import { pickFailedLines } from '../../core/failed-lines.ts';
 import { oneLine, stripTerminalControls } from '../../core/safe-text.ts';
 import type { Io } from '../io.ts';
 import { createPaint, hasColor, type Style } from '../print.ts';
@@ -177,9 +178,9 @@ export function upTo<T>(page: Page, items: readonly T[], most: number, draw: (it
   return [...items.slice(0, most).flatMap(draw), ...more];
 }
 
-/** The end of what a check printed, behind a margin. */
-export function tailOf(page: Page, tail: string, most: number): string[] {
-  return lastLines(tail, most, page.unicode).flatMap((text) =>
+/** Of what a failed check printed the lines that say what failed, behind a margin. */
+export function failedLinesOf(page: Page, output: string, most: number): string[] {
+  return pickFailedLines(output, most).flatMap((text) =>
     page.entry({ mark: page.signs.margin, markStyle: 'red', indent: 2, text, style: 'dim', cut: true }),
   );
 }

@@ -1,16 +1,20 @@
 // The end of a run in words: the outcome and what led to it, each todo with its evidence or the lack of it, the files
 // that changed and what proves them, what it took, and ONE command to go on with (V8, S8).
 import type { RunEnded, TodoView } from '../../agent/agent-event.ts';
+import { bareCheck } from '../../core/check-specs.ts';
 import type { Outcome } from '../../core/decision.ts';
+import { findSameOutput, readFailure } from '../../core/failed-lines.ts';
 import { shortId } from '../describe-session.ts';
 import { count, type Style } from '../print.ts';
-import { changeSize, type Page, tailOf, upTo } from './page.ts';
+import { changeSize, failedLinesOf, type Page, upTo } from './page.ts';
 import type { ViewState } from './state.ts';
 import * as words from './words.ts';
 
 /** Todos that are listed; of a longer plan those that a human must look at come first. */
 const listedTodos = 40;
 const listedOthers = 10;
+/** Of what a failed check printed. */
+const shownLines = 3;
 const longestTitle = 160;
 const longestWhy = 240;
 
@@ -25,12 +29,15 @@ const styles: Readonly<Record<Outcome, Style>> = {
 export function summaryLines(page: Page, event: RunEnded, state: ViewState): string[] {
   const { outcome } = event;
   const plain = (text: string): string[] => (text === '' ? [] : page.entry({ hang: 2, text }));
+  const sentence = sentenceOf(event, state);
+  // The decision's own sentence says which check failed before the work began too.
+  const isBeforeSaid = sentence === event.sentence;
   return [
     '',
     ...page.entry({ text: `outcome: ${outcome}`, style: styles[outcome] }),
-    ...page.entry({ indent: 2, text: sentenceOf(event, state) }),
+    ...page.entry({ indent: 2, text: sentence }),
     ...todoLines(page, event),
-    ...failedCheckLines(page, event.failedChecks, state),
+    ...failedCheckLines(page, event.failedChecks, state, isBeforeSaid),
     ...fileLines(page, event, state),
     ...leftOverLines(page, event.leftOver),
     ...plain(describeEffort(event)),
@@ -83,13 +90,30 @@ function todoEntry(page: Page, todo: TodoView): string[] {
   return page.entry({ mark, markStyle, indent: 2, text });
 }
 
-/** Its output stands above, if it was run in front of whoever reads this. */
-function failedCheckLines(page: Page, failed: RunEnded['failedChecks'], { results }: ViewState): string[] {
-  return failed.slice(0, listedOthers).flatMap(({ check, tail }) => {
-    const name = words.checkName(check, (text) => page.clip(text, longestTitle));
-    const text = `${name} failed${results.has(check) ? '; its output is above' : ''}`;
+/** Its output stands above, if it was run in front of whoever reads this; else it is shown once. */
+function failedCheckLines(
+  page: Page,
+  failed: RunEnded['failedChecks'],
+  { results }: ViewState,
+  isBeforeSaid: boolean,
+): string[] {
+  const listed = failed.slice(0, listedOthers);
+  const name = (check: string): string => words.checkName(check, (text) => page.clip(text, longestTitle));
+  const same = findSameOutput(listed.map(({ check, tail }) => ({ name: name(check), tail })));
+  return listed.flatMap(({ check, tail, failedBefore = false }, index) => {
+    const first = same[index] ?? null;
+    const isAbove = results.has(check);
+    const printed = isAbove
+      ? '; its output is above'
+      : first === null
+        ? ''
+        : `; it printed the same as ${first}`;
+    const before = failedBefore && !isBeforeSaid ? ' before the work began too' : '';
+    const text = `${name(check)} failed${before}${printed}`;
     const lines = page.entry({ mark: page.signs.error, markStyle: 'red', text });
-    return tail === null || results.has(check) ? lines : [...lines, ...tailOf(page, tail, 3)];
+    if (tail === null || isAbove || first !== null) return lines;
+    const { seen, output } = readFailure(tail);
+    return [...lines, ...failedLinesOf(page, output.trim() === '' ? seen : output, shownLines)];
   });
 }
 
@@ -97,7 +121,7 @@ function failedCheckLines(page: Page, failed: RunEnded['failedChecks'], { result
 function fileLines(page: Page, { outcome }: RunEnded, { files, results }: ViewState): string[] {
   if (files.size === 0) return [];
   const passed = [...results.values()].filter(({ result, flaky }) => result === 'passed' && !flaky);
-  const names = passed.slice(0, 3).map(({ check }) => `"${page.clip(words.bareCheck(check), 60)}"`);
+  const names = passed.slice(0, 3).map(({ check }) => `"${page.clip(bareCheck(check), 60)}"`);
   const how = outcome === 'done' ? 'proved by' : 'passed so far:';
   const proof = names.length === 0 ? 'no check passed in this run' : `${how} ${names.join(', ')}`;
   return [

@@ -1,6 +1,7 @@
 // What a run shows, in words: amounts, todos and how far they are proved, why an answer was refused. Pure; what comes
 // out still holds strangers' text, which the page cleans.
 import type { EventOf, TodoView, UsageView } from '../../agent/agent-event.ts';
+import { bareCheck } from '../../core/check-specs.ts';
 import type { TextKind } from '../../core/texts.ts';
 import { isEnded, type TodoStatus } from '../../core/todo.ts';
 import { formatTime } from '../describe-time.ts';
@@ -133,7 +134,13 @@ export function describeContinuation(
   const again = level > 1 ? ` (reminder ${level} of ${lastLevel})` : '';
   const next = told.next ?? known.todos.find(isOpen)?.title ?? null;
   const open = told.open ?? known.todos.filter(isOpen).length;
-  return { isRefused, sentence: `${head}: ${reasonOf(textKind, open, known, quote)}${again}`, next };
+  const left = describeOpen(open, told.total ?? known.todos.length);
+  return { isRefused, sentence: `${head}: ${reasonOf(textKind, open, left, known, quote)}${again}`, next };
+}
+
+/** `2 of 3 todos open`; a plan that is not known has no total. */
+function describeOpen(open: number, total: number): string {
+  return total < open ? `${count(open, 'todo')} open` : `${open} of ${count(total, 'todo')} open`;
 }
 
 /** What it said first is what it wanted to be believed. */
@@ -162,10 +169,10 @@ const reasons = {
 function reasonOf(
   textKind: TextKind,
   open: number,
+  left: string,
   { todos, results }: Known,
   quote: (text: string) => string,
 ): string {
-  const left = `${open} of ${count(todos.length, 'todo')} open`;
   switch (textKind) {
     case 'standard':
       return open === 0 ? 'the work is not proved yet' : left;
@@ -191,11 +198,6 @@ function reasonOf(
 /** A name of several words needs quotes to be read as one; a command is its own name. */
 export function checkName(check: string, shorten = (name: string): string => name): string {
   return `check "${shorten(bareCheck(check))}"`;
-}
-
-/** `--check "npm test"` has the id `$ npm test`, and a long line the start of its hash too. */
-export function bareCheck(check: string): string {
-  return check.replace(/^\$ /u, '').replace(/ #[\da-f]{8}$/u, '');
 }
 
 /** `exited with 1 instead of 0`: without the name and the time that stand beside it. */

@@ -6,7 +6,7 @@ import type { Clock, Identifiers } from '../../engine/host.ts';
 import type { Environment } from '../../engine/policy.ts';
 import type { Store } from '../../engine/store.ts';
 import { type TodoTool, todoToolsFor } from '../../tools/todo-tools.ts';
-import { describeFailure } from '../shared.ts';
+import { describeFailures } from '../shared.ts';
 import { waitStarted } from '../told.ts';
 import { answerCommand, type CommandName, commandNames, commands } from '../told-commands.ts';
 import { changesTheHost, createPlace, createToldPlugin, followPlugin } from '../told-plugin.ts';
@@ -137,10 +137,12 @@ async function describeWritten({ told, headless }: Plugin, written: Handled): Pr
     // Safe: a check that could not be reported is run again at the stop.
     await written.checks.catch(() => {});
     const claims = new Set([...changed, ...created].map(({ id }) => id));
-    const { plan } = (await told.store().state(written.state.id)) ?? written.state;
-    const failed = plan.filter((one) => claims.has(one.id) && isOpen(one) && one.verification === 'failed');
+    const state = (await told.store().state(written.state.id)) ?? written.state;
+    const failed = state.plan.filter(
+      (one) => claims.has(one.id) && isOpen(one) && one.verification === 'failed',
+    );
     // The rest is quoted by the next continuation.
-    lines.push(...failed.slice(0, 5).map(describeFailure));
+    lines.push(...describeFailures(state, failed));
   }
   return lines.length === 0 ? '' : `\n\n${lines.map((line) => `untildone: ${line}`).join('\n')}`;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   always,
+  callTool,
   complete,
   fail,
   parallel,
@@ -12,6 +13,7 @@ import {
   repeat,
   runCommand,
   type Script,
+  type Situation,
   say,
   script,
   untilAllDone,
@@ -70,6 +72,7 @@ const recovering = script('recovering', [
   untilAllDone((title) => [work(title)]),
   always(say('Done.')),
 ]);
+const canPause = ({ request }: Situation) => request.tools.some(({ name }) => name.endsWith('todo_pause'));
 const hold = createGate('hold');
 /** In the middle of its work it waits for the test. A call that was cut off it makes again before it counts on it. */
 const waiter = script('waiter', [
@@ -187,6 +190,38 @@ export function driveStories(stage: DriveStage): void {
           expect(endOf(run)).toMatchObject({ outcome: 'done' });
           // Once before the start, twice at the stop where it fails, once at the one where it passes.
           expect(readFileSync(log, 'utf8')).toBe('run\n'.repeat(4));
+        },
+      ),
+    );
+
+    story('P51: a test that was red before is told apart, and the agent may leave it to the human', () =>
+      on(
+        [
+          script('fixer', [
+            writeFile('sum.txt', '4'),
+            say('I fixed sum.'),
+            whenTold(
+              'failed before the work began too',
+              when(canPause, callTool('todo_pause', { reason: 'The test of other is not my task.' })),
+            ),
+            always(say('I fixed sum.')),
+          ]),
+        ],
+        async (driven) => {
+          const tests = 'test -f sum.txt && test -f other.txt || { echo not ok 2 - other; exit 1; }';
+          const run = start(driven, '--check', tests);
+          const code = await run.ended;
+          expect(driven.project.files()).toContain('sum.txt');
+          const [told] = continuationsIn(driven.model.requests);
+          expect(told).toContain('It failed before the work began too.');
+          expect(told).toContain('not ok 2 - other');
+          expect(endOf(run)?.sentence).toContain('failed before the work began too.');
+          expect(endOf(run)?.failedChecks).toMatchObject([{ failedBefore: true }]);
+          // A host that has no such tool can only say so, and is asked until it stagnates.
+          const hasPause = told?.includes('todo_pause with this as the reason');
+          expect([code, endOf(run)?.outcome]).toEqual(hasPause ? [7, 'paused'] : [5, 'stagnant']);
+          if (host === 'claude-code') expect(hasPause).toBe(true);
+          expect(await untildone(driven.project, 'report')).toContain('failed before the work began too');
         },
       ),
     );
