@@ -67,7 +67,10 @@ async function tryCheck(
       `${name} cannot start here: until it can, finished work ends as \`blocked\`, not \`done\``,
       ...output,
     ];
-  return [`${name} fails now (${whyFailed(check, seen)}): agents here will be held until it passes`, ...output];
+  return [
+    `${name} fails now (${whyFailed(check, seen)}): agents here will be held until it passes`,
+    ...output,
+  ];
 }
 
 function whyFailed(check: CommandCheck, { exitCode, timedOut, sentence }: CheckResult): string {
