@@ -393,6 +393,6 @@ describe('pause, stop and resume', () => {
     await addStagnantSession(bench);
     writeFileSync(join(bench.project, 'untildone.json'), '{ "mode": "loud" }');
     expect((await bench.run('stop')).code).toBe(0);
-    expect((await bench.run('status')).out).toContain('state    stopped by you');
+    expect((await bench.run('status')).out).toContain('; stopped by you since ');
   });
 });

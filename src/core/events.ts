@@ -242,8 +242,12 @@ const eventTable = {
   'words-joined': { messageId: identifier },
   'human-aborted': { how: text },
   'human-paused': { reason: nullable(text) },
-  /** `policyHash`: of a run that is taken up; null: what holds now is recorded. */
-  'human-resumed': { policyHash: optional(nullable(identifier)) },
+  'human-resumed': {
+    /** Of a run that is taken up; null: what holds now is recorded. */
+    policyHash: optional(nullable(identifier)),
+    /** The agent is started again in the turn that had ended. */
+    goesOn: optional(flag),
+  },
   'model-paused': { reason: text },
   'activity-seen': {},
   'tool-started': { tool: identifier, access, requestId: optional(identifier) },

@@ -18,7 +18,14 @@ import {
   todos,
   unstartable,
 } from './settlement.ts';
-import { openCount, type ParkedStop, type PlanCounts, planSize, type State } from './state.ts';
+import {
+  hadEndedOtherwise,
+  openCount,
+  type ParkedStop,
+  type PlanCounts,
+  planSize,
+  type State,
+} from './state.ts';
 
 export type StopContext = Readonly<{
   state: State;
@@ -103,22 +110,26 @@ export const stopRules = [
     const { latch } = state;
     if (latch === null) return null;
     const inputs = { latched: true, how: latch.how };
-    if (latch.movedTo !== undefined)
-      return letGo(
-        'aborted',
-        `You moved the plan to ${oneLine(latch.movedTo, 80)}: it goes on there.`,
-        inputs,
-      );
+    const hadEnded = hadEndedOtherwise(state, 'aborted');
+    if (latch.movedTo !== undefined) {
+      const sentence = `You moved the plan to ${oneLine(latch.movedTo, 80)}: it goes on there.`;
+      return hadEnded ? skip(sentence, inputs) : letGo('aborted', sentence, inputs);
+    }
+    if (hadEnded)
+      return skip(`You stopped the agent after its turn had ended. ${outcomeStays(state)}`, inputs);
     // How a session of our own is taken up again is told where it ends.
     const how = judgesGoal(state)
       ? 'when the session is taken up again'
       : 'when you send a message or run `untildone resume`';
     return letGo('aborted', `You stopped the agent. It goes on ${how}.`, inputs);
   }),
-  rule('paused-by-human', 'Did you pause the session or reject a request?', ({ state: { pause } }) => {
+  rule('paused-by-human', 'Did you pause the session or reject a request?', ({ state }) => {
+    const { pause } = state;
     if (pause?.by !== 'human' && pause?.by !== 'rejection') return null;
     const { by, reason } = pause;
     const did = by === 'human' ? 'paused this session' : 'rejected what the agent asked for';
+    if (hadEndedOtherwise(state, 'paused'))
+      return skip(`You ${did} after the turn had ended. ${outcomeStays(state)}`, { by, reason });
     return letGo('paused', `You ${did}.`, { by, reason });
   }),
   rule('timer-expired', 'Is a countdown from an earlier run too old to act on?', ({ state: { pause } }) => {
@@ -390,6 +401,10 @@ export type Reason = (typeof stopRules)[number]['name'];
 
 function judgesGoal({ descriptor }: State): boolean {
   return descriptor.judgesGoal === true;
+}
+
+function outcomeStays({ settled }: State): string {
+  return settled === null ? 'It had no outcome.' : `Its outcome stays ${settled.outcome}.`;
 }
 
 const nothingToVerify = 'There is no plan and no check in this turn: nothing to verify.';

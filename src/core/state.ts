@@ -362,6 +362,19 @@ export function isGoalProved({ settled, turn }: Pick<Session, 'settled' | 'turn'
   return turn?.proved === true && !turn.touchedPlan && !turn.touchedWorkspace;
 }
 
+/** Its outcome stays, whatever is said afterwards (V12). A stop attempt that waits keeps its turn open. */
+export function isTurnOver({ turn, parked }: Pick<Session, 'turn' | 'parked'>): boolean {
+  return turn?.ended === true && parked === null;
+}
+
+/** The turn ended before it was stopped (`aborted`) or paused: that came later and changes nothing of how it ended (V12). */
+export function hadEndedOtherwise(
+  session: Pick<Session, 'turn' | 'parked' | 'settled'>,
+  outcome: 'aborted' | 'paused',
+): boolean {
+  return isTurnOver(session) && session.settled?.outcome !== outcome;
+}
+
 export function endTurn(state: State): State {
   return state.turn === null ? state : { ...state, turn: { ...state.turn, ended: true } };
 }
