@@ -248,7 +248,11 @@ const eventTable = {
     /** The agent is started again in the turn that had ended. */
     goesOn: optional(flag),
   },
-  'model-paused': { reason: text },
+  'model-paused': {
+    reason: text,
+    /** By `untildone stop` or `pause` in a command of its own, and not by `todo_pause`. */
+    asked: optional(flag),
+  },
   'activity-seen': {},
   'tool-started': { tool: identifier, access, requestId: optional(identifier) },
   'tool-ended': { tool: identifier, access, error: nullable(text) },

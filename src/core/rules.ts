@@ -140,8 +140,8 @@ export const stopRules = [
   }),
   rule('paused-by-model', 'Did the agent pause because it needs a human?', ({ state: { pause } }) => {
     if (pause?.by !== 'model') return null;
-    const sentence = `The agent paused: ${oneLine(pause.reason ?? '', 300)}`.trim();
-    return letGo('paused', sentence, { by: pause.by, reason: pause.reason });
+    const { by, reason } = pause;
+    return letGo('paused', pausedByAgent(pause), { by, reason });
   }),
   // Told hosts may idle twice, or after an abort on an idle session: that is no new stop (E4).
   rule(
@@ -405,6 +405,19 @@ function judgesGoal({ descriptor }: State): boolean {
 
 function outcomeStays({ settled }: State): string {
   return settled === null ? 'It had no outcome.' : `Its outcome stays ${settled.outcome}.`;
+}
+
+/** In the words of whoever paused: a command of the agent asks for it, `todo_pause` does it. */
+export function pausedByAgent({
+  reason,
+  asked,
+}: {
+  reason: string | null;
+  asked?: boolean | undefined;
+}): string {
+  const did = asked === true ? 'asked to stop' : 'paused';
+  const why = oneLine(reason ?? '', 300);
+  return `The agent ${did}${why === '' ? '.' : `: ${why}`}`;
 }
 
 const nothingToVerify = 'There is no plan and no check in this turn: nothing to verify.';

@@ -34,7 +34,13 @@ type FinalRun = { stop: string; ended: boolean; overdue: boolean; writes: number
 export type ParkedStop = Readonly<{ eventId: string; cause: string; waitedUntil?: number }> &
   Pick<EventOf<'stop-attempted'>, 'at' | 'end' | 'question' | 'toolError'>;
 
-type Pause = { by: 'human' | 'model' | 'rejection' | 'system'; reason: string | null; at: number };
+/** `asked`: the agent asked to stop, by a command. */
+type Pause = {
+  by: 'human' | 'model' | 'rejection' | 'system';
+  reason: string | null;
+  at: number;
+  asked?: boolean;
+};
 
 /** Of our own agent, from the question until the call begins. */
 export type PermissionRequest = Readonly<
