@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UntildoneError } from '../core/error.ts';
-import { isTurnOver, type Session, type State } from '../core/state.ts';
+import { createState, isTurnOver, type Session, type State } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
 import { type Arguments, type Command, jsonOption } from './command.ts';
 import { hostTitle, isImported, nameSession, sessionFields, shortId } from './describe-session.ts';
@@ -118,7 +118,7 @@ export async function findOwnOfAgent(
 ): Promise<State | string> {
   const refused = (why: string) => `${why} ${typedByHuman}`;
   const own = await sessionOfAgent(store, io, agent);
-  if (typeof own === 'string') return refused(own);
+  if (typeof own === 'string') return refused(`${own} An agent that needs a human calls todo_pause.`);
   const meant = word === null ? own : await findSession(store, word, io);
   if (meant.id === own.id) return own;
   const only = `${agent} called this, and an agent may only pause its own session, ${nameSession(own)}.`;
@@ -132,18 +132,29 @@ async function sessionOfAgent(store: Store, io: Io, agent: string): Promise<Stat
     const parent = found?.descriptor.kind === 'subagent' ? found.descriptor.parentId : null;
     const session = parent === null ? found : await store.state(parent);
     if (session !== null) return session;
+    // A host that asks before it stops is on the record from its first stop; until then its events wait.
+    if ((await store.events({ sessionId: id, waiting: true })).length > 0)
+      return createState(id, io.clock.now());
   }
   const called = `${agent} called this, but`;
   if (named.length > 0) return `${called} there is no record of its session.`;
   const isOf = ({ descriptor: { host, kind } }: Session): boolean =>
     kind === 'main' && (hostTitle(host) === agent || (host === 'untildone' && agent.includes('untildone')));
   const here = await sessionsHere(store, io, recentSessions, isOf);
-  const running = here.filter((session) => session.turn !== null && !isTurnOver(session));
+  const areAtWork = await Promise.all(here.map((session) => isAtWork(store, session)));
+  const running = here.filter((_, index) => areAtWork[index]);
   const [only] = running;
   if (only === undefined) return `${called} none of its sessions is at work in this directory.`;
   if (running.length > 1)
     return `${called} does not say from which session: ${list(running, io)} are at work.`;
   return (await store.state(only.id)) ?? `${called} its session is gone.`;
+}
+
+/** What a host told since its last stop waits to be taken in. */
+async function isAtWork(store: Store, session: Session): Promise<boolean> {
+  if (session.turn !== null && !isTurnOver(session)) return true;
+  const waiting = await store.events({ sessionId: session.id, waiting: true });
+  return waiting.some(({ event }) => event.type === 'human-spoke');
 }
 
 function isOwnMain({ deleted, descriptor: { host, kind } }: Session): boolean {

@@ -96,6 +96,36 @@ describe('whose session is its own', () => {
     for (const id of ['gemini-0001', 'gemini-0002']) expect(several).toContain(id);
   });
 
+  it('P52: what the host told since its last stop still waits: the session is known all the same', async () => {
+    const store = await bench.store();
+    const wait = (sessionId: string) =>
+      store.append([
+        {
+          ...{ id: `${sessionId}/said`, sessionId, at: bench.clock.now(), type: 'human-spoke' },
+          ...{
+            messageId: 'm',
+            text: 'Clean up',
+            turnId: 't',
+            agent: null,
+            fingerprint: null,
+            policyHash: null,
+          },
+        },
+      ]);
+    await wait('first-turn');
+    expect((await bench.runWith(beneath('Claude Code', 'first-turn'), 'stop')).code).toBe(0);
+    expect(await stateOf('first-turn')).toMatchObject({
+      title: 'Clean up',
+      latch: null,
+      pause: { by: 'model' },
+    });
+    const gemini = await addWorking('gemini-0001', 'gemini-cli');
+    await gemini.happens({ type: 'human-aborted', how: 'Esc' });
+    await wait('gemini-0001');
+    expect((await bench.runWith(beneath('Gemini CLI'), 'stop')).code).toBe(0);
+    expect(await stateOf('gemini-0001')).toMatchObject({ latch: null, pause: { by: 'model' } });
+  });
+
   it('P52: of a subagent the session of its parent; of a host that a run drives, the run', async () => {
     await addWorking('main-0001');
     const child = await bench.host({
