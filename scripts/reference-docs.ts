@@ -33,6 +33,7 @@ export async function helpOf(command: string): Promise<string> {
     clock: systemClock,
     whyNoHuman: async () => null,
     agentAbove: async () => null,
+    agentSessions: async () => [],
   });
   if (code !== 0) throw new Error(`untildone ${command} --help ended with ${code}: ${out}`);
   return out.replace(/^Docs: .*$/m, '').trim();

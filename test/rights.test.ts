@@ -8,6 +8,7 @@ import {
   runHostAttempts,
 } from './rights/command-attempts.ts';
 import { fileAttempts } from './rights/file-attempts.ts';
+import { holdAttemptNames, runHoldAttempts, runHostHoldAttempts } from './rights/hold-attempts.ts';
 import { runHiddenAttempt, runStoreAttempts } from './rights/other-attempts.ts';
 import { createStage, type Stage } from './rights/stage.ts';
 import { makeAttempt, trustAttempts } from './rights/trust-attempts.ts';
@@ -45,6 +46,12 @@ describe('design: an agent cannot raise its own rights', () => {
     expect((await runHostAttempts(stage)).filter(({ raised }) => raised)).toEqual([]);
   });
 
+  it('P52: nor by `stop` and `pause`, which pause its own session and no other', async () => {
+    const own = createStage(program);
+    const rows = await runHoldAttempts(own).finally(own.close);
+    expect([...rows, ...(await runHostHoldAttempts(stage))].filter(({ raised }) => raised)).toEqual([]);
+  });
+
   it('S7: nor by a command that hides a part of itself from whoever is asked', async () => {
     const row = await runHiddenAttempt(stage);
     expect(row.happened).toContain('echo ok \\x1b]0; touch raised-hidden; echo \\x07');
@@ -69,7 +76,7 @@ describe('design: an agent cannot raise its own rights', () => {
       widenedAttempt(each, false),
     ]);
     const attempts = [...fileAttempts, ...commandAttempts, ...trustAttempts].map(({ attempt }) => attempt);
-    for (const attempt of [...attempts, ...widened, ...hostAttemptNames])
+    for (const attempt of [...attempts, ...widened, ...hostAttemptNames, ...holdAttemptNames])
       expect(page).toContain(`| ${attempt.replaceAll('|', '\\|')} |`);
   });
 });

@@ -8,7 +8,7 @@ import type { StopEnd } from '../core/events.ts';
 import { isSameList, writtenItems } from '../core/reconcile.ts';
 import { isBudgetSpent } from '../core/rules.ts';
 import { endsInQuestion, oneLine } from '../core/safe-text.ts';
-import { isUnsaid } from '../core/state.ts';
+import { isTurnOver, isUnsaid } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { DriveMode, HostDriver } from '../engine/host-driver.ts';
 import type { RunEnded } from './agent-event.ts';
@@ -98,8 +98,9 @@ async function work(drive: Drive) {
     if (latch !== null) break;
     prompt = await afterExit(drive, prompt, await follow(drive, prompt));
   }
+  const state = await drive.run.state();
   // A stop that came before a start, or in a wait.
-  if ((await drive.run.state()).latch !== null) await ask(drive, 'cancelled');
+  if (state.latch !== null && !isTurnOver(state)) await ask(drive, 'cancelled');
 }
 
 const goOn: Prompt = { kind: 'note', text: '[resumed] Go on with the plan.' };
@@ -117,7 +118,9 @@ async function firstPrompt({ run, transcript }: Drive): Promise<Prompt> {
   const ours = textsOf(unanswered.slice(-1));
   if (ours !== '') return { kind: 'note', text: ours };
   const state = await run.state();
-  return (isUnsaid(state) ? await lastContinuation(run, null) : null) ?? (state.settled ? goOn : brokenOff);
+  return (
+    (isUnsaid(state) ? await lastContinuation(run, null) : null) ?? (run.before.isSettled ? goOn : brokenOff)
+  );
 }
 
 /** The text of the last decision, if that was to continue. `since`: unless the agent worked after it. */

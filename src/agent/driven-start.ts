@@ -1,6 +1,6 @@
 // One start of a program that is driven, from its first line to its exit: what its lines say is shown and recorded, and it
 // is ended where a human, a budget or its own silence asks for that. What follows from it is decided elsewhere.
-import { sessionVariable, startCommand } from '../checks/process.ts';
+import { agentSessionVariable, sessionVariable, startCommand } from '../checks/process.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { StopEnd } from '../core/events.ts';
 import type { ListedTodo } from '../core/reconcile.ts';
@@ -89,7 +89,8 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
   const start = { text: prompt.text, id: drive.id, isNew: drive.isNew, mode, model, flags };
   const call = driver.start({ ...start, scratch: drive.scratch, environment: run.environment });
   drive.isNew = false;
-  const environment = { ...defined(run.environment), ...call.variables, [sessionVariable]: sessionId };
+  const marks = { [sessionVariable]: sessionId, [agentSessionVariable]: '' };
+  const environment = { ...defined(run.environment), ...call.variables, ...marks };
   const queue = createQueue();
   let facts: Promise<unknown> = Promise.resolve();
   const takeLine = (from: 'output' | 'errors') => (line: string) => {

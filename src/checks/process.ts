@@ -135,6 +135,8 @@ const fixed = { TERM: 'dumb', NO_COLOR: '1', PAGER: 'cat', GIT_PAGER: 'cat', GIT
 
 /** Marks all beneath a session, so that an agent cannot approve itself. */
 export const sessionVariable = 'UNTILDONE_SESSION';
+/** Set by our plugins in hosts for the commands of an agent: whose session it is. */
+export const agentSessionVariable = 'UNTILDONE_AGENT_SESSION';
 /** Finds a command's processes in other groups too. */
 export const processVariable = 'UNTILDONE_PROCESS';
 

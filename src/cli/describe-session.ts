@@ -4,13 +4,20 @@ import type { Decision } from '../core/decision.ts';
 import type { Reason } from '../core/rules.ts';
 import { visibleLine } from '../core/safe-text.ts';
 import type { Settings } from '../core/settings.ts';
-import { countPlan, isGoalProved, type Session, type State, waitingHost } from '../core/state.ts';
+import {
+  countPlan,
+  hadEndedOtherwise,
+  isGoalProved,
+  type Session,
+  type State,
+  waitingHost,
+} from '../core/state.ts';
 import type { Todo } from '../core/todo.ts';
 import type { WorkerView } from '../engine/worker-sessions.ts';
 import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
 import { count, shown } from './print.ts';
-import { continuationName, type Standing, standingOf, tally } from './show/words.ts';
+import { continuationName, formatClock, type Standing, standingOf, tally } from './show/words.ts';
 
 /** Ids of neighbours begin alike, since they begin with the time; their ends are random. */
 const shortLength = 6;
@@ -66,10 +73,10 @@ const state = <const Name extends string>(name: Name, words: string) => ({ name,
 export function describeState(session: Session, now: number) {
   const { deleted, descriptor, latch, pause, timer, parked, settled, turn, lastStop } = session;
   if (deleted) return state('deleted', 'deleted');
-  // One that was asked for beneath an agent says so itself.
-  const by = latch?.how.includes('beneath') ? 'stopped' : 'stopped by you';
   if (latch?.movedTo !== undefined) return state('latched', `its plan was moved to ${latch.movedTo}`);
-  if (latch !== null) return state('latched', `${by} (${latch.how})`);
+  const later = describeLaterHold(session, now);
+  if (settled !== null && later !== null) return state('settled', `ended: ${settled.outcome}; ${later}`);
+  if (latch !== null) return state('latched', `stopped by you (${latch.how})`);
   const why = pause === null || pause.reason === null ? '' : `: ${pause.reason}`;
   if (pause !== null) return state('paused', `${pauses[pause.by]}${why}`);
   const due = timer === null ? '' : `, ${timer.dueAt > now ? formatAge(timer.dueAt, now) : 'overdue'}`;
@@ -92,6 +99,16 @@ export function describeState(session: Session, now: number) {
   if (isImported(session)) return state('idle', 'imported; nobody works on it');
   if (turn === null) return state('idle', 'idle: nothing was asked of it yet');
   return turn.ended ? state('idle', 'idle') : state('running', `running: turn ${turn.number}`);
+}
+
+/** A stop or a pause after the turn had ended, which keeps its outcome (V12); null: there is none. */
+export function describeLaterHold(session: Session, now: number): string | null {
+  const { latch, pause, settled } = session;
+  if (settled === null || !hadEndedOtherwise(session, latch === null ? 'paused' : 'aborted')) return null;
+  if (latch !== null) return `stopped by you since ${formatClock(latch.at, now)} (${latch.how})`;
+  if (pause === null) return null;
+  const why = pause.reason === null ? '' : ` (${pause.reason})`;
+  return `${pauses[pause.by]} since ${formatClock(pause.at, now)}${why}`;
 }
 
 /** Of the library: its record ends wherever its program ended, or left it. */

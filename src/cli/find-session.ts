@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UntildoneError } from '../core/error.ts';
-import type { Session, State } from '../core/state.ts';
+import { createState, isTurnOver, type Session, type State } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
 import { type Arguments, type Command, jsonOption } from './command.ts';
 import { hostTitle, isImported, nameSession, sessionFields, shortId } from './describe-session.ts';
@@ -25,7 +25,14 @@ export async function withSessions<T>(io: Io, work: (store: Store) => Promise<T>
   return result.of;
 }
 
-export type Here = Readonly<{ given: Arguments; io: Io; store: Store; session: State }>;
+export type Here = Readonly<{
+  given: Arguments;
+  io: Io;
+  store: Store;
+  session: State;
+  /** Who called a command that `holdsOwn`; null: a human. */
+  agent: string | null;
+}>;
 
 /** A document for programs, which begins with the session, and lines for people; a number: it was told, and this is the exit code. */
 export type Answer = number | Readonly<{ json: object; lines: readonly string[]; code?: number }>;
@@ -33,6 +40,8 @@ export type Answer = number | Readonly<{ json: object; lines: readonly string[];
 interface SessionCommand extends Pick<Command, 'takes' | 'about'>, Partial<Pick<Command, 'options'>> {
   /** An agent is refused, and whoever sits at no terminal. */
   readonly humanOnly?: true;
+  /** An agent may only mean its own session by it. */
+  readonly holdsOwn?: true;
   /** The session that is meant where none is named; default: the most recent one of this directory. */
   readonly find?: typeof findSession;
   /** Throws where the arguments are wrong together, before anything is opened. */
@@ -45,7 +54,7 @@ const forHumans =
 
 /** Every command about one session, which is named by `--session` where the command has that option. */
 export function sessionCommand(command: SessionCommand): Command {
-  const { humanOnly, find = findSession, check, answer, ...rest } = command;
+  const { humanOnly, holdsOwn, find = findSession, check, answer, ...rest } = command;
   const options = { ...command.options, ...jsonOption };
   return {
     ...{ takes: '[session]', ...rest, options },
@@ -56,8 +65,11 @@ export function sessionCommand(command: SessionCommand): Command {
       if (refusal !== null) return refuse(io, refusal);
       const word = Object.hasOwn(options, 'session') ? given.text('session') : given.positional(0);
       return withSessions(io, async (store) => {
-        const session = await find(store, word, io);
-        const answered = await answer({ given, io, store, session });
+        const agent = holdsOwn ? await io.agentAbove() : null;
+        const own = agent === null ? null : await findOwnOfAgent(store, word, io, agent);
+        if (typeof own === 'string') return refuse(io, own);
+        const session = own ?? (await find(store, word, io));
+        const answered = await answer({ given, io, store, session, agent });
         if (typeof answered === 'number') return answered;
         const { json, lines, code = 0 } = answered;
         tell(io, given.has('json'), { ...sessionFields(session), ...json }, () => lines);
@@ -91,6 +103,58 @@ export async function findOwnSession(store: Store, word: string | null, io: Io):
     throw new UntildoneError('usage', `Session ${name} ${owner}; go on with it there. ${helps}`);
   const none = 'There is no session of `untildone run` in this directory.';
   throw new UntildoneError('unknown-session', `${none} ${name} ${owner}: ${helps}`);
+}
+
+/** For whoever typed it beneath an agent: what a human says somewhere else counts as the human's. */
+export const typedByHuman =
+  'If you typed this yourself: type it in another terminal, or type "stop" to the agent.';
+
+/** The session of the agent that called this; a sentence: it is none that `word` may mean, or nobody knows which. */
+export async function findOwnOfAgent(
+  store: Store,
+  word: string | null,
+  io: Io,
+  agent: string,
+): Promise<State | string> {
+  const refused = (why: string) => `${why} ${typedByHuman}`;
+  const own = await sessionOfAgent(store, io, agent);
+  if (typeof own === 'string') return refused(`${own} An agent that needs a human calls todo_pause.`);
+  const meant = word === null ? own : await findSession(store, word, io);
+  if (meant.id === own.id) return own;
+  const only = `${agent} called this, and an agent may only pause its own session, ${nameSession(own)}.`;
+  return refused(`${only} Session ${nameSession(meant)} stays as it is.`);
+}
+
+async function sessionOfAgent(store: Store, io: Io, agent: string): Promise<State | string> {
+  const named = await io.agentSessions();
+  for (const id of named) {
+    const found = await store.state(id);
+    const parent = found?.descriptor.kind === 'subagent' ? found.descriptor.parentId : null;
+    const session = parent === null ? found : await store.state(parent);
+    if (session !== null) return session;
+    // A host that asks before it stops is on the record from its first stop; until then its events wait.
+    if ((await store.events({ sessionId: id, waiting: true })).length > 0)
+      return createState(id, io.clock.now());
+  }
+  const called = `${agent} called this, but`;
+  if (named.length > 0) return `${called} there is no record of its session.`;
+  const isOf = ({ descriptor: { host, kind } }: Session): boolean =>
+    kind === 'main' && (hostTitle(host) === agent || (host === 'untildone' && agent.includes('untildone')));
+  const here = await sessionsHere(store, io, recentSessions, isOf);
+  const areAtWork = await Promise.all(here.map((session) => isAtWork(store, session)));
+  const running = here.filter((_, index) => areAtWork[index]);
+  const [only] = running;
+  if (only === undefined) return `${called} none of its sessions is at work in this directory.`;
+  if (running.length > 1)
+    return `${called} does not say from which session: ${list(running, io)} are at work.`;
+  return (await store.state(only.id)) ?? `${called} its session is gone.`;
+}
+
+/** What a host told since its last stop waits to be taken in. */
+async function isAtWork(store: Store, session: Session): Promise<boolean> {
+  if (session.turn !== null && !isTurnOver(session)) return true;
+  const waiting = await store.events({ sessionId: session.id, waiting: true });
+  return waiting.some(({ event }) => event.type === 'human-spoke');
 }
 
 function isOwnMain({ deleted, descriptor: { host, kind } }: Session): boolean {

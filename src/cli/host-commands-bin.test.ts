@@ -26,9 +26,9 @@ describe('the commands that hosts start', () => {
     expect(run('run')).toEqual({
       status: 2,
       stdout: '',
-      stderr: 'untildone: There is no command "run" here, only mcp, check-runner, status, why, pause.\n',
+      stderr: 'untildone: There is no command "run" here, only mcp, check-runner, status, why.\n',
     });
-    expect(run('pause', 'nobody')).toMatchObject({
+    expect(run('why', 'nobody')).toMatchObject({
       status: 1,
       stdout: '',
       stderr: expect.stringMatching(/^untildone: .*\n$/),

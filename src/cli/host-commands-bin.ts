@@ -1,11 +1,12 @@
 // The commands that a host starts by itself, from a copy that may lie anywhere: the MCP server, the runner of checks that it
-// starts, and what the slash commands of a host's plugin show. What only a human may do is not in reach from here.
+// starts, and what the slash commands of a host's plugin show. What they do is the hook's: it alone knows that a human typed
+// them.
 import { oneLine } from '../core/safe-text.ts';
 
 /** Written in by the build, whose commands are in a file beside this one. */
 declare const QUICK_COMMANDS: string | undefined;
 
-const known = ['mcp', 'check-runner', 'status', 'why', 'pause'];
+const known = ['mcp', 'check-runner', 'status', 'why'];
 const argv = process.argv.slice(2);
 const [name = ''] = argv;
 

@@ -8,7 +8,7 @@ import type { Handled } from '../engine/engine.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import { stateDirectory } from '../store/state-directory.ts';
-import { findSession, type Here } from './find-session.ts';
+import { findOwnOfAgent, findSession, type Here } from './find-session.ts';
 import type { Io } from './io.ts';
 import { openRuntime } from './open-runtime.ts';
 
@@ -36,21 +36,19 @@ export async function sendActs({ io, store, session }: Place, acts: readonly Hum
 
 export type Acted = Awaited<ReturnType<typeof sendActs>>;
 
-/** Nobody is refused a pause or a stop; the record says where it was asked for, if that was beneath an agent. */
-async function withOrigin(io: Io, words: string | null): Promise<string> {
-  const above = await io.agentAbove();
-  return [words, above && `asked for beneath ${above}`].filter(Boolean).join('; ');
-}
-
 export async function pauseSession(place: Place, reason: string | null = null): Promise<Acted> {
   // A pause keeps the reason that it has.
   const isPaused = place.session.pause?.by === 'human' && reason === null;
-  const why = await withOrigin(place.io, reason);
-  return sendActs(place, isPaused ? [] : [{ type: 'human-paused', reason: why || null }]);
+  return sendActs(place, isPaused ? [] : [{ type: 'human-paused', reason }]);
 }
 
 export async function stopSession(place: Place, how: string): Promise<Acted> {
-  return sendActs(place, [{ type: 'human-aborted', how: await withOrigin(place.io, how) }]);
+  return sendActs(place, [{ type: 'human-aborted', how }]);
+}
+
+/** An agent does not speak as the human: its `stop` or `pause` is its own `todo_pause`, of its own session (V12). */
+export async function pauseAsAgent(place: Place, reason: string | null): Promise<Acted> {
+  return sendActs(place, [{ type: 'model-paused', reason: reason ?? '', asked: true }]);
 }
 
 export function resumeSession(place: Place): Promise<Acted> {
@@ -58,7 +56,7 @@ export function resumeSession(place: Place): Promise<Acted> {
   return sendActs(place, latch === null && pause === null ? [] : [{ type: 'human-resumed' }]);
 }
 
-/** The same from a view. Resuming and answering ask first whether a human is speaking, and say in a sentence why not. */
+/** The same from a view. Each asks first whether a human is speaking, and says in a sentence why it was refused. */
 export function createHumanActs(io: Io, store: Store, sessionId: string) {
   const place = async (): Promise<Place> => ({ io, store, session: await findSession(store, sessionId, io) });
   const asHuman = async (work: () => Promise<unknown>): Promise<string | null> => {
@@ -66,12 +64,19 @@ export function createHumanActs(io: Io, store: Store, sessionId: string) {
     if (refusal === null) await work();
     return refusal;
   };
+  const hold = async (work: (place: Place) => Promise<unknown>): Promise<string | null> => {
+    const agent = await io.agentAbove();
+    const own = agent === null ? null : await findOwnOfAgent(store, sessionId, io, agent);
+    if (typeof own === 'string') return own;
+    await (own === null ? work(await place()) : pauseAsAgent({ io, store, session: own }, null));
+    return null;
+  };
   return {
-    pause: async () => void (await pauseSession(await place())),
+    pause: () => hold(pauseSession),
     resume: () => asHuman(async () => resumeSession(await place())),
     answer: (requestId: string, choice: PermissionChoice) =>
       asHuman(() => answerPermission(io, store, { sessionId, requestId }, choice)),
-    stop: async (how: string) => void (await stopSession(await place(), how)),
+    stop: (how: string) => hold((here) => stopSession(here, how)),
   };
 }
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ancestorsOf, readFromProc, readFromPs } from '../checks/process-ancestors.ts';
 import { hostOfCommand } from '../hosts/host-processes.ts';
-import { findAgentAbove, whyNoHuman } from './human-terminal.ts';
+import { findAgentAbove, findAgentSessions, whyNoHuman } from './human-terminal.ts';
 
 function ancestor(argv: readonly string[], variables: readonly string[] = []) {
   return { id: 2, parentId: 1, argv, variables: new Map(variables.map((name) => [name, 'x'])) };
@@ -64,6 +64,44 @@ describe('design: an agent must not resume itself', () => {
       expect(parent?.argv.length).toBeGreaterThan(0);
       expect(read(2 ** 30)).toBeNull();
     }
+  });
+});
+
+describe('V12: whose session an agent’s command belongs to', () => {
+  const claude = (id: string) => ({
+    CLAUDECODE: '1',
+    AI_AGENT: 'claude-code_2-1-325_agent',
+    CLAUDE_CODE_SESSION_ID: id,
+  });
+  const process = (argv: readonly string[], variables: Record<string, string> = {}) => ({
+    ...{ id: 2, parentId: 1, argv },
+    variables: new Map(Object.entries(variables)),
+  });
+
+  it.each([
+    ['ours', { UNTILDONE_SESSION: 'run-1' }, ['run-1']],
+    ['Claude Code', claude('c-1'), ['c-1']],
+    ['Claude Code that a run drives', { ...claude('c-1'), UNTILDONE_SESSION: 'run-1' }, ['c-1', 'run-1']],
+    ['Codex', { CODEX_THREAD_ID: 't-1', CODEX_SESSION_ID: 's-1' }, ['s-1']],
+    ['Qwen Code', { QWEN_CODE: '1', QWEN_CODE_SESSION_ID: 'q-1' }, ['q-1']],
+    ['Copilot CLI', { COPILOT_CLI: '1', COPILOT_AGENT_SESSION_ID: 'p-1' }, ['p-1']],
+    ['OpenCode, by our plugin', { OPENCODE: '1', UNTILDONE_AGENT_SESSION: 'o-1' }, ['o-1']],
+    ['pi, by our extension', { PI_CODING_AGENT: '1', UNTILDONE_AGENT_SESSION: 'i-1' }, ['i-1']],
+    ['Gemini CLI, which names none', { GEMINI_CLI: '1' }, []],
+    ['a human', {}, []],
+  ])('%s', async (_name, variables, ids) => {
+    expect(await findAgentSessions(variables, [])).toEqual(ids);
+  });
+
+  it('what the host gave its command counts, not what the agent set further down', async () => {
+    const above = [process(['sh'], claude('forged')), process(['bash'], claude('own')), process(['claude'])];
+    expect(await findAgentSessions(claude('forged'), above)).toEqual(['own']);
+    expect(await findAgentSessions(claude('own'), [process(['claude'])])).toEqual(['own']);
+  });
+
+  it('where no host stands above, or other processes cannot be read, its own variables count', async () => {
+    expect(await findAgentSessions(claude('own'), [process(['bash']), process(['init'])])).toEqual(['own']);
+    expect(await findAgentSessions(claude('own'), [process(['bash']), process(['claude'])])).toEqual(['own']);
   });
 });
 

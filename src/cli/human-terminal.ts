@@ -3,7 +3,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { hasLimitMark } from '../checks/process.ts';
 import { type AncestorProcess, ancestorsOf } from '../checks/process-ancestors.ts';
-import { hostOfCommand, hostOfVariables } from '../hosts/host-processes.ts';
+import { hostOfCommand, hostOfVariables, sessionsOfVariables } from '../hosts/host-processes.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -35,6 +35,21 @@ export function findAgentAbove(
     if (host !== null) return host;
   }
   return null;
+}
+
+/** The sessions whose agent may have called this, the nearest first, as far as its host names them. */
+export function findAgentSessions(
+  environment: Environment,
+  ancestors: Iterable<AncestorProcess> = ancestorsOf(process.pid),
+): Promise<readonly string[]> {
+  const own = (name: string) => environment[name];
+  let given = own;
+  for (const { argv, variables } of ancestors) {
+    // What stands right beneath the host has the variables that it gave; further down the agent may have set others.
+    if (hostOfCommand(argv) !== null) return sessionsOfVariables(given);
+    if (variables.size > 0) given = (name) => variables.get(name);
+  }
+  return sessionsOfVariables(own);
 }
 
 function hasControllingTerminal(): boolean {

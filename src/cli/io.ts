@@ -27,6 +27,8 @@ export interface Io {
   whyNoHuman(): Promise<string | null>;
   /** The agent host or session of ours that this process runs beneath, in words; null: none was found. */
   agentAbove(): Promise<string | null>;
+  /** The sessions that such an agent may belong to, the nearest first, as far as its host names them. */
+  agentSessions(): Promise<readonly string[]>;
 }
 
 export function processIo(): Io {
@@ -40,6 +42,7 @@ export function processIo(): Io {
     clock: systemClock,
     whyNoHuman: async () => (await import('./human-terminal.ts')).whyNoHuman(env),
     agentAbove: async () => (await import('./human-terminal.ts')).findAgentAbove(env),
+    agentSessions: async () => (await import('./human-terminal.ts')).findAgentSessions(env),
   };
 }
 

@@ -242,9 +242,17 @@ const eventTable = {
   'words-joined': { messageId: identifier },
   'human-aborted': { how: text },
   'human-paused': { reason: nullable(text) },
-  /** `policyHash`: of a run that is taken up; null: what holds now is recorded. */
-  'human-resumed': { policyHash: optional(nullable(identifier)) },
-  'model-paused': { reason: text },
+  'human-resumed': {
+    /** Of a run that is taken up; null: what holds now is recorded. */
+    policyHash: optional(nullable(identifier)),
+    /** The agent is started again in the turn that had ended. */
+    goesOn: optional(flag),
+  },
+  'model-paused': {
+    reason: text,
+    /** By `untildone stop` or `pause` in a command of its own, and not by `todo_pause`. */
+    asked: optional(flag),
+  },
   'activity-seen': {},
   'tool-started': { tool: identifier, access, requestId: optional(identifier) },
   'tool-ended': { tool: identifier, access, error: nullable(text) },

@@ -10,6 +10,7 @@ import {
   endTurn,
   isGoalProved,
   isOnItsWay,
+  isTurnOver,
   newTurn,
   type State,
   unpark,
@@ -27,18 +28,20 @@ export const humanReducers = byEvent({
   'words-joined'(state, { messageId }) {
     return { ...state, words: state.words?.filter((known) => known.messageId !== messageId) ?? [] };
   },
+  /** Nothing is left to abort in a turn that is over. */
   'human-aborted'(state, { how, at }) {
-    const settled = { outcome: 'aborted', reason: 'aborted', at } as const;
+    const aborted = { outcome: 'aborted', reason: 'aborted', at } as const;
+    const settled = isTurnOver(state) ? state.settled : aborted;
     return { ...cancelParked(endTurn(state)), latch: { how, at }, settled };
   },
   'human-paused'(state, { reason, at }) {
-    // A told host that was waiting sits idle: its turn is over.
-    const paused = state.parked === null ? state : endTurn(state);
+    const paused = state.parked === null ? state : pauseWaiting(state, at);
     return { ...cancelParked(paused), pause: { by: 'human', reason, at } };
   },
   /** Budgets stay spent (G6). A told host does not idle again by itself: its last stop is taken up. */
-  'human-resumed'(given, { at, policyHash }) {
-    const state = policyHash ? { ...given, policyHash } : given;
+  'human-resumed'(given, { at, policyHash, goesOn }) {
+    const resumed = goesOn === true ? reopenTurn(given) : given;
+    const state = policyHash ? { ...resumed, policyHash } : resumed;
     // A countdown or a wait goes on as it was.
     if (state.latch === null && state.pause === null) return state;
     const { lastStop, descriptor, turn } = state;
@@ -62,12 +65,25 @@ export const humanReducers = byEvent({
   'session-deleted': (state) => ({ ...cancelParked(state), deleted: true }),
 });
 
+/** The agent of a host has stopped and nothing waits for it any more: its turn is over. A run itself waits for `resume`. */
+function pauseWaiting(state: State, at: number): State {
+  if (state.descriptor.judgesGoal === true) return state;
+  return { ...endTurn(state), settled: { outcome: 'paused', reason: 'paused-by-human', at } };
+}
+
+function reopenTurn(state: State): State {
+  const { turn } = state;
+  return { ...state, turn: turn === null ? null : { ...turn, ended: false }, settled: null };
+}
+
 type Spoken = EventOf<'human-spoke'>;
 
 function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   if (isEcho(state, event, policy)) return state;
   const stops = event.text !== null && isPhrase(event.text, policy.settings.stopWords);
-  const placed = placeInTurn(state, event, policy);
+  // After the end of a turn a stop word begins no other turn: it only silences the session.
+  const silences = stops && isTurnOver(state);
+  const placed = silences ? dropUnanswered(state) : placeInTurn(state, event, policy);
   const fresh: State = {
     ...(stops ? placed : queueWords(forgetRefusals(placed), event)),
     ...titleFrom(state, event),
@@ -108,11 +124,21 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
     settled: null,
     // The human spoke before the agent moved: the answer was lost.
     injection: afterAnswer(state, 'unanswered'),
+    ...(silences && endOf(state)),
   };
   if (event.fingerprint === null) return fresh;
   // Progress starts from the workspace at the human's message.
   const { work } = fresh;
   return seeFingerprint({ ...fresh, work: { ...work, writesAtFingerprint: work.writes } }, event);
+}
+
+/** How the turn ended, and what that was judged by. */
+function endOf({
+  settled,
+  policyHash,
+  recordBroken,
+}: State): Pick<State, 'settled' | 'policyHash' | 'recordBroken'> {
+  return { settled, policyHash, recordBroken };
 }
 
 /** Where no look was taken the last one counts: a workspace that is still the same has not changed since (V4). */

@@ -6,7 +6,7 @@ import type { Policy } from './policy.ts';
 import { writeList } from './reconcile.ts';
 import { oneLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
-import { cancelParked, endTurn, newTurn, type State } from './state.ts';
+import { cancelParked, endTurn, isTurnOver, newTurn, type State } from './state.ts';
 import { checksOf, isEnded, isFinal, isOpen, normaliseTitle, type Todo } from './todo.ts';
 
 type PlanEvent = EventOf<'todos-created' | 'plan-written' | 'todo-updated' | 'todo-completed'>;
@@ -25,7 +25,8 @@ export const planReducers = byEvent({
     draft.log('moved', null, { to });
     const { ledger } = draft.finish().edited;
     const latch = { how: `its plan was moved to ${to}`, at, movedTo: to };
-    const settled = { outcome: 'aborted', reason: 'aborted', at } as const;
+    const aborted = { outcome: 'aborted', reason: 'aborted', at } as const;
+    const settled = isTurnOver(state) ? state.settled : aborted;
     const empty = { planId: id, plan: [], leftOver: null, goal: {}, finalRun: null };
     return step({ ...cancelParked(endTurn(state)), ...empty, latch, settled }, [], ledger);
   },

@@ -18,7 +18,14 @@ import {
   todos,
   unstartable,
 } from './settlement.ts';
-import { openCount, type ParkedStop, type PlanCounts, planSize, type State } from './state.ts';
+import {
+  hadEndedOtherwise,
+  openCount,
+  type ParkedStop,
+  type PlanCounts,
+  planSize,
+  type State,
+} from './state.ts';
 
 export type StopContext = Readonly<{
   state: State;
@@ -103,22 +110,26 @@ export const stopRules = [
     const { latch } = state;
     if (latch === null) return null;
     const inputs = { latched: true, how: latch.how };
-    if (latch.movedTo !== undefined)
-      return letGo(
-        'aborted',
-        `You moved the plan to ${oneLine(latch.movedTo, 80)}: it goes on there.`,
-        inputs,
-      );
+    const hadEnded = hadEndedOtherwise(state, 'aborted');
+    if (latch.movedTo !== undefined) {
+      const sentence = `You moved the plan to ${oneLine(latch.movedTo, 80)}: it goes on there.`;
+      return hadEnded ? skip(sentence, inputs) : letGo('aborted', sentence, inputs);
+    }
+    if (hadEnded)
+      return skip(`You stopped the agent after its turn had ended. ${outcomeStays(state)}`, inputs);
     // How a session of our own is taken up again is told where it ends.
     const how = judgesGoal(state)
       ? 'when the session is taken up again'
       : 'when you send a message or run `untildone resume`';
     return letGo('aborted', `You stopped the agent. It goes on ${how}.`, inputs);
   }),
-  rule('paused-by-human', 'Did you pause the session or reject a request?', ({ state: { pause } }) => {
+  rule('paused-by-human', 'Did you pause the session or reject a request?', ({ state }) => {
+    const { pause } = state;
     if (pause?.by !== 'human' && pause?.by !== 'rejection') return null;
     const { by, reason } = pause;
     const did = by === 'human' ? 'paused this session' : 'rejected what the agent asked for';
+    if (hadEndedOtherwise(state, 'paused'))
+      return skip(`You ${did} after the turn had ended. ${outcomeStays(state)}`, { by, reason });
     return letGo('paused', `You ${did}.`, { by, reason });
   }),
   rule('timer-expired', 'Is a countdown from an earlier run too old to act on?', ({ state: { pause } }) => {
@@ -129,8 +140,8 @@ export const stopRules = [
   }),
   rule('paused-by-model', 'Did the agent pause because it needs a human?', ({ state: { pause } }) => {
     if (pause?.by !== 'model') return null;
-    const sentence = `The agent paused: ${oneLine(pause.reason ?? '', 300)}`.trim();
-    return letGo('paused', sentence, { by: pause.by, reason: pause.reason });
+    const { by, reason } = pause;
+    return letGo('paused', pausedByAgent(pause), { by, reason });
   }),
   // Told hosts may idle twice, or after an abort on an idle session: that is no new stop (E4).
   rule(
@@ -390,6 +401,23 @@ export type Reason = (typeof stopRules)[number]['name'];
 
 function judgesGoal({ descriptor }: State): boolean {
   return descriptor.judgesGoal === true;
+}
+
+function outcomeStays({ settled }: State): string {
+  return settled === null ? 'It had no outcome.' : `Its outcome stays ${settled.outcome}.`;
+}
+
+/** In the words of whoever paused: a command of the agent asks for it, `todo_pause` does it. */
+export function pausedByAgent({
+  reason,
+  asked,
+}: {
+  reason: string | null;
+  asked?: boolean | undefined;
+}): string {
+  const did = asked === true ? 'asked to stop' : 'paused';
+  const why = oneLine(reason ?? '', 300);
+  return `The agent ${did}${why === '' ? '.' : `: ${why}`}`;
 }
 
 const nothingToVerify = 'There is no plan and no check in this turn: nothing to verify.';

@@ -34,7 +34,13 @@ type FinalRun = { stop: string; ended: boolean; overdue: boolean; writes: number
 export type ParkedStop = Readonly<{ eventId: string; cause: string; waitedUntil?: number }> &
   Pick<EventOf<'stop-attempted'>, 'at' | 'end' | 'question' | 'toolError'>;
 
-type Pause = { by: 'human' | 'model' | 'rejection' | 'system'; reason: string | null; at: number };
+/** `asked`: the agent asked to stop, by a command. */
+type Pause = {
+  by: 'human' | 'model' | 'rejection' | 'system';
+  reason: string | null;
+  at: number;
+  asked?: boolean;
+};
 
 /** Of our own agent, from the question until the call begins. */
 export type PermissionRequest = Readonly<
@@ -360,6 +366,19 @@ export function newTurn(id: string, startedAt: number, number = 1) {
 export function isGoalProved({ settled, turn }: Pick<Session, 'settled' | 'turn'>): boolean {
   if (settled !== null) return settled.outcome === 'done' && settled.reason === 'nothing-open';
   return turn?.proved === true && !turn.touchedPlan && !turn.touchedWorkspace;
+}
+
+/** Its outcome stays, whatever is said afterwards (V12). A stop attempt that waits keeps its turn open. */
+export function isTurnOver({ turn, parked }: Pick<Session, 'turn' | 'parked'>): boolean {
+  return turn?.ended === true && parked === null;
+}
+
+/** The turn ended before it was stopped (`aborted`) or paused: that came later and changes nothing of how it ended (V12). */
+export function hadEndedOtherwise(
+  session: Pick<Session, 'turn' | 'parked' | 'settled'>,
+  outcome: 'aborted' | 'paused',
+): boolean {
+  return isTurnOver(session) && session.settled?.outcome !== outcome;
 }
 
 export function endTurn(state: State): State {

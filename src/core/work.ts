@@ -37,9 +37,10 @@ export const workReducers = byEvent({
       turn: turn !== null && writes ? { ...turn, touchedWorkspace: true } : turn,
     };
   },
-  'model-paused'(state, { reason, at }) {
+  'model-paused'(state, { reason, asked, at }) {
     if (state.pause?.by === 'human') return state;
-    return { ...cancelParked(state), pause: { by: 'model', reason, at } };
+    const said = reason === '' ? null : reason;
+    return { ...cancelParked(state), pause: { by: 'model', reason: said, at, ...(asked && { asked }) } };
   },
   /** G9: limits are nobody's failure; other errors are counted by signature. */
   'error-occurred'(state, event) {

@@ -83,6 +83,9 @@ const sleptWaitMs = 2000;
 const lastBlockMessage = (capsTurn: boolean) =>
   `the agent is told to go on once more. ${capsTurn ? 'The' : 'Unless it calls a tool, the'} host then ends the turn by itself; that it reports success says nothing about the todos.`;
 
+const pausedMessage =
+  'this session is paused by you: the agent may stop whenever it likes, until `untildone resume`.';
+
 const nothing: HookAnswer = {};
 const interrupted = { type: 'human-aborted', how: 'interrupted' } as const;
 
@@ -176,7 +179,8 @@ export function createAnswers(context: Context) {
     const { state, pending, told, mayStop, decisions, catchUp } = await lookUp();
     const isOurs = await isOurText(text);
     const speaks = speaker.type === 'human' && !isOurs;
-    const agent = speaks ? agentAbove() : null;
+    const pauses = speaker.type === 'command' && !isOurs ? speaker.pauses : undefined;
+    const agent = speaks || pauses !== undefined ? agentAbove() : null;
     if (agent !== null) {
       const sentence = `this message does not count as a human's: it came from ${agent}.`;
       const refused = Object.assign(new Error(sentence), { code: 'not-human' });
@@ -217,7 +221,9 @@ export function createAnswers(context: Context) {
       await runtime.append({ ...made, id: `${id}:${shortHash(jobId)}`, type: 'wait-ended', wait });
     }
     await runtime.append({ ...made, type: 'activity-seen' });
-    return nothing;
+    if (pauses === undefined) return nothing;
+    await runtime.handle({ ...made, id: `${id}:paused`, type: 'human-paused', ...pauses });
+    return letGo(pausedMessage);
   }
 
   /** Null: none could be taken in time. */

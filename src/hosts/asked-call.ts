@@ -104,8 +104,12 @@ export type HookAsks = Readonly<
 
 export type AsksOf<Type extends HookAsks['type']> = Extract<HookAsks, { type: Type }>;
 
-/** A `notice` is the host's own, about background work that ended. */
-export type Speaker = Readonly<{ type: 'human' | 'command' } | { type: 'notice'; jobIds: readonly string[] }>;
+/** A `command` of ours that a human typed; one may pause the session. A `notice` is the host's own, about background work that ended. */
+export type Speaker = Readonly<
+  | { type: 'human' }
+  | { type: 'command'; pauses?: Readonly<{ reason: string | null }> }
+  | { type: 'notice'; jobIds: readonly string[] }
+>;
 
 export type StopAsked = Readonly<{
   type: 'stop';

@@ -43,6 +43,15 @@ describe('a genuine human message', () => {
     expect((await hooks.session())?.counters.total).toBe(1);
   });
 
+  it('V12: our pause that a human types is the human’s, and no other command of ours is', async () => {
+    const hooks = await atWork();
+    const answer = await hooks.send(promptPayload('/untildone:pause  lunch\nsoon'));
+    expect(JSON.stringify(answer)).toContain('this session is paused by you');
+    expect(await hooks.session()).toMatchObject({ pause: { by: 'human', reason: 'lunch soon' } });
+    expect(continuationOf(await hooks.send(stopPayload()))).toBeNull();
+    expect((await hooks.session())?.settled?.reason).toBe('paused-by-human');
+  });
+
   it('E6: a human who writes our marker is still a human', async () => {
     const hooks = await atWork();
     await hooks.send(stopPayload());

@@ -1,6 +1,6 @@
 // Whose process is this? By command, by package where a runtime runs it, and by the variables that hosts set for the commands of
 // their agents: an agent must not speak as the human.
-import { sessionVariable } from '../checks/process.ts';
+import { agentSessionVariable, sessionVariable } from '../checks/process.ts';
 import { hosts } from './hosts.ts';
 
 const runtimes = ['node', 'nodejs', 'bun', 'deno'];
@@ -23,6 +23,20 @@ export function hostOfCommand(argv: readonly string[]): string | null {
 export function hostOfVariables(isSet: (variable: string) => boolean): string | null {
   if (isSet(sessionVariable)) return 'a session of untildone';
   return hosts.find(({ process: { variables } }) => variables.some(isSet))?.title ?? null;
+}
+
+/**
+ * The sessions that a command with these variables may belong to, the nearest first: a host that one of our runs drives is
+ * known by its own id and by that of the run. Empty: none is named.
+ */
+export async function sessionsOfVariables(variable: (name: string) => string | undefined): Promise<string[]> {
+  const found = [variable(agentSessionVariable)];
+  for (const { process: shown, asked } of hosts) {
+    if (asked === undefined || !shown.variables.some((name) => variable(name))) continue;
+    found.push((await asked()).agentCommandOf(variable)?.sessionId ?? undefined);
+  }
+  found.push(variable(sessionVariable));
+  return found.flatMap((id) => id || []);
 }
 
 /** The program, and for a runtime the script: a flag's value may stand before it. A bare word behind it is an argument. */

@@ -1,7 +1,7 @@
 // Commands that a human types in a told host, answered from the record without a model. An agent cannot type one.
 import type { Decision } from '../core/decision.ts';
 import { oneLine } from '../core/safe-text.ts';
-import { countPlan, nextTodos, openCount, planSize, type State } from '../core/state.ts';
+import { countPlan, hadEndedOtherwise, nextTodos, openCount, planSize, type State } from '../core/state.ts';
 import type { Told } from './told.ts';
 
 export const commands = {
@@ -58,10 +58,23 @@ function describeStanding(session: State, last: Decision | undefined, now: numbe
     .join('\n');
 }
 
-function describeState({ latch, pause, parked, timer, settled, turn }: State, now: number): string {
+function describeState(session: State, now: number): string {
+  const { latch, settled } = session;
+  const held = describeHold(session);
+  const isLater = hadEndedOtherwise(session, latch === null ? 'paused' : 'aborted');
+  if (held !== null && settled !== null && isLater)
+    return `the last turn ended as ${settled.outcome}; ${held}`;
+  return held ?? describeWork(session, now);
+}
+
+function describeHold({ latch, pause }: State): string | null {
   if (latch !== null) return 'stopped by you; send a message or /untildone-resume to go on';
   if (pause?.by === 'human') return 'paused by you; /untildone-resume goes on';
   if (pause !== null) return `paused${pause.reason === null ? '' : `: ${oneLine(pause.reason, 200)}`}`;
+  return null;
+}
+
+function describeWork({ parked, timer, settled, turn }: State, now: number): string {
   if (timer !== null && parked !== null)
     return `goes on in ${Math.max(0, Math.ceil((timer.dueAt - now) / 1000))} s`;
   if (parked !== null) return `waiting (${parked.cause})`;

@@ -10,7 +10,7 @@ import type { Draft, Event } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import { excerpt } from '../core/problem.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { createState, libraryHost, type State, spokeAt, unknownHost } from '../core/state.ts';
+import { createState, isTurnOver, libraryHost, type State, spokeAt, unknownHost } from '../core/state.ts';
 import { checkedTexts, namedTodos } from '../core/texts.ts';
 import { isOpen, type Todo } from '../core/todo.ts';
 import { frozenPolicy, takenUpChecks, withShellChecks } from '../engine/policy.ts';
@@ -139,8 +139,11 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     ...{ store, runtime, base, record, settings, fingerprint, release },
     state: () => state,
     outcome(): Outcome | null {
-      // Its event may still be on its way.
-      if (state.latch !== null || signal.aborted) return 'aborted';
+      if (state.latch !== null || signal.aborted) {
+        // The event of an abort may still be on its way. After the end of a turn it changes nothing.
+        if (!isTurnOver(state)) return 'aborted';
+        if (state.settled !== null) return state.settled.outcome;
+      }
       if (last === undefined) return state.settled?.outcome ?? null;
       const isOver = last !== null && (last.answer === 'let-go' || last.observed);
       return isOver ? settlementOf(state, last).outcome : null;
@@ -148,7 +151,11 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     /** What the agent is to be told first. */
     words,
     /** The agent is called: what was settled before says nothing about what it does now. */
-    goOn() {
+    async goOn() {
+      const { latch, pause } = state;
+      // Not what the human stopped or paused: `human-resumed` would lift it.
+      if (isTurnOver(state) && latch === null && pause === null)
+        await record({ type: 'human-resumed', policyHash: null, goesOn: true });
       last = null;
     },
     /** A later message of the human: what holds now is what the work is judged by from here on (V2). */

@@ -32,6 +32,41 @@ describe('the human', () => {
     await expect(session.hold(async (_messages) => 'again')).rejects.toThrow('aborted');
   });
 
+  it('V12: a stop word that is told after the end leaves the outcome as it was', async () => {
+    const session = await createLibraryStage().open({ goal: 'write it' });
+    await session.hold(async (_messages) => 'Done.');
+    expect(session.outcome).toBe('claimed');
+    await session.tell({ type: 'human-spoke', text: 'stop' });
+    expect(session.outcome).toBe('claimed');
+    expect(await session.stop()).toMatchObject({ reason: 'aborted', outcome: 'claimed' });
+  });
+
+  it('V12: so does the signal; an agent that is held again is aborted by it', async () => {
+    const { open, put, store } = createLibraryStage();
+    const human = new AbortController();
+    const session = await open({
+      ...{ id: 'nightly', goal: 'write it', checks: ['test -f written'], store, signal: human.signal },
+    });
+    await session.hold(async (_messages) => {
+      put('written', '');
+      return 'Done.';
+    });
+    expect(session.outcome).toBe('done');
+    human.abort();
+    expect(session.outcome).toBe('done');
+    expect(await session.stop()).toMatchObject({ answer: 'let-go', reason: 'aborted', outcome: 'done' });
+    await session.close();
+
+    const later = new AbortController();
+    const again = await open({ id: 'nightly', goal: 'write it', store, signal: later.signal });
+    expect(again.outcome).toBe('done');
+    await again.hold(async (_messages) => {
+      later.abort();
+      return 'Half done.';
+    });
+    expect(again.outcome).toBe('aborted');
+  });
+
   it('G4: it ends an agent that listens to it, and a check that runs', async () => {
     const { open } = createLibraryStage();
     const human = new AbortController();

@@ -287,8 +287,8 @@ async function createSession(
       if (history.length === 0)
         throw wrongUse('hold: there is nothing to say to the agent: give openSession a goal.');
       isHeld = true;
-      begun.goOn();
-      return (await holdAgent(agent).finally(() => {
+      const held = begun.goOn().then(() => holdAgent(agent));
+      return (await held.finally(() => {
         isHeld = false;
       })) as never;
     },

@@ -1,5 +1,6 @@
 // What the conformance suite asks of a host: a driver implements it with the host's own payloads and decides nothing.
 
+import type { Outcome } from '../../src/core/decision.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import type { HostCapabilities } from '../../src/hosts/hosts.ts';
 
@@ -30,6 +31,8 @@ export interface DrivenSession {
   /** `untildone pause` in another terminal. */
   pauses(): Promise<void>;
   resumes(): Promise<string[]>;
+  /** How the turn ended, by the record; null: it has no outcome. */
+  outcome(): Promise<Outcome | null>;
 }
 
 export interface DrivenHost {

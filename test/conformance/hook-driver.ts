@@ -156,6 +156,7 @@ async function start(
         await act('human-resumed');
         return [];
       },
+      outcome: async () => (await store.state(sessionId))?.settled?.outcome ?? null,
     };
   }
 

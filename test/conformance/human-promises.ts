@@ -20,6 +20,21 @@ export function describeHumans(bench: ConformanceBench): void {
       expect(await session.stops()).toEqual([]);
     });
 
+    it('V12: an ended turn keeps its outcome when the human types stop, presses their key, or pauses the session', async () => {
+      const session = await planned('Write the parser');
+      await session.completes('Write the parser');
+      expect(await session.stops()).toEqual([]);
+      expect(await session.outcome()).toBe('claimed');
+      await session.aborts();
+      expect(await session.outcome()).toBe('claimed');
+      await session.says('stop');
+      expect(await session.stops()).toEqual([]);
+      expect(await session.outcome()).toBe('claimed');
+      await session.pauses();
+      expect(await session.stops()).toEqual([]);
+      expect(await session.outcome()).toBe('claimed');
+    });
+
     it('C3: a pause from another terminal holds until it is resumed', async () => {
       const session = await planned('Write the parser', 'Write the docs');
       await session.pauses();

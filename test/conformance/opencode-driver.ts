@@ -147,6 +147,7 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
         await act('human-resumed');
         return rest();
       },
+      outcome: async () => (await store.state(id))?.settled?.outcome ?? null,
     };
   }
 

@@ -122,6 +122,7 @@ function start(mode: HostMode, settings: Parameters<HostUnderTest['start']>[0]):
         await happens({ type: 'human-resumed' });
         return rest();
       },
+      outcome: async () => (await options.store.state(host.sessionId))?.settled?.outcome ?? null,
     };
   }
 

@@ -111,6 +111,7 @@ export async function setStage(story: EvidenceStory): Promise<Stage> {
       // The runner of the checks then works in this process.
       whyNoHuman: async () => null,
       agentAbove: async () => null,
+      agentSessions: async () => [],
       ...story.io,
     };
     const code = await main(argv, io);

@@ -208,13 +208,33 @@ export const humanMutations = mutationsOf({
       replace: '...cancelParked(state), latch',
       why: 'a new request joins the aborted turn',
     },
+    'abort-resettles': {
+      find: 'const settled = isTurnOver(state) ? state.settled : aborted;',
+      replace: 'const settled = aborted;',
+      why: 'a stop after the end takes the outcome and its proofs away',
+    },
+    'stop-word-begins-turn': {
+      find: 'const silences = stops && isTurnOver(state);',
+      replace: 'const silences = false;',
+      why: '"stop" after the end begins a turn that ends as aborted',
+    },
+    'taken-up-stays-ended': {
+      find: 'const resumed = goesOn === true ? reopenTurn(given) : given;',
+      replace: 'const resumed = given;',
+      why: 'Ctrl-C in a run that was taken up leaves the outcome of its last run',
+    },
+    'pause-ends-run': {
+      find: 'if (state.descriptor.judgesGoal === true) return state;',
+      replace: '',
+      why: 'Ctrl-C in a paused run ends it as paused',
+    },
     'pause-epoch': {
       find: '...cancelParked(paused), pause',
       replace: '...paused, parked: null, timer: null, pause',
       why: 'a text on its way arrives after the pause',
     },
     'pause-turn-runs': {
-      find: 'const paused = state.parked === null ? state : endTurn(state);',
+      find: 'const paused = state.parked === null ? state : pauseWaiting(state, at);',
       replace: 'const paused = state;',
       why: 'resume after a pause in a countdown does nothing',
     },

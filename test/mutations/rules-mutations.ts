@@ -78,6 +78,16 @@ export const rulesMutations = mutationsOf({
       replace: 'if (latch === null || true) return null;',
       why: 'an abort is ignored',
     },
+    'rule-aborted-resettles': {
+      find: "const hadEnded = hadEndedOtherwise(state, 'aborted');",
+      replace: 'const hadEnded = false;',
+      why: 'a stop attempt after the end takes the outcome away',
+    },
+    'rule-paused-resettles': {
+      find: "if (hadEndedOtherwise(state, 'paused'))",
+      replace: 'if (false)',
+      why: 'a pause after the end takes the outcome away',
+    },
     'rule-paused-by-human-silent': {
       find: "if (pause?.by !== 'human' && pause?.by !== 'rejection') return null;",
       replace: "if (pause?.by !== 'rejection') return null;",

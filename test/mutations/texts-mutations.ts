@@ -232,8 +232,8 @@ export const textsMutations = mutationsOf({
   },
   'src/core/rules.ts': {
     'pause-reason-raw': {
-      find: "${oneLine(pause.reason ?? '', 300)}",
-      replace: "${pause.reason ?? ''}",
+      find: "const why = oneLine(reason ?? '', 300);",
+      replace: "const why = reason ?? '';",
       why: 'a reason of the model acts on the terminal',
     },
   },

@@ -59,13 +59,13 @@ export const workMutations = mutationsOf({
       why: 'goal checks are not run after work without a plan',
     },
     'model-pause-replaces': {
-      find: "if (state.pause?.by === 'human') return state;\n    return { ...cancelParked(state), pause: { by: 'model'",
-      replace: "return { ...cancelParked(state), pause: { by: 'model'",
+      find: "if (state.pause?.by === 'human') return state;\n    const said",
+      replace: 'const said',
       why: 'the model lifts the pause of the human',
     },
     'model-pause-epoch': {
-      find: "return { ...cancelParked(state), pause: { by: 'model', reason, at } };",
-      replace: "return { ...state, pause: { by: 'model', reason, at }, parked: null, timer: null };",
+      find: "return { ...cancelParked(state), pause: { by: 'model'",
+      replace: "return { ...state, parked: null, timer: null, pause: { by: 'model'",
       why: 'a text on its way arrives after the pause',
     },
     'error-keeps-countdown': {

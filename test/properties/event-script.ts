@@ -302,6 +302,7 @@ const makers: readonly (readonly [number, Maker])[] = [
   [1, () => ({ type: 'human-aborted', how: 'escape' })],
   [1, () => ({ type: 'human-paused', reason: null })],
   [2, () => ({ type: 'human-resumed' })],
+  [1, () => ({ type: 'human-resumed', goesOn: true })],
   [1, () => ({ type: 'model-paused', reason: 'a human has to decide' })],
   [6, () => ({ type: 'activity-seen' })],
   [2, (digits) => ({ type: 'tool-started', tool: 'edit', access: pick(digits, accesses) })],

@@ -20,6 +20,7 @@ function continuationOf(commands: readonly Command[]): InjectCommand | AnswerCom
 export function checkInvariants(moment: Moment): void {
   checkDecision(moment);
   checkEpochs(moment);
+  checkEndedTurn(moment);
   checkCounts(moment);
   if (moment.policy.settings.mode === 'enforce') {
     const continuation = continuationOf(moment.step.commands);
@@ -65,6 +66,15 @@ function checkEpochs({ before, event, seen, step: { state } }: Moment): void {
   );
   const human = event.type === 'human-aborted' || event.type === 'human-paused' || seen.human;
   must(!human || state.epoch > before.epoch, 'the epoch rises with each word of the human', event);
+}
+
+/** V12: what the human stops or pauses after the end was no part of it. */
+function checkEndedTurn({ reference, before, event, seen, step: { state } }: Moment): void {
+  if (before.turn?.ended !== true || before.parked !== null) return;
+  const isStopWord = event.type === 'human-spoke' && seen.human && reference.latched;
+  const isHeld = event.type === 'human-aborted' || event.type === 'human-paused' || isStopWord;
+  const kept = JSON.stringify(state.settled) === JSON.stringify(before.settled);
+  must(!isHeld || kept, 'an ended turn keeps its outcome, whatever is typed afterwards', state.settled);
 }
 
 function checkContinuation(moment: Moment, continuation: InjectCommand | AnswerCommand): void {

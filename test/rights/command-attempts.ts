@@ -211,7 +211,7 @@ const saidByHook = (output: string): string =>
   `Refused: ${output.replace(/^.*untildone: /su, '').replace(/".*$/su, '')}`;
 
 /** The same from the shell of Claude Code's own agent, which has these variables (those of 2.1.325). */
-const hostShell = (victim: string) => ({
+export const hostShell = (victim: string) => ({
   ...{ CLAUDECODE: '1', AI_AGENT: 'claude-code_2-1-325_agent', CLAUDE_CODE_SESSION_ID: victim },
 });
 const hostAttempts: readonly (readonly [string, (call: string, victim: string) => string])[] = [

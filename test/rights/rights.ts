@@ -9,6 +9,7 @@ import { bundleProgram } from '../support/bundled-program.ts';
 import { type Row, renderTable } from './attempt.ts';
 import { runCommandAttempts, runControl, runHostAttempts } from './command-attempts.ts';
 import { runFileAttempts } from './file-attempts.ts';
+import { runHoldAttempts, runHostHoldAttempts } from './hold-attempts.ts';
 import {
   runCheckAttempt,
   runHiddenAttempt,
@@ -44,6 +45,8 @@ try {
     ...(await onStage(program, (stage) => runWidenedAttempts(stage, true))),
     ...(await onStage(program, (stage) => runCommandAttempts(stage))),
     ...(await onStage(program, runHostAttempts)),
+    ...(await onStage(program, runHoldAttempts)),
+    ...(await onStage(program, runHostHoldAttempts)),
     ...(await onStage(program, async (stage) => [await runControl(stage)])),
     ...(await onStage(program, async (stage) => [await runWorkerAttempt(stage)])),
     ...(await onStage(program, async (stage) => [await runCheckAttempt(stage)])),

@@ -54,7 +54,8 @@ export interface Stage {
   /** The same on a terminal of its own, where Enter is pressed when it asks. */
   onTerminal(...argv: string[]): Promise<{ readonly out: string }>;
   /** A session that its human stopped, with a permission and a human check that wait. */
-  addVictim(id: string, host?: VictimHost): Promise<void>;
+  /** `at work`: nobody has stopped it. */
+  addVictim(id: string, host?: VictimHost, stands?: 'stopped' | 'at work'): Promise<void>;
   victim(id: string): Promise<Victim>;
   close(): void;
 }
@@ -140,7 +141,10 @@ export function createStage(program: string): Stage {
       const words = [process.execPath, '--no-warnings', program, ...argv].map((word) => `'${word}'`);
       return launch('script', ['-qec', words.join(' '), '/dev/null'], {}, 'Allow?');
     },
-    addVictim: (id, host = 'untildone') => withStore((store) => makeVictim(store, id, project, host)),
+    addVictim: (id, host = 'untildone', stands = 'stopped') =>
+      withStore((store) =>
+        makeVictim(store, { id, directory: project, host, isStopped: stands === 'stopped' }),
+      ),
     victim: (id) =>
       withStore(async (store) => {
         const session = await store.state(id);
@@ -156,11 +160,11 @@ export function createStage(program: string): Stage {
   };
 }
 
+type NewVictim = Readonly<{ id: string; directory: string; host: VictimHost; isStopped: boolean }>;
+
 async function makeVictim(
   store: Store,
-  sessionId: string,
-  directory: string,
-  host: VictimHost,
+  { id: sessionId, directory, host, isStopped }: NewVictim,
 ): Promise<void> {
   const settings = { ...defaultSettings, checks: { look: { human: 'Does it look right?' } }, goal: ['look'] };
   const created = createPolicy(settings);
@@ -189,7 +193,7 @@ async function makeVictim(
   const about = { callId: 'c', tool: 'shell', subject: 'rm -rf /', pattern: '= rm -rf /' };
   const wait = { kind: 'permission', requestId: `ask-${sessionId}`, about } as const;
   await engine.handle({ ...base(), type: 'wait-started', wait });
-  await engine.handle({ ...base(), type: 'human-aborted', how: 'Ctrl-C' });
+  if (isStopped) await engine.handle({ ...base(), type: 'human-aborted', how: 'Ctrl-C' });
 }
 
 /** What a victim got that its human did not give; null: nothing. */

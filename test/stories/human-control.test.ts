@@ -144,6 +144,27 @@ describe('from another terminal', () => {
     expect((await line.runOnTerminal('resume')).out).toContain('is neither paused nor stopped');
   });
 
+  it('V12: a stop after the end leaves outcome, proofs and report as they were; run --resume goes on as ever', async () => {
+    const steps = [...[plan('Write alpha'), ...alpha], plan('Write beta'), stall()];
+    const line = await openCommandLine({ steps });
+    expect(await line.start(...run, '--check', 'test -f alpha.txt').ended).toBe(0);
+    const read = async () =>
+      Promise.all([['report'], ['plan', 'show']].map(async (words) => (await line.run(...words)).out));
+    const before = await read();
+    expect(before[0]).toContain('## done: ');
+    await line.run('stop');
+    expect(await read()).toEqual(before);
+    const { out } = await line.run('status');
+    expect(out).toMatch(/state +ended: done; stopped by you since [\d:]+ \(untildone stop\)/u);
+    expect(out).toContain('1 todo: 1 checked by the goal check');
+    // Taken up it runs again, so that a stop ends it.
+    const again = line.start(...resume);
+    await again.sees((event) => event.type === 'plan-changed' && event.todos.length === 2);
+    await line.run('stop');
+    expect(await again.ended).toBe(130);
+    expect((await line.session()).settled?.outcome).toBe('aborted');
+  });
+
   it('C3: pause holds the run where it is, resume on a terminal lets it go on, and a pipe may not resume', async () => {
     const line = await openCommandLine({ steps: [plan('Write alpha'), stall(), ...alpha] });
     const running = line.start(...run);

@@ -150,6 +150,7 @@ export async function setPlanStage({
       // The runner of the checks then works in this process.
       whyNoHuman: async () => null,
       agentAbove: async () => null,
+      agentSessions: async () => [],
     };
     // An agent that repeats itself is known after its first reminder; three would only take longer.
     const patience = afterwards === undefined ? [] : ['--max-stagnant=1'];

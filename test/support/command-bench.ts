@@ -68,6 +68,7 @@ export function createCommandBench(): CommandBench {
       clock,
       whyNoHuman: async () => null,
       agentAbove: async () => null,
+      agentSessions: async () => [],
       ...overrides,
     };
     return { code: await main(argv, io), out, err };

@@ -88,6 +88,7 @@ export function createInstallBench(options: { git: boolean; name?: string }): In
       ...{ env, cwd, isTTY: false, clock: createSimulatedClock() },
       whyNoHuman: async () => null,
       agentAbove: async () => null,
+      agentSessions: async () => [],
     };
     try {
       return { code: await command.run(readArguments(command, argv), io), out, err };

@@ -48,7 +48,7 @@ export async function createPiCase(
   const pi = await startFakePi(extension, { id: sessionId, directory, headless, now: () => clock.now() });
   const settle = () => settlePi(pi, clock);
   return {
-    ...{ pi, clock, store, directory, extension, settle },
+    ...{ pi, clock, store, directory, environment, extension, settle },
     async rest() {
       await settle();
       await clock.advance(5000);

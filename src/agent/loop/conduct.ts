@@ -4,7 +4,7 @@ import { endMarkedProcesses, sessionVariable } from '../../checks/process.ts';
 import { type Decision, exitCodes } from '../../core/decision.ts';
 import type { EventOf, Job, SessionDescriptor } from '../../core/events.ts';
 import { failedBefore } from '../../core/settlement.ts';
-import { type State, unknownHost } from '../../core/state.ts';
+import { isTurnOver, type State, unknownHost } from '../../core/state.ts';
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
 import { checkPatienceMs, longestWaitMs } from '../../engine/runtime.ts';
@@ -29,7 +29,7 @@ export async function beginRun(run: AnyRun, { descriptor, model }: Opening, show
   await run.record({ type: 'session-opened', descriptor, agent, resumed: resume });
   if (resume) {
     const [last] = await run.store.decisions(run.sessionId, 1);
-    run.before = { decisions: last?.sequence ?? 0, settledAt: (await run.state()).settled?.at ?? null };
+    run.before = { decisions: last?.sequence ?? 0, isSettled: (await run.state()).settled !== null };
     // What a killed run left must not work against this one.
     await endMarkedProcesses(`${sessionVariable}=${run.sessionId}`, defaultLimits.endGraceMs);
     const { state } = await run.record({ type: 'human-resumed', policyHash: null });
@@ -63,6 +63,10 @@ export async function hearHuman(run: AnyRun, transcript: Transcript) {
 /** What a human's message brings: their words, their checks, their plan. */
 export async function takeMessage(run: AnyRun, transcript: Transcript) {
   await hearHuman(run, transcript);
+  const state = await run.state();
+  // Taken up without a new message: it goes on in the turn that had ended.
+  if (run.resume && isTurnOver(state) && state.latch === null)
+    await run.record({ type: 'human-resumed', policyHash: null, goesOn: true });
   if (run.replacedChecks) await run.record({ type: 'checks-replaced', checks: run.replacedChecks });
   // Not earlier: what the human said may have begun a new plan.
   await run.planFile.begin();
@@ -138,8 +142,7 @@ export async function summariseRun(run: AnyRun, failure: string | null): Promise
   const [stored] = await store.decisions(sessionId, 1);
   // How an earlier run ended says nothing about this one.
   const last = stored !== undefined && stored.sequence > run.before.decisions ? stored.decision : null;
-  const settled = state.settled?.at === run.before.settledAt ? null : state.settled;
-  const { outcome, reason } = settlementOf({ ...state, settled }, last);
+  const { outcome, reason } = settlementOf(state, last);
   // V1: never flaky checks, edited protected paths, a broken record, todos cancelled without a reason.
   const rests = last?.outcome === 'claimed' ? last.inputs['rests'] : null;
   const restsOnWord = rests === 'word' || (rests === null && isWordEnough(state, run.policy));

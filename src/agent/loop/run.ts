@@ -110,7 +110,7 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
     planFile: followPlanFile(parts),
     startedAt: clock.now(),
     /** How earlier runs of the session left it. */
-    before: { decisions: 0, settledAt: null as number | null },
+    before: { decisions: 0, isSettled: false },
     steps: 0,
     toolCalls: 0,
     usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, cost: null } as UsageView,

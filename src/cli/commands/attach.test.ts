@@ -27,6 +27,7 @@ describe('a view that was opened a moment too early', () => {
       ...{ cwd: '/project', clock, env: {}, isTTY: false },
       ...{ stdout: { write: () => {} }, stderr: { write: () => {} } },
       ...{ whyNoHuman: async () => null, agentAbove: async () => null },
+      agentSessions: async () => [],
     };
     const look = createNewerSessionLook(io, store, old.sessionId);
     expect(await look()).toEqual([]);

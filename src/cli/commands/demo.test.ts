@@ -86,6 +86,7 @@ describe('demo', () => {
       stderr: { write: () => true },
       ...{ env: bench.env, cwd: bench.project, isTTY: false, clock: systemClock },
       ...{ whyNoHuman: async () => null, agentAbove: async () => null },
+      agentSessions: async () => [],
     };
     const code = await refusing.run(readArguments(refusing, ['--json']), io);
     const told: AgentEvent[] = out

@@ -1,20 +1,38 @@
 // `untildone pause`, `stop`, `resume` and `say`: a human holds a session, takes that back (C3, G4), or speaks to our own
-// agent while it works (T3). Holding is never refused: whoever wants an agent to end may say so. Only a human may resume,
-// which lifts nothing else: budgets stay spent (G6).
+// agent while it works (T3). An agent that calls `pause` or `stop` pauses its own session, as `todo_pause` does, and no other
+// (V12). Only a human may resume, which lifts nothing else: budgets stay spent (G6).
 import { queuedWords } from '../../agent/loop/run.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { describeState, nameSession, shortId } from '../describe-session.ts';
-import { sessionCommand } from '../find-session.ts';
-import { pauseSession, resumeSession, sendActs, stopSession } from '../human-event.ts';
+import { type Answer, type Here, sessionCommand, typedByHuman } from '../find-session.ts';
+import { pauseAsAgent, pauseSession, resumeSession, sendActs, stopSession } from '../human-event.ts';
 import { refuse, shown } from '../print.ts';
+
+const ofAgent =
+  'If an agent calls it, it counts as the pause of that agent, and only for its own session: a human types it in\na terminal of their own.';
+
+async function holdAsAgent(here: Here, agent: string, reason: string | null): Promise<Answer> {
+  const { session } = await pauseAsAgent(here, reason);
+  const { words } = describeState(session, here.io.clock.now());
+  const asked = `${agent} called this: the agent asked to stop, and its next stop ends the turn as paused.`;
+  const isHumans = session.latch !== null || session.pause?.by === 'human';
+  const what = isHumans ? `${agent} called this, and nothing changes: ${shown(words, 300)}.` : asked;
+  return {
+    json: { pause: session.pause, latch: session.latch },
+    lines: [`Session ${nameSession(session)}: ${what} ${typedByHuman}`],
+  };
+}
 
 export const pause = sessionCommand({
   about: [
     'The agent may stop whenever it likes, until `untildone resume`. A message to the agent does not lift a pause.\nWhat the host is doing right now is not interrupted.',
+    ofAgent,
   ],
   options: { reason: { value: 'TEXT', summary: 'Why, for the record.' } },
+  holdsOwn: true,
   async answer(here) {
+    if (here.agent !== null) return holdAsAgent(here, here.agent, here.given.text('reason'));
     const { session } = await pauseSession(here, here.given.text('reason'));
     const sentence = `Session ${nameSession(session)} is paused. \`untildone resume\` lifts that.`;
     return { json: { pause: session.pause }, lines: [sentence] };
@@ -24,8 +42,11 @@ export const pause = sessionCommand({
 export const stop = sessionCommand({
   about: [
     'Nothing more is sent to the agent until you write to it or run `untildone resume`; a countdown ends. A run of ours\nends after its step. What another host is doing right now is not interrupted: use its own key for that.',
+    ofAgent,
   ],
+  holdsOwn: true,
   async answer(here) {
+    if (here.agent !== null) return holdAsAgent(here, here.agent, null);
     const { session } = await stopSession(here, 'untildone stop');
     const next =
       session.descriptor.host === 'untildone'

@@ -51,12 +51,14 @@ type Report = Awaited<ReturnType<typeof collect>>;
 async function collect(store: Store, session: State, io: Io) {
   const now = io.clock.now();
   const { descriptor, agent, settled } = session;
+  const stopsAt = settled?.at ?? now;
   const stream = await readStream(store, session, now);
-  const record = await readRecord(store, session);
+  const record = await readRecord(store, session, stopsAt);
   const decisions = [...(await store.decisions(session.id, Number.MAX_SAFE_INTEGER))].reverse();
   const checks = await checkStandings(store, session, record.lastWriteAt, now);
   const claims = await workTimes(store, session);
-  const last = decisions.at(-1)?.decision;
+  // A stop that was asked about later says nothing of how the turn ended (V12).
+  const last = decisions.findLast(({ at }) => at <= stopsAt)?.decision;
   const began = record.messages[0]?.at ?? session.createdAt;
   const ended = settled?.at ?? session.updatedAt;
   const { inputTokens, outputTokens, cost } = totalUsage(await store.usage(session.id));
@@ -109,12 +111,13 @@ async function readStream(store: Store, session: State, now: number) {
   return { files, said };
 }
 
-async function readRecord(store: Store, session: State) {
+/** `until`: a message after the end of the turn is none of it. */
+async function readRecord(store: Store, session: State, until: number) {
   const messages: { at: number; text: string }[] = [];
   let lastWriteAt = 0;
   for await (const event of recordedEvents(store, session.id)) {
     const { type, at } = event;
-    if (type === 'human-spoke' && event.text !== null) messages.push({ at, text: event.text });
+    if (type === 'human-spoke' && event.text !== null && at <= until) messages.push({ at, text: event.text });
     if (type === 'tool-ended' && event.access !== 'read' && event.access !== 'todo') lastWriteAt = at;
   }
   return { messages, lastWriteAt };

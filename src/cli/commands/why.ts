@@ -12,7 +12,7 @@ import { explainDecision, refusalsBefore } from '../../engine/session-record.ts'
 import type { Store } from '../../engine/store.ts';
 import { failedStops } from '../../hosts/shared.ts';
 import { numberOf } from '../command.ts';
-import { describeAnswer, nameSession } from '../describe-session.ts';
+import { describeAnswer, describeLaterHold, nameSession } from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
@@ -40,6 +40,8 @@ export const why = sessionCommand({
     const json = await explain(store, session, numberOf(given, 'decision'), io);
     const rules = given.has('rules') ? ['', ...ruleLines(json, io)] : [];
     const undecided = json.undecided === null ? [] : [`Since then, ${describeUndecided(json.undecided, io)}`];
+    const later = describeLaterHold(session, io.clock.now());
+    if (later !== null) undecided.push(`Since then: ${shown(later, 300)}. The outcome stays.`);
     const refused = refusalLines(json, io);
     return { json, lines: [...refused, ...fiveLines(session, json, io), ...undecided, ...rules] };
   },
@@ -59,7 +61,7 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
   const name = `Session ${nameSession(session)}`;
   const [newest] = await store.decisions(session.id, 1);
   const latest = newest?.sequence ?? 0;
-  const number = wanted ?? latest;
+  const number = wanted ?? (await lastOfTurn(store, session)) ?? latest;
   const failed = wanted === null ? (failedStops(io.env, session.id).at(-1) ?? null) : null;
   const untried = failed === null ? 'the agent has not tried to stop.' : describeUndecided(failed, io);
   const none = `${name} has no decision yet: ${untried}`;
@@ -85,6 +87,14 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
     refusals: wanted === null ? await refusalsBefore(store, session, stored) : [],
     ...(await explainDecision(store, stored)),
   };
+}
+
+/** The last decision until the turn ended: later ones only say that the human had stopped or paused it (V12). */
+async function lastOfTurn(store: Store, session: State): Promise<number | null> {
+  const { settled } = session;
+  if (settled === null || describeLaterHold(session, settled.at) === null) return null;
+  const decisions = await store.decisions(session.id, Number.MAX_SAFE_INTEGER);
+  return decisions.find(({ at }) => at <= settled.at)?.sequence ?? null;
 }
 
 /** In the order in which they are asked. */

@@ -19,6 +19,7 @@ function openTerminal() {
     ...{ stdout: { write: () => {} }, stderr: { write: (text: string) => (shown += text) }, env: {} },
     ...{ cwd: '/', isTTY: true, clock },
     ...{ whyNoHuman: async () => null, agentAbove: async () => null },
+    agentSessions: async () => [],
   };
   const output = plainTerminalOutput(io, () => {}, hand, input);
   const type = async (line: string): Promise<void> => {

@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Event } from '../../core/events.ts';
 import type { ListedTodo } from '../../core/reconcile.ts';
+import { oneLine } from '../../core/safe-text.ts';
 import { statusFromWord } from '../../core/todo.ts';
 import type { Environment } from '../../engine/policy.ts';
 import { type Speaker, todoIdOf } from '../asked-call.ts';
@@ -100,7 +101,9 @@ const notice = /<task-notification>([\s\S]*?)<\/task-notification>/gu;
 const noticeId = /<task-id>([\w.:-]{1,80})<\/task-id>/u;
 
 function speakerOf(text: string): Speaker {
-  if (/^\/untildone:[\w-]+(?:\s|$)/u.test(text)) return { type: 'command' };
+  const [, command, words = ''] = /^\/untildone:([\w-]+)(?:\s+(.*))?$/su.exec(text) ?? [];
+  if (command === 'pause') return { type: 'command', pauses: { reason: oneLine(words, 300) || null } };
+  if (command !== undefined) return { type: 'command' };
   // With a human's words behind it, it is a human's message.
   if (!text.startsWith('<task-notification>') || text.replace(notice, '').trim() !== '')
     return { type: 'human' };

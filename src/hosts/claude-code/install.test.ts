@@ -34,15 +34,18 @@ describe('the plugin folder', () => {
     expect(Object.keys(readJson(join(plugin, '.mcp.json')).mcpServers)).toEqual([serverName]);
   });
 
-  it.each(['status', 'why', 'pause'])(
-    'C3: /untildone:%s may start its own command and nothing else',
-    (name) => {
-      const text = readFileSync(join(plugin, 'commands', `${name}.md`), 'utf8');
-      const line = `node "\${CLAUDE_PLUGIN_ROOT}/programs/host-commands.js" ${name}`;
-      expect(text).toContain(`allowed-tools: Bash(${line}:*)\n`);
-      expect(text).toContain(`!\`${line} "\${CLAUDE_SESSION_ID}"\``);
-    },
-  );
+  const readCommand = (name: string) => readFileSync(join(plugin, 'commands', `${name}.md`), 'utf8');
+
+  it.each(['status', 'why'])('C3: /untildone:%s may start its own command and nothing else', (name) => {
+    const line = `node "\${CLAUDE_PLUGIN_ROOT}/programs/host-commands.js" ${name}`;
+    expect(readCommand(name)).toContain(`allowed-tools: Bash(${line}:*)\n`);
+    expect(readCommand(name)).toContain(`!\`${line} "\${CLAUDE_SESSION_ID}"\``);
+  });
+
+  it('V12: /untildone:pause starts nothing: the hook, which knows that a human typed it, pauses the session', () => {
+    expect(readCommand('pause')).not.toMatch(/allowed-tools|!`/u);
+    expect(readCommand('pause')).toContain('disable-model-invocation: true');
+  });
 
   it('C1: built, it carries every program that it names, and the version of the package', () => {
     const output = join(scratch, 'dist');

@@ -236,7 +236,8 @@ describe('a prompt', () => {
     ],
     ['a human behind a notice', `${notification('b1')}\nand now go on`, { type: 'human' }],
     ['a human who quotes a notice', `what is ${notification('b1')}?`, { type: 'human' }],
-    ['a command of ours', '/untildone:pause lunch', { type: 'command' }],
+    ['a command of ours', '/untildone:status', { type: 'command' }],
+    ['our pause', '/untildone:pause lunch', { type: 'command', pauses: { reason: 'lunch' } }],
     ['a command of others', '/review everything', { type: 'human' }],
   ])('comes from %s', (_who, prompt, speaker) => {
     expect(callOf(promptPayload(prompt)).asks).toEqual({ type: 'prompt', text: prompt, speaker });

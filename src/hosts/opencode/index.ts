@@ -1,5 +1,6 @@
 // The plugin, `untildone/opencode`: hands what each hook is given to `follow.ts`, offers tools to the model, and shows the
 // answers to commands that a human types.
+import { agentSessionVariable } from '../../checks/process.ts';
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
 import type { Clock, Identifiers } from '../../engine/host.ts';
@@ -92,6 +93,10 @@ function createHooks(plugin: Plugin): HooksLike {
     'tool.definition': quietly(({ toolID }, output) => {
       const known = todoToolsFor('agent').find(({ name }) => name === toolID && Object.hasOwn(tool, name));
       if (known !== undefined) Object.assign(output, { jsonSchema: known.inputSchema });
+    }),
+    // Without a session it is a terminal of the human's.
+    'shell.env': quietly(({ sessionID }, { env }) => {
+      if (sessionID !== undefined) env[agentSessionVariable] = told.of(sessionID).stored;
     }),
     'tool.execute.after': quietly(async ({ tool: name, sessionID }, output) => {
       if (name !== hostTodoTool) return;

@@ -211,6 +211,17 @@ describe('the agent', () => {
   });
 });
 
+describe('V12: commands of the agent', () => {
+  it('are told whose session they belong to, and terminals of the human are not', async () => {
+    const { host } = await startPlugin();
+    const [ofAgent, ofHuman] = [{ env: {} }, { env: {} }];
+    await host.hooks['shell.env']?.({ sessionID: sessionId }, ofAgent);
+    await host.hooks['shell.env']?.({}, ofHuman);
+    expect(ofAgent.env).toEqual({ UNTILDONE_AGENT_SESSION: sessionId });
+    expect(ofHuman.env).toEqual({});
+  });
+});
+
 describe('commands of the human', () => {
   const type = (host: PluginCase['host'], command: string, words = '') =>
     host.hooks['command.execute.before']?.({ command, sessionID: sessionId, arguments: words }, {});
@@ -242,6 +253,18 @@ describe('commands of the human', () => {
     await expect(type(host, 'untildone-resume')).rejects.toThrow();
     await rest();
     expect(host.injected(sessionId)).toHaveLength(1);
+  });
+
+  it('V12: status names the outcome of an ended turn and the pause that came after it', async () => {
+    const { host, rest } = await startPlugin();
+    await host.says(sessionId, 'Do it.');
+    await host.writesTodos(sessionId, [{ ...todo('first'), status: 'completed' }]);
+    await host.answers(sessionId, 'Done.');
+    await host.idles(sessionId);
+    await rest();
+    await expect(type(host, 'untildone-pause')).rejects.toThrow();
+    await expect(type(host, 'untildone-status')).rejects.toThrow();
+    expect(shown(host)).toContain('the last turn ended as claimed; paused by you');
   });
 
   it('P19: resume lifts an abort, and what it shows is no word of a human', async () => {

@@ -50,6 +50,7 @@ export interface HooksLike {
   tool?: Record<string, ToolDefinitionLike>;
   'chat.message'?: Hook<OfSession, { message: unknown; parts: unknown[] }>;
   'command.execute.before'?: Hook<OfSession<{ command: string; arguments: string }>, unknown>;
+  'shell.env'?: Hook<{ sessionID?: string }, { env: Record<string, string> }>;
   'tool.execute.after'?: Hook<OfSession<{ tool: string; callID: string }>, { output: string }>;
   'tool.definition'?: Hook<{ toolID: string }, object>;
   'experimental.chat.messages.transform'?: Hook<object, { messages: readonly unknown[] }>;

@@ -26,6 +26,11 @@ async function stopped(...given: Parameters<typeof createPiCase>): Promise<Case>
   return one;
 }
 
+it('V12: commands of the agent are told whose session they belong to', async () => {
+  const { environment } = await start();
+  expect(environment).toMatchObject({ UNTILDONE_AGENT_SESSION: sessionId });
+});
+
 describe('a session that stays', () => {
   it('E1: the status line counts down, then the next todo is named', async () => {
     const { pi, clock, rest } = await stopped();

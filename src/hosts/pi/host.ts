@@ -2,6 +2,7 @@
 // without calls is a stop attempt. Headless pi leaves after it, but waits for our handler and goes on where a message is
 // queued by then; elsewhere the countdown runs as in every host that is told.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { agentSessionVariable } from '../../checks/process.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import { type Notice, stopped, type ToldAdapter, waitEnded, waitStarted } from '../told.ts';
@@ -51,7 +52,9 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
       const place = { ...where, pi, context, id, parentId: pid === String(process.pid) ? null : parent };
       const plugin = await shared.createToldPlugin(place, { id, createMemory, adapter: createAdapter });
       if (plugin === null) return;
-      (environment as Record<string, string>)[parentVariable] = `${process.pid}:${id}`;
+      const { stored } = plugin.told.of(id);
+      const inherited = { [parentVariable]: `${process.pid}:${id}`, [agentSessionVariable]: stored };
+      Object.assign(environment as Record<string, string>, inherited);
       offer(plugin);
       for (const [name, hear] of Object.entries(listen(plugin))) pi.on(name as never, voice.quietly(hear));
     })();

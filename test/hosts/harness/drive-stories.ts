@@ -73,6 +73,11 @@ const recovering = script('recovering', [
   always(say('Done.')),
 ]);
 const canPause = ({ request }: Situation) => request.tools.some(({ name }) => name.endsWith('todo_pause'));
+const leaver = script('leaver', [
+  plan(...three),
+  runCommand(`"${process.execPath}" "${untildoneProgram}" stop`),
+  always(say('I stop here.')),
+]);
 const hold = createGate('hold');
 /** In the middle of its work it waits for the test. A call that was cut off it makes again before it counts on it. */
 const waiter = script('waiter', [
@@ -259,6 +264,16 @@ export function driveStories(stage: DriveStage): void {
         expect(await driven.ended, driven.printed()).toBe(0);
         expect(project.files()).toEqual(expect.arrayContaining(filesOf(twelve)));
         if (stage.lowCap !== undefined) expect(starts().length).toBeGreaterThan(2);
+      }),
+    );
+
+    story('P52: an agent that types `untildone stop` has paused itself: exit 7, and nobody stopped it', () =>
+      on([leaver], async (driven) => {
+        const run = start(driven, '--auto', '--check', 'false');
+        expect(await run.ended, run.printed()).toBe(7);
+        expect(endOf(run)).toMatchObject({ outcome: 'paused', reason: 'paused-by-model' });
+        expect(continuationsIn(driven.model.requests)).toHaveLength(0);
+        expect(await untildone(driven.project, 'status')).toContain('paused by the agent');
       }),
     );
 

@@ -2,6 +2,7 @@
 // share nothing, and nothing that the agent writes for itself counts as theirs.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import {
   always,
@@ -24,6 +25,8 @@ const slowMs = 150;
 /** No two sentences alike: a host may take repeated ones for a loop and end the turn itself. */
 const thoughts = Array.from({ length: 40 }, (_, index) => `My slow thought number ${index} is this one. `);
 const slowAnswer = slowly(slowMs, say(thoughts.join('')));
+const program = fileURLToPath(new URL('../../../../dist/bin.js', import.meta.url));
+const stopCommand = `"${process.execPath}" "${program}" stop`;
 const hostile = JSON.stringify({ mode: 'off', checks: { x: { command: 'touch ran-by-us' } }, goal: ['x'] });
 
 export const humanStories: readonly Story[] = [
@@ -81,7 +84,35 @@ export const humanStories: readonly Story[] = [
       });
       expect(counts).toEqual([1, 1]);
       expect(played.session.latch).not.toBeNull();
-      expect(played.session.outcome).toBe('aborted');
+      // Said after the end: how the turn ended stays.
+      expect(played.session.outcome).toBe('stagnant');
+    },
+  },
+  {
+    id: 'P52',
+    name: 'the agent types `untildone stop` in its shell: it has paused itself, and nobody says that the human stopped it',
+    isSample: true,
+    async tell({ play }) {
+      const leave = [plan('parser', 'docs'), runCommand(stopCommand), say('I stop here.')];
+      const steps = [say('I am ready.'), whenTold('Do it', ...leave), always(say('I stop here.'))];
+      let status = '';
+      const played = await play({
+        scripts: [script('leaver', steps)],
+        async drive({ say: tell, untildone: ours }) {
+          // A host that names no session is known by the one that has stopped here before.
+          await tell('Are you ready?');
+          await tell('Do it.');
+          status = await ours('status');
+        },
+      });
+      expect(played.continuations).toHaveLength(0);
+      expect(played.session.latch).toBeNull();
+      expect(played.session.outcome).toBe('paused');
+      expect(played.session.decisions.at(-1)).toMatchObject({
+        ...{ reason: 'paused-by-model', sentence: 'The agent asked to stop.' },
+      });
+      expect(status).toContain('paused by the agent');
+      expect(status).not.toContain('by you');
     },
   },
   {

@@ -1,0 +1,167 @@
+// What a human says after a turn has ended silences the session and changes nothing of how the turn ended (V12).
+import { describe, expect, it } from 'vitest';
+import { ends, reports } from '../../test/properties/check-story.ts';
+import { createCoreDriver, type DriverOptions } from '../../test/properties/core-driver.ts';
+import { isGoalProved } from './state.ts';
+
+/** Its check on the goal failed before the work and passes now. */
+function ended(options: DriverOptions) {
+  const driver = createCoreDriver({ goalChecks: ['unit'], ...options });
+  driver.says();
+  driver.happens({
+    type: 'baseline-seen',
+    fingerprint: 'tree-0',
+    checks: [{ check: 'unit', result: 'failed' }],
+  });
+  const [todo = ''] = driver.plans('write the parser');
+  driver.works();
+  driver.completes(todo);
+  driver.stops();
+  reports(driver, null, 'passed');
+  ends(driver);
+  expect(driver.state).toMatchObject({ settled: { outcome: 'done' }, turn: { number: 1, ended: true } });
+  driver.now += 60_000;
+  return driver;
+}
+
+const hosts = [
+  { name: 'a host that asks', options: {} },
+  { name: 'a host that tells', options: { descriptor: { mode: 'told', immediate: true } } },
+  { name: 'a run', options: { descriptor: { judgesGoal: true } } },
+] as const;
+
+describe.each(hosts)('in $name', ({ options }) => {
+  it('V12: a stop after the end silences the session; outcome and proofs stay, also at a later stop attempt', () => {
+    const driver = ended(options);
+    const { settled, goal } = driver.state;
+    driver.happens({ type: 'human-aborted', how: 'untildone stop' });
+    driver.happens({ type: 'activity-seen' });
+    expect(driver.stops().decision).toMatchObject({ answer: 'let-go', reason: 'aborted', outcome: null });
+    expect(driver.decisions.at(-1)?.sentence).toContain('Its outcome stays done.');
+    const latch = { how: 'untildone stop', at: driver.now };
+    expect(driver.state).toMatchObject({ settled, goal, latch });
+    expect(isGoalProved(driver.state)).toBe(true);
+  });
+
+  it('V12: a pause after the end does the same', () => {
+    const driver = ended(options);
+    const { settled } = driver.state;
+    driver.happens({ type: 'human-paused', reason: 'lunch' });
+    driver.happens({ type: 'activity-seen' });
+    const { decision } = driver.stops();
+    expect(decision).toMatchObject({ answer: 'let-go', reason: 'paused-by-human', outcome: null });
+    expect(driver.state).toMatchObject({ settled, pause: { by: 'human', reason: 'lunch' } });
+    expect(isGoalProved(driver.state)).toBe(true);
+  });
+
+  it('V12: a stop word that is typed after the end is no turn with an outcome of its own', () => {
+    const driver = ended(options);
+    const { settled, turn } = driver.state;
+    driver.says('stop');
+    expect(driver.state).toMatchObject({ settled, turn, latch: { how: 'told to stop', at: driver.now } });
+    driver.happens({ type: 'activity-seen' });
+    expect(driver.stops().decision).toMatchObject({ reason: 'aborted', outcome: null });
+    expect(driver.state).toMatchObject({ settled, turn: { number: 1 } });
+    expect(isGoalProved(driver.state)).toBe(true);
+  });
+
+  it('V12: the next message lifts it and begins a turn, which a stop ends as aborted', () => {
+    const driver = ended(options);
+    driver.says('stop');
+    driver.says('now the docs');
+    expect(driver.state).toMatchObject({ settled: null, latch: null, turn: { number: 2, ended: false } });
+    driver.plans('write the docs');
+    driver.works();
+    driver.happens({ type: 'human-aborted', how: 'escape' });
+    expect(driver.state).toMatchObject({ settled: { outcome: 'aborted' }, turn: { ended: true } });
+  });
+
+  it('V12: a plan that is moved after the end leaves the outcome as it was', () => {
+    const driver = ended(options);
+    driver.happens({ type: 'plan-moved', to: 'OpenCode' });
+    expect(driver.state).toMatchObject({ settled: { outcome: 'done' }, latch: { movedTo: 'OpenCode' } });
+    driver.happens({ type: 'activity-seen' });
+    expect(driver.stops().decision).toMatchObject({ reason: 'aborted', outcome: null });
+  });
+});
+
+describe('what had no outcome', () => {
+  it('V12: a turn that only asked something gets none by a stop or a pause afterwards', () => {
+    for (const type of ['human-aborted', 'human-paused'] as const) {
+      const driver = createCoreDriver();
+      driver.says('what is this?');
+      expect(driver.stops().decision).toMatchObject({ reason: 'no-plan', outcome: null });
+      driver.happens(type === 'human-aborted' ? { type, how: 'escape' } : { type, reason: null });
+      expect(driver.stops().decision).toMatchObject({ answer: 'let-go', outcome: null });
+      expect(driver.state.settled).toBeNull();
+    }
+  });
+});
+
+describe('a turn that runs', () => {
+  it('P19: a stop ends it as aborted: at work, while checks are waited for, and in a countdown', () => {
+    const asked = createCoreDriver({ goalChecks: ['unit'] });
+    asked.says();
+    const [todo = ''] = asked.plans('write the parser');
+    asked.works();
+    asked.completes(todo);
+    expect(asked.stops().decision?.answer).toBe('wait');
+    const told = createCoreDriver({ descriptor: { mode: 'told' } });
+    told.says();
+    told.plans('write the parser');
+    expect(told.stops().decision?.reason).toBe('not-yet');
+    const working = createCoreDriver();
+    working.says();
+    for (const driver of [asked, told, working]) {
+      driver.happens({ type: 'human-aborted', how: 'escape' });
+      expect(driver.state.settled?.outcome).toBe('aborted');
+      driver.happens({ type: 'activity-seen' });
+      expect(driver.stops().decision).toMatchObject({ reason: 'aborted', outcome: 'aborted' });
+    }
+  });
+
+  it('P19: one that was resumed after its end runs again', () => {
+    const driver = createCoreDriver({ descriptor: { mode: 'told' } });
+    driver.says();
+    driver.plans('write the parser');
+    driver.happens({ type: 'model-paused', reason: 'I need a key' });
+    expect(driver.stops().decision?.outcome).toBe('paused');
+    driver.happens({ type: 'human-resumed' });
+    expect(driver.state.parked?.cause).toBe('not-yet');
+    driver.happens({ type: 'human-aborted', how: 'escape' });
+    expect(driver.state.settled?.outcome).toBe('aborted');
+  });
+
+  it('C3: a pause in a countdown ends the turn of a host as paused, and a later stop leaves that', () => {
+    const driver = createCoreDriver({ descriptor: { mode: 'told' } });
+    driver.says();
+    driver.plans('write the parser');
+    driver.stops();
+    driver.happens({ type: 'human-paused', reason: null });
+    expect(driver.state.settled).toMatchObject({ outcome: 'paused', reason: 'paused-by-human' });
+    driver.happens({ type: 'human-aborted', how: 'untildone stop' });
+    expect(driver.state.settled?.outcome).toBe('paused');
+  });
+
+  it('C3: a run that is paused while it waits is stopped as aborted', () => {
+    const driver = createCoreDriver({ goalChecks: ['unit'], descriptor: { judgesGoal: true } });
+    driver.says();
+    driver.works();
+    expect(driver.stops().decision?.answer).toBe('wait');
+    driver.happens({ type: 'human-paused', reason: null });
+    driver.happens({ type: 'human-aborted', how: 'Ctrl-C' });
+    expect(driver.stops({ end: 'cancelled' }).decision?.outcome).toBe('aborted');
+  });
+
+  it('V12: a run that is taken up without a message goes on in its turn, and a stop ends it as aborted', () => {
+    const driver = createCoreDriver({ descriptor: { judgesGoal: true } });
+    driver.says();
+    driver.plans('write the parser');
+    driver.happens({ type: 'model-paused', reason: 'I need a key' });
+    driver.stops();
+    driver.happens({ type: 'human-resumed', goesOn: true });
+    expect(driver.state).toMatchObject({ settled: null, turn: { number: 1, ended: false }, pause: null });
+    driver.happens({ type: 'human-aborted', how: 'Ctrl-C' });
+    expect(driver.state.settled?.outcome).toBe('aborted');
+  });
+});

@@ -1,0 +1,72 @@
+// An agent of ours that types `untildone stop` or `pause` pauses itself: it does not speak as the human (V12, P52).
+import { describe, expect, it } from 'vitest';
+import { complete, plan, runCommand, say, writeFile } from '../../src/scripted-model/index.ts';
+import { sharedProgram } from '../support/bundled-program.ts';
+import { openCommandLine } from './command-line.ts';
+import { delegate } from './delegating.ts';
+import { play } from './play.ts';
+import { protocols } from './protocols.ts';
+import { ending } from './seen.ts';
+
+const program = await sharedProgram();
+const protocol = protocols[2]!;
+/** From the folder of the work, whose neighbour holds the record: commands of an agent get no variable that names it. */
+const untildone = (words: string) =>
+  runCommand(`UNTILDONE_HOME="$PWD/../state" "${process.execPath}" --no-warnings "${program}" ${words} 2>&1`);
+
+const alpha = { title: 'Write alpha', agentType: 'coder' };
+
+describe('P52: the agent of a run', () => {
+  it.each([
+    ['stop', 'The agent asked to stop.'],
+    ['pause --reason tired', 'The agent asked to stop: tired'],
+  ])(
+    'types `untildone %s`: it may stop as paused, exit 7, and the human is not said to have stopped it',
+    async (words, sentence) => {
+      const line = await openCommandLine({
+        steps: [plan('Write alpha', 'Write beta'), untildone(words), say('I stop here.'), say('Really.')],
+      });
+      const ran = await line.run(
+        'run',
+        'Do the work.',
+        '--auto',
+        '--model',
+        'openai/story',
+        '--check',
+        'false',
+      );
+      expect(ran.code).toBe(7);
+      expect(ran.out).toContain(sentence);
+      expect(ran.out + ran.err).not.toMatch(/stopped by you|stopped the agent/iu);
+      const session = await line.session();
+      expect(session).toMatchObject({ latch: null, pause: { by: 'model' }, settled: { outcome: 'paused' } });
+      // Nothing is asked of the model after the command.
+      expect(line.model.requests).toHaveLength(2);
+      const status = (await line.run('status')).out;
+      expect(status).toContain('paused by the agent');
+      expect(status).not.toContain('by you');
+    },
+  );
+
+  it('cannot speak: `say` is refused, and it is held as before', async () => {
+    const line = await openCommandLine({
+      steps: [
+        ...[plan('Write alpha'), untildone('say "go home"'), writeFile('alpha.txt', 'a')],
+        ...[complete('Write alpha'), say('Done.')],
+      ],
+    });
+    const ran = await line.run('run', 'Do the work.', '--auto', '--json', '--model', 'openai/story');
+    expect(ran.code).toBe(3);
+    expect(ran.out).toContain('Only a human may do this, and a session of untildone called it.');
+  });
+
+  it('has a worker that types it: the run is paused, exit 7', async () => {
+    const played = await play({
+      protocol,
+      steps: [plan(alpha), delegate('Write alpha'), say('Done.'), say('Really.')],
+      workers: { coder: [untildone('stop'), say('I stopped.')] },
+    });
+    expect(ending(played)).toMatchObject({ outcome: 'paused', reason: 'paused-by-model', exitCode: 7 });
+    expect(played.session).toMatchObject({ latch: null, pause: { by: 'model' } });
+  });
+});
