@@ -4,8 +4,16 @@ import type { Decision } from '../core/decision.ts';
 import type { Reason } from '../core/rules.ts';
 import { visibleLine } from '../core/safe-text.ts';
 import type { Settings } from '../core/settings.ts';
-import { countPlan, isGoalProved, type Session, type State, waitingHost } from '../core/state.ts';
+import {
+  countPlan,
+  isGoalProved,
+  libraryHost,
+  type Session,
+  type State,
+  waitingHost,
+} from '../core/state.ts';
 import type { Todo } from '../core/todo.ts';
+import type { SessionProcess } from '../engine/session-owner.ts';
 import type { WorkerView } from '../engine/worker-sessions.ts';
 import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
@@ -59,11 +67,46 @@ const pauses: Readonly<Record<NonNullable<Session['pause']>['by'], string>> = {
   system: 'paused by untildone',
 };
 
-export type StateName = ReturnType<typeof describeState>['name'];
+export type DescribedState = ReturnType<typeof recordedState> | ReturnType<typeof withoutProcess>;
+export type StateName = DescribedState['name'];
 
 const state = <const Name extends string>(name: Name, words: string) => ({ name, words });
 
-export function describeState(session: Session, now: number) {
+/** Of a session that is in the middle of its work. */
+const atWork: ReadonlySet<StateName> = new Set(['running', 'counting-down', 'waiting']);
+export const isAtWork = ({ name }: DescribedState): boolean => atWork.has(name);
+
+/** @param found what is known of its process (`readState`); null: nothing, and the record alone speaks */
+export function describeState(
+  session: Session,
+  now: number,
+  found: SessionProcess | null = null,
+): DescribedState {
+  const recorded = recordedState(session, now);
+  if (found === null || (recorded.name !== 'settled' && !isAtWork(recorded))) return recorded;
+  const { settled, turn } = session;
+  if (settled !== null && !isTakenUp(session, settled, found)) return recorded;
+  if (found.is !== 'alive') return withoutProcess(session, found.is);
+  return settled === null ? recorded : state('running', `running: turn ${turn?.number ?? 1}, resumed`);
+}
+
+/** Without words `run --resume` goes on in the turn that had ended, and nothing is settled anew before its next stop. */
+function isTakenUp({ descriptor }: Session, settled: { at: number }, { since }: SessionProcess): boolean {
+  const isRun = descriptor.host === 'untildone' && descriptor.parentId === null;
+  return isRun && since !== null && settled.at < since;
+}
+
+/** The record stands where the process left it. */
+function withoutProcess({ id, descriptor: { host, parentId } }: Session, found: SessionProcess['is']) {
+  if (host === libraryHost && found === 'left')
+    return state('idle', 'idle: no program has it open; it goes on when one opens it again with this id');
+  const resumes = `untildone run --resume ${shortId(parentId ?? id)}`;
+  const next = host === libraryHost ? 'it goes on when a program opens it again with this id' : resumes;
+  const what = found === 'gone' ? 'its process is gone (killed?)' : 'no process is at work in it';
+  return state('gone', `${what}: ${next}`);
+}
+
+function recordedState(session: Session, now: number) {
   const { deleted, descriptor, latch, pause, timer, parked, settled, turn, lastStop } = session;
   if (deleted) return state('deleted', 'deleted');
   // One that was asked for beneath an agent says so itself.
@@ -93,12 +136,6 @@ export function describeState(session: Session, now: number) {
   if (turn === null) return state('idle', 'idle: nothing was asked of it yet');
   return turn.ended ? state('idle', 'idle') : state('running', `running: turn ${turn.number}`);
 }
-
-/** Of the library: its record ends wherever its program ended, or left it. */
-export const leftByProgram = state(
-  'idle',
-  'idle: no program has it open; it goes on when one opens it again with this id',
-);
 
 /** The plan of a file, which `plan import` keeps: no agent is behind it, and none ever will be. */
 export function isImported({ descriptor }: Pick<Session, 'descriptor'>): boolean {
@@ -183,9 +220,11 @@ export function describeHost({ descriptor }: Session): string {
   return `${host}, ${kinds[kind]}; ${way}${headless ? '; nobody is there to answer it' : ''}`;
 }
 
-export function describeWorker({ id, agentType, title, result }: WorkerView): string {
+/** @param run the state of the run that sent it */
+export function describeWorker({ id, agentType, title, result }: WorkerView, run: DescribedState): string {
   const todo = title === null ? '' : ` “${shown(title, 80)}”`;
-  return `${shortId(id)} ${shown(agentType, 40)}: ${result ?? 'not ended'}${todo}`;
+  const unended = run.name === 'gone' ? 'gone with its run' : 'not ended';
+  return `${shortId(id)} ${shown(agentType, 40)}: ${result ?? unended}${todo}`;
 }
 
 /** How far a todo of this session is proved: passed checks on the goal cover those that have no check of their own. */

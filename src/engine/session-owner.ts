@@ -19,13 +19,12 @@ export type OwnedElsewhere = { readonly ok: false; readonly process: string };
 export async function ownSession(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   sessionId: string,
-  owner = `${hostname()}/${process.pid}/${processStart(process.pid) ?? ''}/${++owners}`,
+  owner = `${hostname()}/${process.pid}/${processStart(process.pid) ?? ''}/${++owners}/${clock.now()}`,
 ): Promise<Owned | OwnedElsewhere> {
-  const name = `run ${sessionId}`;
+  const name = leaseOf(sessionId);
   const take = () => store.lease(name, owner, clock.now(), clock.now() + leaseMs);
   const giveBack = (whose: string) => store.lease(name, whose, clock.now(), null);
-  // Gives back nothing: it tells who took it last, run out or not.
-  const look = () => giveBack(`${owner}/nobody`);
+  const look = async () => (await store.leaseHolder(name))?.holder ?? null;
   const last = await look();
   if (last !== null && isOwnerAlive(last) === true) return { ok: false, process: processOf(last) };
   if (last !== null && isOwnerAlive(last) === false) await giveBack(last);
@@ -64,17 +63,22 @@ export async function ownSession(
   };
 }
 
-/** False: it was left or its process is gone. One on another machine counts as alive. */
-export async function isOwned(store: Store, sessionId: string): Promise<boolean> {
-  try {
-    // Gives back nothing, as above.
-    const last = await store.lease(`run ${sessionId}`, 'nobody', 0, null);
-    return last !== null && isOwnerAlive(last) !== false;
-  } catch {
-    // Safe: a store that takes no writes is read all the same, and says what was recorded last.
-    return true;
-  }
+/**
+ * What is known of the process that has a session open: it lives, it is gone without having left the session, or it left
+ * it and nobody has it open. One on another machine counts as alive until its lease ends. `since`: when it took the session.
+ */
+export type SessionProcess = Readonly<{ is: 'alive' | 'gone' | 'left'; since: number | null }>;
+
+export async function findProcess(store: Store, sessionId: string, now: number): Promise<SessionProcess> {
+  const last = await store.leaseHolder(leaseOf(sessionId));
+  if (last === null) return { is: 'left', since: null };
+  const isAlive = isOwnerAlive(last.holder) ?? last.until > now;
+  // An owner of an older version does not tell.
+  const since = last.holder.split('/')[4];
+  return { is: isAlive ? 'alive' : 'gone', since: since === undefined ? null : Number(since) };
 }
+
+const leaseOf = (sessionId: string) => `run ${sessionId}`;
 
 /** null: it lives on another machine, and only time tells. */
 function isOwnerAlive(owner: string): boolean | null {

@@ -25,7 +25,7 @@ export const attach: Command = {
   about: [
     'Shows a session while it runs elsewhere: in a host such as Claude Code, or in another terminal. Without a session:\nthe most recent one of this directory.',
     'On a terminal: p pauses, r resumes, x stops, q leaves; the session goes on as it is. While a countdown runs, any\nother key stops it. `resume` and answers are for a human at a terminal only.',
-    'Without a terminal, or with --plain or --json, it prints what changes and ends when the turn has settled.',
+    'Without a terminal, or with --plain or --json, it prints what changes and ends when the turn has settled. If the\nprocess of the session is gone, it says so everywhere and ends with exit code 8.',
   ],
   options: {
     ...plainOption,
@@ -36,6 +36,9 @@ export const attach: Command = {
       follow(given, io, store, (await findSession(store, given.positional(0), io)).id),
     ),
 };
+
+/** The same number as where a script asks for the outcome of a session that has none. */
+const processIsGone = 8;
 
 async function follow(given: Arguments, io: Io, store: Store, sessionId: string): Promise<number> {
   const json = given.has('json');
@@ -57,6 +60,7 @@ async function follow(given: Arguments, io: Io, store: Store, sessionId: string)
   const show = view?.show ?? lines;
   const newer = given.positional(0) === null ? createNewerSessionLook(io, store, sessionId) : null;
   let over = false;
+  const notice = (sentence: string) => show({ type: 'notice', at: io.clock.now(), sessionId, sentence });
   try {
     for (let failures = 0; !isEnding; ) {
       try {
@@ -66,6 +70,11 @@ async function follow(given: Arguments, io: Io, store: Store, sessionId: string)
         events.forEach(show);
         const state = events.findLast((event) => event.type === 'session-state');
         if (state !== undefined) over = isOver(state);
+        if (state?.state === 'gone') {
+          // Of a view that is closed only what was told stays on the screen.
+          if (view !== null) notice(`Session ${shortId(sessionId)}: ${state.words}`);
+          return processIsGone;
+        }
         // A script wants to know when the turn is over; a human sees it and leaves.
         if (over && view === null) return 0;
         if (over && newer !== null) (await newer()).forEach(show);
