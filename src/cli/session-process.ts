@@ -3,7 +3,7 @@
 import { libraryHost, type Session } from '../core/state.ts';
 import { findProcess, type SessionProcess } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
-import { type DescribedState, describeState } from './describe-session.ts';
+import { type DescribedState, describeState, isAtWork } from './describe-session.ts';
 
 /** null: a host runs it, and nothing is known of its process. */
 export async function readProcess(
@@ -23,4 +23,14 @@ export async function readState(store: Store, session: Session, now: number): Pr
   if (described.name !== 'gone') return described;
   // A run that ended between the two looks has said so meanwhile.
   return describeState((await store.state(session.id)) ?? session, now, found);
+}
+
+/** A paused run counts: its turn has not ended. */
+export async function isRunning(store: Store, session: Session, now: number): Promise<boolean> {
+  if (session.deleted || session.closed === true) return false;
+  const found = await readProcess(store, session, now);
+  if (found !== null && found.is !== 'alive') return false;
+  // The process of a run ends with its work; that of a program which uses the library does not.
+  if (session.descriptor.host === 'untildone') return true;
+  return isAtWork(describeState(session, now)) || session.turn?.ended === false;
 }

@@ -64,6 +64,11 @@ describe('a killed run', () => {
     const late = await line.run('attach', id);
     expect(late).toMatchObject({ code: 8, err: '' });
     expect(late.out).toContain(`untildone ${short} “Do the work.”: ${gone}`);
+    const unnamed = await line.run('attach');
+    expect(unnamed.code).toBe(8);
+    expect(unnamed.out).toContain(
+      `Nothing runs here: no process is at work in ${short} “Do the work.” (killed?).`,
+    );
   });
 
   it('C3: a suspended one lives', async () => {
@@ -71,6 +76,33 @@ describe('a killed run', () => {
     running.child.kill('SIGSTOP');
     expect((await stateOf(line, id)).name).toBe('running');
     running.child.kill('SIGKILL');
+  });
+
+  it('C3: paused or stopped, it is shown as that; stop and pause say that no process is at work in it', async () => {
+    const { line, running, id, short } = await beginSlow();
+    await kill(running);
+    const nothing = `no process is at work in ${short} “Do the work.” (killed?).`;
+    const paused = await line.run('pause');
+    expect(paused.out).toContain(`Nothing runs here: ${nothing}`);
+    expect((await stateOf(line, id)).name).toBe('paused');
+    expect((await line.runOnTerminal('resume')).out).toContain(
+      `No run is at work in it: \`untildone run --resume ${short}\` takes it up again.`,
+    );
+    const stopped = await line.run('stop', short);
+    expect(stopped).toMatchObject({ code: 0 });
+    expect(stopped.out).toContain(`N${nothing.slice(1)}`);
+    expect(stopped.out).toContain(`\`untildone run --resume ${short}\` takes it up again.`);
+    expect((await stateOf(line, id)).name).toBe('latched');
+  });
+
+  it('C3: nobody can say anything to it', async () => {
+    const { line, running, id, short } = await beginSlow();
+    await kill(running);
+    const said = await line.runOnTerminal('say', '--session', id, 'use tabs');
+    expect(said.code).toBe(1);
+    expect(said.out.replace(/\s+/gu, ' ')).toContain(
+      `It is not at work; \`untildone run --resume ${short} "…"\``,
+    );
   });
 
   it('V5: on another machine it counts as alive until its lease ends', async () => {
@@ -126,6 +158,9 @@ describe('a killed run', () => {
     const again = line.start('run', '--resume', '--auto', '--json');
     await again.sees(({ type }) => type === 'step-started');
     expect(await stateOf(line, id)).toEqual({ name: 'running', words: 'running: turn 1, resumed' });
+    const said = await line.runOnTerminal('say', 'use tabs');
+    expect(said.out).toContain(`Said to session ${id.slice(-6)}`);
+    await again.sees((event) => event.type === 'human-message' && event.state === 'joined');
     await kill(again);
     expect((await stateOf(line, id)).name).toBe('gone');
   });
