@@ -8,11 +8,13 @@ import {
   countPlan,
   hadEndedOtherwise,
   isGoalProved,
+  libraryHost,
   type Session,
   type State,
   waitingHost,
 } from '../core/state.ts';
 import type { Todo } from '../core/todo.ts';
+import type { SessionProcess } from '../engine/session-owner.ts';
 import type { WorkerView } from '../engine/worker-sessions.ts';
 import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
@@ -66,11 +68,37 @@ const pauses: Readonly<Record<NonNullable<Session['pause']>['by'], string>> = {
   system: 'paused by untildone',
 };
 
-export type StateName = ReturnType<typeof describeState>['name'];
+export type DescribedState = ReturnType<typeof recordedState> | ReturnType<typeof withoutProcess>;
+export type StateName = DescribedState['name'];
 
 const state = <const Name extends string>(name: Name, words: string) => ({ name, words });
 
-export function describeState(session: Session, now: number) {
+/** Of a session that is in the middle of its work. */
+const atWork: ReadonlySet<StateName> = new Set(['running', 'counting-down', 'waiting']);
+export const isAtWork = ({ name }: DescribedState): boolean => atWork.has(name);
+
+/** @param found what is known of its process (`readState`); null: nothing, and the record alone speaks */
+export function describeState(
+  session: Session,
+  now: number,
+  found: SessionProcess | null = null,
+): DescribedState {
+  const recorded = recordedState(session, now);
+  if (found === null || found === 'alive' || !isAtWork(recorded)) return recorded;
+  return withoutProcess(session, found);
+}
+
+/** The record stands where the process left it. */
+function withoutProcess({ id, descriptor: { host, parentId } }: Session, found: SessionProcess) {
+  if (host === libraryHost && found === 'left')
+    return state('idle', 'idle: no program has it open; it goes on when one opens it again with this id');
+  const resumes = `untildone run --resume ${shortId(parentId ?? id)}`;
+  const next = host === libraryHost ? 'it goes on when a program opens it again with this id' : resumes;
+  const what = found === 'gone' ? 'its process is gone (killed?)' : 'no process is at work in it';
+  return state('gone', `${what}: ${next}`);
+}
+
+function recordedState(session: Session, now: number) {
   const { deleted, descriptor, latch, pause, timer, parked, settled, turn, lastStop } = session;
   if (deleted) return state('deleted', 'deleted');
   if (latch?.movedTo !== undefined) return state('latched', `its plan was moved to ${latch.movedTo}`);
@@ -110,12 +138,6 @@ export function describeLaterHold(session: Session, now: number): string | null 
   const why = pause.reason === null ? '' : ` (${pause.reason})`;
   return `${pauses[pause.by]} since ${formatClock(pause.at, now)}${why}`;
 }
-
-/** Of the library: its record ends wherever its program ended, or left it. */
-export const leftByProgram = state(
-  'idle',
-  'idle: no program has it open; it goes on when one opens it again with this id',
-);
 
 /** The plan of a file, which `plan import` keeps: no agent is behind it, and none ever will be. */
 export function isImported({ descriptor }: Pick<Session, 'descriptor'>): boolean {
@@ -200,9 +222,11 @@ export function describeHost({ descriptor }: Session): string {
   return `${host}, ${kinds[kind]}; ${way}${headless ? '; nobody is there to answer it' : ''}`;
 }
 
-export function describeWorker({ id, agentType, title, result }: WorkerView): string {
+/** @param run the state of the run that sent it */
+export function describeWorker({ id, agentType, title, result }: WorkerView, run: DescribedState): string {
   const todo = title === null ? '' : ` “${shown(title, 80)}”`;
-  return `${shortId(id)} ${shown(agentType, 40)}: ${result ?? 'not ended'}${todo}`;
+  const unended = run.name === 'gone' ? 'gone with its run' : 'not ended';
+  return `${shortId(id)} ${shown(agentType, 40)}: ${result ?? unended}${todo}`;
 }
 
 /** How far a todo of this session is proved: passed checks on the goal cover those that have no check of their own. */

@@ -42,7 +42,7 @@ interface SessionCommand extends Pick<Command, 'takes' | 'about'>, Partial<Pick<
   readonly humanOnly?: true;
   /** An agent may only mean its own session by it. */
   readonly holdsOwn?: true;
-  /** The session that is meant where none is named; default: the most recent one of this directory. */
+  /** The session that is meant; default: the one that is named, else the most recent one of this directory. */
   readonly find?: typeof findSession;
   /** Throws where the arguments are wrong together, before anything is opened. */
   check?(given: Arguments): unknown;
@@ -140,18 +140,21 @@ async function sessionOfAgent(store: Store, io: Io, agent: string): Promise<Stat
   if (named.length > 0) return `${called} there is no record of its session.`;
   const isOf = ({ descriptor: { host, kind } }: Session): boolean =>
     kind === 'main' && (hostTitle(host) === agent || (host === 'untildone' && agent.includes('untildone')));
-  const here = await sessionsHere(store, io, recentSessions, isOf);
-  const areAtWork = await Promise.all(here.map((session) => isAtWork(store, session)));
-  const running = here.filter((_, index) => areAtWork[index]);
+  const running = await sessionsHere(
+    store,
+    io,
+    recentSessions,
+    async (session) => isOf(session) && (await hasUnfinishedTurn(store, session)),
+  );
   const [only] = running;
   if (only === undefined) return `${called} none of its sessions is at work in this directory.`;
   if (running.length > 1)
-    return `${called} does not say from which session: ${list(running, io)} are at work.`;
+    return `${called} does not say from which session: ${listSessions(running, io)} are at work.`;
   return (await store.state(only.id)) ?? `${called} its session is gone.`;
 }
 
-/** What a host told since its last stop waits to be taken in. */
-async function isAtWork(store: Store, session: Session): Promise<boolean> {
+/** The human's message may still wait in the inbox: what a host tells is taken in at its next stop. */
+async function hasUnfinishedTurn(store: Store, session: Session): Promise<boolean> {
   if (session.turn !== null && !isTurnOver(session)) return true;
   const waiting = await store.events({ sessionId: session.id, waiting: true });
   return waiting.some(({ event }) => event.type === 'human-spoke');
@@ -161,13 +164,14 @@ function isOwnMain({ deleted, descriptor: { host, kind } }: Session): boolean {
   return host === 'untildone' && kind === 'main' && !deleted;
 }
 
+/** Subagents and the host's own helpers come and go beneath the session that the human sees. */
+export function isMain({ deleted, descriptor: { kind } }: Session): boolean {
+  return !deleted && (kind === 'main' || kind === 'unknown');
+}
+
 async function mostRecent(store: Store, io: Io): Promise<Session> {
   const found = await sessionsHere(store, io, recentSessions);
-  // Subagents and the host's own helpers come and go beneath the session that the human sees.
-  const meant = found.find(
-    ({ deleted, descriptor: { kind } }) => !deleted && (kind === 'main' || kind === 'unknown'),
-  );
-  const session = meant ?? found[0];
+  const session = found.find(isMain) ?? found[0];
   if (session !== undefined) return session;
   const [imported] = await sessionsHere(store, io, 1, () => true);
   const helps =
@@ -194,24 +198,30 @@ async function byWord(store: Store, word: string, io: Io): Promise<Session> {
   );
   if (here[0] !== undefined && here.length === 1) return here[0];
   const unclear = `"${shown(word, 60)}" is the start or the end of more than one session`;
-  throw new UntildoneError('unknown-session', `${unclear}: ${list(candidates, io)}. Write more letters.`);
+  throw new UntildoneError(
+    'unknown-session',
+    `${unclear}: ${listSessions(candidates, io)}. Write more letters.`,
+  );
 }
 
 async function unknown(store: Store, word: string, io: Io): Promise<string> {
   const recent = await store.sessions({ limit: namedCandidates + 1 });
-  const known = recent.length === 0 ? noSessionsYet : `The most recent ones are ${list(recent, io)}.`;
+  const known = recent.length === 0 ? noSessionsYet : `The most recent ones are ${listSessions(recent, io)}.`;
   return `No session has an id that starts or ends with "${shown(word, 60)}". ${known}`;
 }
 
-function list(sessions: readonly Session[], { clock }: Io): string {
+export function listSessions(sessions: readonly Session[], { clock }: Io): string {
   const ids = sessions.map(({ id }) => id);
   const named = sessions.slice(0, namedCandidates).map((session) => {
     const { id, title, descriptor, updatedAt } = session;
-    const about = [title === undefined ? [] : `“${shown(title, 40)}”`, shown(descriptor.host, 20)].flat();
+    const about = [title === undefined ? [] : `“${shown(title, 40)}”`, hostTitle(descriptor.host)].flat();
     return `${shortId(id, ids)} (${[...about, formatAge(updatedAt, clock.now())].join(', ')})`;
   });
   return sessions.length > namedCandidates ? `${named.join(', ')} and others` : named.join(', ');
 }
+
+/** Some have to ask the store. */
+type Fits = (session: Session) => boolean | Promise<boolean>;
 
 /**
  * Newest first: those of this directory, else of the nearest one above it in the same repository. An imported plan is
@@ -221,7 +231,7 @@ export async function sessionsHere(
   store: Store,
   { cwd }: Io,
   limit: number,
-  isMeant: (session: Session) => boolean = (session) => !isImported(session),
+  isMeant: Fits = (session) => !isImported(session),
 ): Promise<readonly Session[]> {
   for (const directory of projectDirectories(cwd)) {
     const found = await newest((most) => store.sessions({ directory, limit: most }), limit, isMeant);
@@ -234,11 +244,12 @@ export async function sessionsHere(
 export async function newest(
   fetch: (limit: number) => Promise<readonly Session[]>,
   limit: number,
-  fits: (session: Session) => boolean,
+  fits: Fits,
 ): Promise<readonly Session[]> {
   for (let wanted = limit; ; wanted *= 4) {
     const found = await fetch(wanted);
-    const fitting = found.filter(fits);
+    const answers = await Promise.all(found.map(fits));
+    const fitting = found.filter((_, index) => answers[index]);
     if (fitting.length >= limit || found.length < wanted) return fitting.slice(0, limit);
   }
 }

@@ -30,6 +30,7 @@ const createIo = (fields: Partial<Io>): Io => ({
   ...{ cwd: directory, isTTY: false, clock: createSimulatedClock() },
   whyNoHuman: async () => null,
   agentAbove: async () => null,
+  agentSessions: async () => [],
   ...fields,
 });
 

@@ -21,11 +21,10 @@ export async function ownSession(
   sessionId: string,
   owner = `${hostname()}/${process.pid}/${processStart(process.pid) ?? ''}/${++owners}`,
 ): Promise<Owned | OwnedElsewhere> {
-  const name = `run ${sessionId}`;
+  const name = leaseOf(sessionId);
   const take = () => store.lease(name, owner, clock.now(), clock.now() + leaseMs);
   const giveBack = (whose: string) => store.lease(name, whose, clock.now(), null);
-  // Gives back nothing: it tells who took it last, run out or not.
-  const look = () => giveBack(`${owner}/nobody`);
+  const look = async () => (await store.leaseHolder(name))?.holder ?? null;
   const last = await look();
   if (last !== null && isOwnerAlive(last) === true) return { ok: false, process: processOf(last) };
   if (last !== null && isOwnerAlive(last) === false) await giveBack(last);
@@ -64,17 +63,19 @@ export async function ownSession(
   };
 }
 
-/** False: it was left or its process is gone. One on another machine counts as alive. */
-export async function isOwned(store: Store, sessionId: string): Promise<boolean> {
-  try {
-    // Gives back nothing, as above.
-    const last = await store.lease(`run ${sessionId}`, 'nobody', 0, null);
-    return last !== null && isOwnerAlive(last) !== false;
-  } catch {
-    // Safe: a store that takes no writes is read all the same, and says what was recorded last.
-    return true;
-  }
+/**
+ * What is known of the process that has a session open: it lives, it is gone without having left the session, or it left
+ * it and nobody has it open. One on another machine counts as alive until its lease ends.
+ */
+export type SessionProcess = 'alive' | 'gone' | 'left';
+
+export async function findProcess(store: Store, sessionId: string, now: number): Promise<SessionProcess> {
+  const last = await store.leaseHolder(leaseOf(sessionId));
+  if (last === null) return 'left';
+  return (isOwnerAlive(last.holder) ?? last.until > now) ? 'alive' : 'gone';
 }
+
+const leaseOf = (sessionId: string) => `run ${sessionId}`;
 
 /** null: it lives on another machine, and only time tells. */
 function isOwnerAlive(owner: string): boolean | null {

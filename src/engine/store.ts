@@ -123,6 +123,9 @@ type QueueChange<T> = Pick<Additions, 'evidence'> &
     release?: boolean;
   }>;
 
+/** `until`: when it ends unless it is renewed. */
+export type LeaseHolder = Readonly<{ holder: string; until: number }>;
+
 type LeaseRequest = Readonly<{ name: string; holder: string; now: number; until: number }>;
 
 /** Where sessions are kept: each step loads, applies a function and saves, in one transaction. */
@@ -154,6 +157,8 @@ export interface Store {
   timers(instance: string, now: number, limit: number): Promise<{ due: DueTimer[]; nextAt: number | null }>;
   /** Takes, renews or, with `until` null, gives back one's own. Who holds it now; null: nobody. */
   lease(name: string, holder: string, now: number, until: number | null): Promise<string | null>;
+  /** Who took it last, also where its time is over; null: nobody, or it was given back. Only reads. */
+  leaseHolder(name: string): Promise<LeaseHolder | null>;
   /** By id, or those of a folder that are asked or running, as they were asked for. */
   checkRuns(filter: { id: string } | { directory: string }): Promise<readonly CheckRun[]>;
   /** Over the runs that are asked or running; `holds`: the lease is ours. `apply` as in `step`. */

@@ -160,11 +160,12 @@ describe('a session outlives its program', () => {
     onTestFinished(bench.close);
     const store = storePath(bench.env);
     const status = async () => (await bench.run('status', 'nightly')).out;
+    const gone = 'its process is gone (killed?): it goes on when a program opens it again with this id';
     const left = 'idle: no program has it open; it goes on when one opens it again with this id';
     await liveUntil(store, directory, { line: 'finished', milliseconds: 0 }, 60_000);
-    expect(await status()).toContain(left);
+    expect(await status()).toContain(gone);
     const [seen] = JSON.parse((await bench.run('status', '--all', '--json')).out).sessions;
-    expect(seen.state).toEqual({ name: 'idle', words: left });
+    expect(seen.state).toEqual({ name: 'gone', words: gone });
     const session = await open({ id: 'nightly', goal: 'migrate the tests', store });
     expect(await status()).toContain('running: turn 1');
     await session.close();

@@ -38,7 +38,10 @@ export function describeDelivery({ store }: StoreUnderTest): void {
     it('V5: the holder of a lease can be looked up until it lets go', async () => {
       expect(await store().lease('instance-1', 'holder-1', 0, 10)).toBe('holder-1');
       expect(await store().lease('instance-1', 'holder-2', 5, 10)).toBe('holder-1');
+      expect(await store().leaseHolder('instance-1')).toEqual({ holder: 'holder-1', until: 10 });
+      expect(await store().leaseHolder('instance-2')).toBeNull();
       expect(await store().lease('instance-1', 'holder-1', 5, null)).toBeNull();
+      expect(await store().leaseHolder('instance-1')).toBeNull();
     });
 
     it('V5: a session has one timer; saving replaces it, null removes it', async () => {

@@ -222,5 +222,10 @@ export const engineMutations = mutationsOf({
       replace: 'if (holder === owner || holder === null) return;',
       why: 'a machine that slept does again what another one finished meanwhile',
     },
+    'killed-run-looks-alive': {
+      find: "is: isAlive ? 'alive' : 'gone'",
+      replace: "is: 'alive'",
+      why: 'a run that was killed works for ever in status and attach',
+    },
   },
 });

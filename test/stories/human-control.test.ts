@@ -243,7 +243,9 @@ describe('a run that asks, without a terminal', () => {
     const asked = await running.sees(({ type }) => type === 'permission-asked');
     running.child.kill('SIGKILL');
     await running.ended;
-    expect((await line.run('status')).out).toContain('waiting for your answer to a permission request');
+    expect((await line.run('status')).out).toContain('its process is gone (killed?)');
+    const { id } = await line.session();
+    expect((await line.run('status', id)).out).toContain('waits for  permission for shell');
     const requestId = asked.type === 'permission-asked' ? asked.requestId : '';
     const answered = await line.runOnTerminal('approve', '--request', requestId, '--yes');
     expect(answered.out).toContain('Allowed once: shell echo made > made.txt');

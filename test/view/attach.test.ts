@@ -119,6 +119,35 @@ describe('untildone attach and hosts', () => {
     expect(terminal.scrollback()).toContain('allowed once (answered elsewhere)');
   });
 
+  it('C3: asks which one where several run, and ends when the process of that one is killed', async () => {
+    const line = await openCommandLine({ steps: [runCommand('sleep 30'), say('Done.')] });
+    const begin = (goal: string) => line.start('run', goal, '--auto', '--json', '--model', 'openai/story');
+    const [first, second] = [begin('Write the parser.'), begin('Write the docs.')];
+    for (const running of [first, second]) await running.sees(({ type }) => type === 'tool-started');
+    const terminal = terminalOf(line);
+    terminal.run(...line.words('attach'));
+    await terminal.sees('Which one? [a number from 1 to 2; Enter: none]');
+    const number = /([12]) {2}\w{6} {2}“Write the parser\.” · untildone/u.exec(terminal.screen())?.[1] ?? '';
+    terminal.type('7');
+    terminal.press('Enter');
+    await terminal.sees('"7" was not understood; answer a number from 1 to 2.');
+    terminal.type(number);
+    terminal.press('Enter');
+    await terminal.sees('running: turn 1');
+    await terminal.sees('“Write the parser.”');
+    first.child.kill('SIGKILL');
+    await terminal.sees(/its process is gone \(killed\?\): untildone run --resume \w{6}/u, 5000);
+    expect(await terminal.ended()).toBe(8);
+    expect(await terminal.modes()).toEqual(clean);
+
+    await begin('Write the tests.').sees(({ type }) => type === 'tool-started');
+    terminal.run(...line.words('stop'));
+    await terminal.sees('Which one?');
+    terminal.press('Enter');
+    await terminal.sees('No session was chosen; nothing was done.');
+    expect(await terminal.ended()).toBe(2);
+  });
+
   it('C3: without a terminal it prints NDJSON, or lines, until the turn has settled', async () => {
     const there = await elsewhere('asked', 'claude-code');
     const json = there.line.start('attach', '--json');

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
 import { readGrants } from '../../agent/workspace/remembered-grants.ts';
+import { ownSession } from '../../engine/session-owner.ts';
 import { notUnderstood, readPermission } from '../ask-at-terminal.ts';
 
 let bench: CommandBench;
@@ -28,6 +29,13 @@ async function addSession(...requestIds: string[]) {
   await host.plans('Publish it');
   for (const requestId of requestIds)
     await host.happens({ type: 'wait-started', wait: { kind: 'permission', requestId, about } });
+  return host;
+}
+
+/** As a run that works: this process has the session. */
+async function addRun() {
+  const host = await addSession();
+  await ownSession({ store: await bench.store(), clock: bench.clock }, host.sessionId);
   return host;
 }
 
@@ -156,7 +164,7 @@ describe('permissions', () => {
 
 describe('say', () => {
   it('T3, G6: puts the words on the record, keeps the frozen policy, and zeroes the counters', async () => {
-    const host = await addSession();
+    const host = await addRun();
     await host.stops();
     expect((await session()).counters.total).toBe(1);
     const before = (await session()).policyHash;
@@ -172,7 +180,7 @@ describe('say', () => {
   });
 
   it('P20: exactly a stop word sets the latch', async () => {
-    await addSession();
+    await addRun();
     expect((await bench.run('say', 'stop')).out).toContain('stopped by you');
     expect((await session()).latch).not.toBeNull();
   });

@@ -10,6 +10,7 @@ import { findSession, withSessions } from '../find-session.ts';
 import { createHumanActs } from '../human-event.ts';
 import type { Io } from '../io.ts';
 import { complain } from '../print.ts';
+import { findRunning, whyNothingRuns } from '../running-session.ts';
 import type { SessionEvent } from '../show/events.ts';
 import type { ViewAct } from '../show/keys.ts';
 import { createPrinter, drawsView } from '../show/output.ts';
@@ -23,21 +24,36 @@ const patience = 25;
 export const attach: Command = {
   takes: '[session]',
   about: [
-    'Shows a session while it runs elsewhere: in a host such as Claude Code, or in another terminal. Without a session:\nthe most recent one of this directory.',
+    'Shows a session while it runs elsewhere: in a host such as Claude Code, or in another terminal. Without a session:\nthe one that runs in this directory; if several run, it asks at a terminal and lists them elsewhere; if none runs,\nthe most recent one.',
     'On a terminal: p pauses, r resumes, x stops, q leaves; the session goes on as it is. While a countdown runs, any\nother key stops it. `resume` and answers are for a human at a terminal only.',
-    'Without a terminal, or with --plain or --json, it prints what changes and ends when the turn has settled.',
+    'Without a terminal, or with --plain or --json, it prints what changes and ends when the turn has settled. If the\nprocess of the session is gone, it says so everywhere and ends with exit code 8.',
   ],
   options: {
     ...plainOption,
     ...eventsOption,
   },
   run: (given, io) =>
-    withSessions(io, async (store) =>
-      follow(given, io, store, (await findSession(store, given.positional(0), io)).id),
-    ),
+    withSessions(io, async (store) => {
+      const word = given.positional(0);
+      const session = await findMeant(store, word, io);
+      const remark = word === null ? await whyNothingRuns({ store, session, io }) : null;
+      return follow(given, io, store, session.id, remark);
+    }),
 };
 
-async function follow(given: Arguments, io: Io, store: Store, sessionId: string): Promise<number> {
+const findMeant = findRunning((id) => `untildone attach ${id}`);
+
+/** The same number as where a script asks for the outcome of a session that has none. */
+const processIsGone = 8;
+
+/** `remark`: said first. */
+async function follow(
+  given: Arguments,
+  io: Io,
+  store: Store,
+  sessionId: string,
+  remark: string | null,
+): Promise<number> {
   const json = given.has('json');
   const draws = drawsView(io, { json, plain: given.has('plain') });
   let waiting = new AbortController();
@@ -57,6 +73,8 @@ async function follow(given: Arguments, io: Io, store: Store, sessionId: string)
   const show = view?.show ?? lines;
   const newer = given.positional(0) === null ? createNewerSessionLook(io, store, sessionId) : null;
   let over = false;
+  const notice = (sentence: string) => show({ type: 'notice', at: io.clock.now(), sessionId, sentence });
+  if (remark !== null) notice(remark);
   try {
     for (let failures = 0; !isEnding; ) {
       try {
@@ -66,6 +84,11 @@ async function follow(given: Arguments, io: Io, store: Store, sessionId: string)
         events.forEach(show);
         const state = events.findLast((event) => event.type === 'session-state');
         if (state !== undefined) over = isOver(state);
+        if (state?.state === 'gone') {
+          // Of a view that is closed only what was told stays on the screen.
+          if (view !== null) notice(`Session ${shortId(sessionId)}: ${state.words}`);
+          return processIsGone;
+        }
         // A script wants to know when the turn is over; a human sees it and leaves.
         if (over && view === null) return 0;
         if (over && newer !== null) (await newer()).forEach(show);

@@ -6,13 +6,14 @@ import type { Session } from '../../core/state.ts';
 import { ownSession } from '../../engine/session-owner.ts';
 import type { KeptRows, Store } from '../../engine/store.ts';
 import { type Arguments, type Command, jsonOption } from '../command.ts';
-import { describeState, nameSession, sessionFields, shortId } from '../describe-session.ts';
+import { isAtWork, nameSession, sessionFields, shortId } from '../describe-session.ts';
 import { formatAge, formatTime, parseSpan } from '../describe-time.ts';
 import { findSession, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { count, printWrapped, refuse, shown, tell } from '../print.ts';
 import { saysYes } from '../project-trust.ts';
+import { readState } from '../session-process.ts';
 
 const defaultAge = '30d';
 /** Sessions per transaction: hooks of running agents get the write lock in between. */
@@ -78,11 +79,11 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
     const stop = `\`untildone stop ${shortId(session.id)}\``;
     const { host, parentId } = session.descriptor;
     // Our own agent holds its session by a lease; of a host only the record says that it is at work.
-    const { name: state, words } = describeState(session, io.clock.now());
-    if (host !== 'untildone' && ['running', 'counting-down', 'waiting'].includes(state))
+    const state = await readState(store, session, io.clock.now());
+    if (host !== 'untildone' && isAtWork(state))
       return refuse(
         io,
-        `${name} is at work in ${shown(host, 30)} (${shown(words)}). Stop it first: ${stop}.`,
+        `${name} is at work in ${shown(host, 30)} (${shown(state.words)}). Stop it first: ${stop}.`,
       );
     // Held meanwhile, so that nobody takes it up in between; the lease goes with the session.
     const owned = await ownSession({ store, clock: io.clock }, parentId ?? session.id);

@@ -3,11 +3,17 @@
 // (V12). Only a human may resume, which lifts nothing else: budgets stay spent (G6).
 import { queuedWords } from '../../agent/loop/run.ts';
 import { UntildoneError } from '../../core/error.ts';
+import type { Session } from '../../core/state.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { describeState, nameSession, shortId } from '../describe-session.ts';
 import { type Answer, type Here, sessionCommand, typedByHuman } from '../find-session.ts';
 import { pauseAsAgent, pauseSession, resumeSession, sendActs, stopSession } from '../human-event.ts';
 import { refuse, shown } from '../print.ts';
+import { findHeld, findRunning, remarksOn } from '../running-session.ts';
+import { isRunning, readState } from '../session-process.ts';
+
+const meantSession =
+  'Without a session: the one that runs in this directory. If several run, it asks at a terminal and lists them elsewhere;\nif none runs, the most recent one is meant, and the answer says so.';
 
 const ofAgent =
   'If an agent calls it, it counts as the pause of that agent, and only for its own session: a human types it in\na terminal of their own.';
@@ -28,14 +34,17 @@ export const pause = sessionCommand({
   about: [
     'The agent may stop whenever it likes, until `untildone resume`. A message to the agent does not lift a pause.\nWhat the host is doing right now is not interrupted.',
     ofAgent,
+    meantSession,
   ],
   options: { reason: { value: 'TEXT', summary: 'Why, for the record.' } },
   holdsOwn: true,
+  find: findRunning((id) => `untildone pause ${id}`),
   async answer(here) {
     if (here.agent !== null) return holdAsAgent(here, here.agent, here.given.text('reason'));
+    const remarks = await remarksOn(here);
     const { session } = await pauseSession(here, here.given.text('reason'));
     const sentence = `Session ${nameSession(session)} is paused. \`untildone resume\` lifts that.`;
-    return { json: { pause: session.pause }, lines: [sentence] };
+    return { json: { pause: session.pause }, lines: [...remarks, sentence] };
   },
 });
 
@@ -43,10 +52,13 @@ export const stop = sessionCommand({
   about: [
     'Nothing more is sent to the agent until you write to it or run `untildone resume`; a countdown ends. A run of ours\nends after its step. What another host is doing right now is not interrupted: use its own key for that.',
     ofAgent,
+    meantSession,
   ],
   holdsOwn: true,
+  find: findRunning((id) => `untildone stop ${id}`),
   async answer(here) {
     if (here.agent !== null) return holdAsAgent(here, here.agent, null);
+    const remarks = await remarksOn(here);
     const { session } = await stopSession(here, 'untildone stop');
     const next =
       session.descriptor.host === 'untildone'
@@ -54,7 +66,7 @@ export const stop = sessionCommand({
         : 'A message from you or `untildone resume` lifts that.';
     return {
       json: { latch: session.latch },
-      lines: [`Session ${nameSession(session)} is stopped. ${next}`],
+      lines: [...remarks, `Session ${nameSession(session)} is stopped. ${next}`],
     };
   },
 });
@@ -62,25 +74,30 @@ export const stop = sessionCommand({
 export const resume = sessionCommand({
   about: [
     'Lifts a pause or a stop. Counters and budgets stay as they are: only a message to the agent zeroes them. A run that\nhas ended is not started by it: `untildone run --resume` does that.',
+    'Without a session: the one that is paused or stopped in this directory.',
   ],
   humanOnly: true,
+  find: findHeld,
   async answer(here) {
     const { session, handled } = await resumeSession(here);
     const decision = handled?.decision ?? null;
-    const state = describeState(session, here.io.clock.now());
+    const now = here.io.clock.now();
+    const state = await readState(here.store, session, now);
     const isOurs = session.descriptor.host === 'untildone';
     // Nothing starts by itself (first-use 25).
-    const isOver = isOurs && session.turn?.ended !== false;
+    const isOver = isOurs && !(await isRunning(here.store, session, now));
     const command = `\`untildone run --resume ${shortId(session.id)}\``;
     const unchanged = 'is neither paused nor stopped; nothing was changed';
     const what = handled === null ? unchanged : isOver ? 'is no longer stopped' : 'is resumed';
     const inHost = `Now: ${shown(decision?.sentence ?? `${state.words}.`, 300)}`;
-    const goesOn = isOurs ? `Its run goes on; if that was killed, ${command} takes it up.` : inHost;
+    const goesOn = isOurs ? 'Its run goes on.' : inHost;
     const next = isOver ? `No run is at work in it: ${command} takes it up again.` : goesOn;
     const sentence = `Session ${nameSession(session)} ${what}. ${next}`;
     return { json: { resumed: handled !== null, state, decision }, lines: [sentence] };
   },
 });
+
+const isRun = ({ descriptor }: Session): boolean => descriptor.host === 'untildone';
 
 export const say = sessionCommand({
   takes: '<TEXT>',
@@ -88,9 +105,10 @@ export const say = sessionCommand({
     'Says something to an agent of `untildone run` that is at work. It reads the words after its running step; they join\nthe turn and zero its counters, as every message of yours does. A stop word alone, such as "stop", stops it. In\nClaude Code and OpenCode, write to the agent there.',
   ],
   options: {
-    session: { value: 'SESSION', summary: 'To this session; default: the last one of this directory.' },
+    session: { value: 'SESSION', summary: 'To this session; default: the one that runs in this directory.' },
   },
   humanOnly: true,
+  find: findRunning((id) => `untildone say --session ${id} "…"`, isRun),
   check(given) {
     if (given.positional(0)?.trim()) return;
     throw new UntildoneError('usage', 'Say something: untildone say "use tabs".');
@@ -99,8 +117,10 @@ export const say = sessionCommand({
     const { given, io } = here;
     const text = given.positional(0) ?? '';
     const { id: sessionId, descriptor, turn, policyHash } = here.session;
-    const isOurs = descriptor.host === 'untildone';
-    if (!isOurs || turn === null || turn.ended) {
+    const isOurs = isRun(here.session);
+    const now = io.clock.now();
+    const isMidTurn = turn !== null && !turn.ended;
+    if (!isOurs || !isMidTurn || !(await isRunning(here.store, here.session, now))) {
       const how = isOurs
         ? `It is not at work; \`untildone run --resume ${shortId(sessionId)} "…"\` says it and goes on.`
         : `It belongs to ${shown(descriptor.host, 30)}: say it there.`;
@@ -109,9 +129,9 @@ export const say = sessionCommand({
     const base = { id: createIdentifiers(io.clock).next(), sessionId, at: io.clock.now() };
     // What was frozen at the first message holds on: a file that changed meanwhile may be the agent's work (V2).
     const { session } = await sendActs(here, [queuedWords(text, base, policyHash)]);
-    const state = describeState(session, io.clock.now());
+    const after = describeState(session, io.clock.now());
     const queued = session.latch === null;
-    const next = queued ? 'The agent reads it after its running step' : shown(state.words);
-    return { json: { queued, state }, lines: [`Said to session ${nameSession(session)}. ${next}.`] };
+    const next = queued ? 'The agent reads it after its running step' : shown(after.words);
+    return { json: { queued, state: after }, lines: [`Said to session ${nameSession(session)}. ${next}.`] };
   },
 });

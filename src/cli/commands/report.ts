@@ -12,18 +12,12 @@ import type { State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
 import { checkStandings, recordedEvents, workTimes } from '../../engine/session-record.ts';
 import type { Store, StoredDecision } from '../../engine/store.ts';
-import {
-  describeAgent,
-  describePlan,
-  describeState,
-  hostTitle,
-  shortId,
-  standingIn,
-} from '../describe-session.ts';
+import { describeAgent, describePlan, hostTitle, shortId, standingIn } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { count, printLines } from '../print.ts';
+import { readState } from '../session-process.ts';
 import { createState, reduce } from '../show/state.ts';
 import * as words from '../show/words.ts';
 
@@ -69,7 +63,7 @@ async function collect(store: Store, session: State, io: Io) {
     ...{ directory: descriptor.directory, goal: record.messages[0]?.text ?? session.title ?? null },
     messages: record.messages.length,
     ...{ outcome: settled?.outcome ?? null, reason: settled?.reason ?? null },
-    state: describeState(session, now),
+    state: await readState(store, session, now),
     sentence: last?.outcome === settled?.outcome ? (last?.sentence ?? null) : null,
     ...{ beganAt: began, endedAt: ended, milliseconds: Math.max(0, ended - began) },
     usage: { inputTokens, outputTokens, cost },

@@ -1,8 +1,7 @@
 // `untildone status`: the sessions of this directory, newest first, or one session in detail (C3, C4).
 // It only reads, and creates nothing.
 import type { Settings } from '../../core/settings.ts';
-import { countPlan, libraryHost, nextTodos, type Session, type State } from '../../core/state.ts';
-import { isOwned } from '../../engine/session-owner.ts';
+import { countPlan, nextTodos, type Session, type State } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import { isWorker, readWorkers, type WorkerView } from '../../engine/worker-sessions.ts';
 import { type Command, jsonOption, numberOf } from '../command.ts';
@@ -12,6 +11,7 @@ import { findSession, newest, sessionsHere, withSessions } from '../find-session
 import type { Io } from '../io.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
 import { count, createPaint, fields, shown, tell } from '../print.ts';
+import { readState } from '../session-process.ts';
 
 const defaultLimit = 20;
 /** Open todos that the detailed view names. */
@@ -82,12 +82,11 @@ async function look(
   const { id, descriptor, agent, createdAt, updatedAt, turn, settled, latch, pause, leftOver } = session;
   const { host, mode: hostMode, kind, directory } = descriptor;
   const [lastDecision = null] = await store.decisions(id, 1);
-  const recorded = describe.describeState(session, clock.now());
-  const isLeft = host === libraryHost && recorded.name === 'running' && !(await isOwned(store, id));
+  const state = await readState(store, session, clock.now());
   const next = nextTodos(session.plan, namedTodos).map(({ title }) => title);
   return {
     ...{ id, title: session.title ?? null, host, hostMode, kind, directory, agent: agent.name },
-    ...{ createdAt, updatedAt, mode: settings.mode, state: isLeft ? describe.leftByProgram : recorded },
+    ...{ createdAt, updatedAt, mode: settings.mode, state },
     ...{ plan: countPlan(session.plan), next, turn: turn?.number ?? null, leftOver, latch, pause, settled },
     waits: describe.describeWaits(session, clock.now()),
     inbox: (await store.events({ sessionId: id, waiting: true })).length,
@@ -121,7 +120,7 @@ function block(session: State, seen: Seen, short: string, io: Io): string[] {
   return [`${paint('bold', short)}  ${title}${who}`, ...fields(rows)];
 }
 
-function detail(session: State, { next, waits }: Seen, workers: readonly WorkerView[]): Row[] {
+function detail(session: State, { next, waits, state }: Seen, workers: readonly WorkerView[]): Row[] {
   const { id, descriptor, turn, leftOver } = session;
   const open = leftOver?.open ?? 0;
   const left = `${count(open, 'todo')} of an earlier turn ${open === 1 ? 'is' : 'are'} open`;
@@ -132,7 +131,7 @@ function detail(session: State, { next, waits }: Seen, workers: readonly WorkerV
     turn === null ? null : ['turn', `${turn.number}, since ${formatTime(turn.startedAt)}`],
     leftOver === null ? null : ['left over', left],
     ...next.map((title): Row => ['next', shown(title)]),
-    ...workers.map((worker): Row => ['worker', describe.describeWorker(worker)]),
+    ...workers.map((worker): Row => ['worker', describe.describeWorker(worker, state)]),
     ...waits.map((wait): Row => ['waits for', shown(wait)]),
   ];
 }

@@ -16,6 +16,7 @@ import {
 import { formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import { shown } from '../print.ts';
+import { readState } from '../session-process.ts';
 import { callResult } from '../show/event-lines.ts';
 import { createPage, lookOf, type Page } from '../show/page.ts';
 import { tellingArgument } from '../show/words.ts';
@@ -34,6 +35,7 @@ export const transcript = sessionCommand({
     const rows = (await store.transcript(session.id, 0)).messages;
     const messages = transcriptEntries(rows, given.has('all'));
     const workers = await readWorkers(store, session);
+    const state = await readState(store, session, io.clock.now());
     const { parentId, driven } = session.descriptor;
     const { name, model } = session.agent;
     const of = parentId === null ? '' : `, worker of ${shortId(parentId)}`;
@@ -47,7 +49,7 @@ export const transcript = sessionCommand({
         ...(messages.length === 0 ? [nothingKept(session)] : []),
         ...messages.flatMap((entry) => entryLines(entry, session, page)),
         ...(workers.length === 0 ? [] : ['', 'Workers: untildone transcript ID']),
-        ...workers.map((worker) => `  ${describeWorker(worker)}`),
+        ...workers.map((worker) => `  ${describeWorker(worker, state)}`),
       ],
     };
   },

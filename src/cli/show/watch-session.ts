@@ -7,16 +7,20 @@ import { createHostReader } from '../../agent/host-record.ts';
 import type { Session, State } from '../../core/state.ts';
 import type { Clock } from '../../engine/host.ts';
 import type { Store } from '../../engine/store.ts';
-import { describeState, describeWaits } from '../describe-session.ts';
+import { type DescribedState, describeState, describeWaits, isAtWork } from '../describe-session.ts';
+import { readState } from '../session-process.ts';
 import type { SessionEvent, SessionStateSeen } from './events.ts';
 
 /** How much of the past is told at the first look. */
 const pastEvents = 30;
+/** Between two looks at a process that was alive: where there is no /proc, each starts `ps`. */
+const processMs = 2000;
 
 export function createSessionWatch(store: Store, sessionId: string, clock: Clock) {
   let reader: StreamReader | null = null;
   let shownPlan = '';
   let shownState = '';
+  let aliveUntil = 0;
   const asked = new Set<string>();
 
   /** Told where the run told it, with the plan of now; or at the end, where nobody told it. */
@@ -29,6 +33,15 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
     const kept = events.filter((event) => event === told || event.type !== 'plan-changed');
     if (!isNew || told !== undefined) return kept;
     return [...kept, { type: 'plan-changed', at: updatedAt, sessionId: id, ...view }];
+  }
+
+  async function stateNow(session: Session): Promise<DescribedState> {
+    const now = clock.now();
+    const recorded = describeState(session, now);
+    if (isAtWork(recorded) && now < aliveUntil) return recorded;
+    const found = await readState(store, session, now);
+    if (isAtWork(found)) aliveUntil = now + processMs;
+    return found;
   }
 
   /** A run that ended leaves its questions behind: nobody said no. */
@@ -54,7 +67,7 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
       const found = withPlan(await reader.look(store, state), state);
       // What our own agent wrote is in order; of a host several lists are one now.
       if (!isOurs) found.sort((one, other) => one.at - other.at);
-      const seen = stateEvent(state, clock.now());
+      const seen = stateEvent(state, await stateNow(state), clock.now());
       const told = isFirst ? present(found, state) : found;
       const left = withdrawn(told, isOver(seen));
       const shown = JSON.stringify({ ...seen, at: 0 });
@@ -70,9 +83,8 @@ export function isOver({ state }: SessionStateSeen): boolean {
   return state === 'settled' || state === 'deleted' || state === 'latched';
 }
 
-function stateEvent(session: Session, now: number): SessionStateSeen {
+function stateEvent(session: Session, { name, words }: DescribedState, now: number): SessionStateSeen {
   const { descriptor, agent, turn, timer } = session;
-  const { name, words } = describeState(session, now);
   return {
     type: 'session-state',
     at: now,

@@ -5,7 +5,7 @@ import type { Event } from '../../core/events.ts';
 import { type Todo, todoStatuses } from '../../core/todo.ts';
 import type { CallRow, CheckRun, EvidenceRow } from '../../engine/host.ts';
 import type { Environment } from '../../engine/policy.ts';
-import type { Store, StoredEvent } from '../../engine/store.ts';
+import type { LeaseHolder, Store, StoredEvent } from '../../engine/store.ts';
 import { createQueue } from '../../engine/system.ts';
 import { stateDirectory, storePath, whyNotPrivate } from '../state-directory.ts';
 import { bySession, createMarks, createSpool, type Spooled } from './beside-store.ts';
@@ -340,6 +340,13 @@ export function createSqliteStore(
       return { due: db.rows(due, instance, now, limit), nextAt: db.value(first, instance) };
     }),
     lease: (name, holder, now, until) => write(() => leaseTo(name, holder, now, until)),
+    leaseHolder: reading((name) => {
+      const [held] = db.rows<LeaseHolder>(
+        'SELECT holder, expires_at AS until FROM leases WHERE instance = ?',
+        name,
+      );
+      return held ?? null;
+    }),
     checkRuns: reading((filter) =>
       'id' in filter ? db.bodies('check_runs WHERE id = ?', filter.id) : activeRuns(filter.directory),
     ),

@@ -308,8 +308,15 @@ export function driveStories(stage: DriveStage): void {
       on([waiter], async (driven) => {
         const run = start(driven, '--auto', '--check', isThere('gamma'));
         await reached(run, 'the agent waits in a call', isHeld(driven));
+        const state = async () =>
+          JSON.parse(await untildone(driven.project, 'status', '--json')).sessions[0].state;
+        expect(await state()).toMatchObject({ name: 'running' });
         run.child.kill('SIGKILL');
         await run.ended;
+        const resumes = expect.stringMatching(
+          /^its process is gone \(killed\?\): untildone run --resume \w{6}$/u,
+        );
+        expect(await state()).toEqual({ name: 'gone', words: resumes });
         hold.open(driven.project);
         const again = driven.run(['--resume']);
         expect(await again.ended, again.printed()).toBe(0);

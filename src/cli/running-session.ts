@@ -1,0 +1,98 @@
+// Which session `stop`, `pause`, `say`, `attach` and `resume` mean when none is named: the one that runs here. It never
+// guesses between two that run.
+import { UntildoneError } from '../core/error.ts';
+import type { Session } from '../core/state.ts';
+import { askAtTerminal, canAnswerHere, notUnderstood } from './ask-at-terminal.ts';
+import { describeAgent, nameSession, shortId } from './describe-session.ts';
+import { formatAge } from './describe-time.ts';
+import { findSession, type Here, isMain, listSessions, sessionsHere } from './find-session.ts';
+import type { Io } from './io.ts';
+import { complain, fields, printWrapped, shown } from './print.ts';
+import { isRunning, readState } from './session-process.ts';
+
+type Fits = (session: Session) => boolean;
+
+/**
+ * A session that is named, else the one that runs here; if none runs, the most recent one.
+ * @param command what to type for one of several, such as `untildone stop 8c3292`
+ */
+export function findRunning(command: (id: string) => string, fits: Fits = () => true): typeof findSession {
+  return async (store, word, io) => {
+    if (word !== null) return findSession(store, word, io);
+    const now = io.clock.now();
+    const running = await sessionsHere(
+      store,
+      io,
+      mostListed,
+      async (session) => isMain(session) && fits(session) && (await isRunning(store, session, now)),
+    );
+    const [only] = running;
+    const meant = running.length > 1 ? await chooseSession(running, io, command) : only;
+    return findSession(store, meant?.id ?? null, io);
+  };
+}
+
+const mostListed = 50;
+
+const isHeld: Fits = ({ latch, pause }) => pause !== null || (latch !== null && latch.movedTo === undefined);
+
+/** For `resume`: only what is paused or stopped can be resumed. */
+export const findHeld: typeof findSession = async (store, word, io) => {
+  if (word !== null) return findSession(store, word, io);
+  const running = await findRunning((id) => `untildone resume ${id}`, isHeld)(store, null, io);
+  if (isHeld(running)) return running;
+  const [held] = await sessionsHere(store, io, 1, (session) => isMain(session) && isHeld(session));
+  return held === undefined ? running : findSession(store, held.id, io);
+};
+
+/** At a terminal the human is asked; elsewhere the sessions are named in the refusal. */
+async function chooseSession(
+  sessions: readonly Session[],
+  io: Io,
+  command: (id: string) => string,
+): Promise<Session> {
+  const [first] = sessions;
+  const ids = sessions.map(({ id }) => id);
+  if (!(await canAnswerHere(io))) {
+    const example = command(shortId(first?.id ?? '', ids));
+    const sentence = `${sessions.length} sessions run here: ${listSessions(sessions, io)}.`;
+    throw new UntildoneError('usage', `${sentence} Name one of them: \`${example}\`.`);
+  }
+  const rows = sessions.map((session, index) => {
+    const title = session.title === undefined ? [] : [`“${shown(session.title, 60)}”`];
+    const age = formatAge(session.updatedAt, io.clock.now());
+    const about = [...title, describeAgent(session), age].join(' · ');
+    return [String(index + 1), `${shortId(session.id, ids)}  ${about}`] as const;
+  });
+  printWrapped({ ...io, stdout: io.stderr }, [`${sessions.length} sessions run here:`, ...fields(rows)]);
+  const answers = `a number from 1 to ${sessions.length}`;
+  for (;;) {
+    const said = await askAtTerminal(`Which one? [${answers}; Enter: none] `, 'a session');
+    if (said === null || said.trim() === '')
+      throw new UntildoneError('usage', 'No session was chosen; nothing was done.');
+    const chosen = /^\d+$/u.test(said.trim()) ? sessions[Number(said) - 1] : undefined;
+    if (chosen !== undefined) return chosen;
+    complain(io, notUnderstood(said, answers));
+  }
+}
+
+/** That nothing runs here, for somebody who named no session; null: something does. */
+export async function whyNothingRuns({ store, session, io }: Pick<Here, 'store' | 'session' | 'io'>) {
+  const now = io.clock.now();
+  if (await isRunning(store, session, now)) return null;
+  const name = nameSession(session);
+  const { settled } = session;
+  const state = await readState(store, session, now);
+  if (state.name === 'gone') return `Nothing runs here: no process is at work in ${name} (killed?).`;
+  if (settled !== null) return `${name} has ended (${settled.outcome}); nothing runs here.`;
+  return `Nothing runs here. The most recent session is ${name}: ${shown(state.words, 300)}.`;
+}
+
+/** Before `stop` and `pause` act: what holds of a session that does not run. Of one that was named only that it was killed. */
+export async function remarksOn(here: Here): Promise<string[]> {
+  const { given, io, store, session } = here;
+  const why = given.positional(0) === null ? await whyNothingRuns(here) : null;
+  if (why !== null) return [why];
+  const { name: state } = await readState(store, session, io.clock.now());
+  return state === 'gone' ? [`No process is at work in ${nameSession(session)} (killed?).`] : [];
+}
