@@ -151,6 +151,11 @@ function argvId(argv: readonly string[]): string {
   return argvPrefix + (argv.every(isPlainWord) ? argv.join(' ') : JSON.stringify(argv));
 }
 
+/** `--check "npm test"` has the id `$ npm test`, and a long line the start of its hash too. */
+export function bareCheck(check: string): string {
+  return check.replace(/^\$ /u, '').replace(/ #[\da-f]{8}$/u, '');
+}
+
 /** No shell would read it otherwise: then one line stands for exactly one argv. */
 function isPlainWord(word: string): boolean {
   return /^[\w@%+=:,./-]+$/u.test(word);

@@ -377,7 +377,7 @@ export function createAnswers(context: Context) {
     if (answer === null) return nothing;
     if (answer.answer !== 'continue' || answer.text === null)
       // The host wakes the agent itself when background work ends.
-      return letGo(decision?.reason === 'subagent-at-work' ? null : messageOf(handled));
+      return letGo(decision?.reason === 'subagent-at-work' ? null : answer.message);
     // With this one, since the human spoke or the agent last called a tool.
     const used = capsTurn ? state.counters.total : (state.trail ?? noTrail).stops;
     const message = used === cap ? lastBlockMessage(capsTurn) : null;
@@ -387,7 +387,8 @@ export function createAnswers(context: Context) {
     const id = `${sessionId}:host-cap:${state.epoch}`;
     const goOn = host.goOn?.(sessionId);
     const reached = { type: 'host-cap-reached', id, sessionId, at: clock.now(), cap, goOn } as const;
-    return letGo(messageOf(await runtime.handle(reached)));
+    const { answer: end } = await runtime.handle(reached);
+    return letGo(end?.message ?? null);
   }
 
   /** With what the project asks for and nobody accepted: an agent may just have written it (V10). */
@@ -411,8 +412,3 @@ const ignoredVariables = ({ ignored, strangers }: HookProcess) =>
   strangers === null
     ? `The host's settings in this project cannot be read and may set ${ignored.join(', ')}: that is ignored until they are short and plain JSON.`
     : `The host's settings in this project set ${ignored.join(', ')}: that is ignored. Set it in your own environment.`;
-
-function messageOf({ answer, decision }: Handled): string | null {
-  const { message = null } = answer ?? {};
-  return message && decision?.outcome ? `${decision.outcome}. ${message}` : message;
-}

@@ -1,5 +1,6 @@
 // `untildone why`: one decision, explained from the record alone (V6): what happened, the rule and its numbers, the
 // check that failed and the text that was sent; with --rules every rule in order. It decides nothing again; `replay` does.
+import { bareCheck } from '../../core/check-specs.ts';
 import type { Inputs } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { stopRules } from '../../core/rules.ts';
@@ -14,7 +15,7 @@ import { formatAge, formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { createPaint, fields, shown } from '../print.ts';
-import { bareCheck, checkName, whyNotPassed } from '../show/words.ts';
+import { checkName, whyNotPassed } from '../show/words.ts';
 
 /** Of the text that was sent; --rules and --json have all of it. */
 const longestText = 300;

@@ -1,6 +1,7 @@
 // The end of a run in words: the outcome and what led to it, each todo with its evidence or the lack of it, the files
 // that changed and what proves them, what it took, and ONE command to go on with (V8, S8).
 import type { RunEnded, TodoView } from '../../agent/agent-event.ts';
+import { bareCheck } from '../../core/check-specs.ts';
 import type { Outcome } from '../../core/decision.ts';
 import { shortId } from '../describe-session.ts';
 import { count, type Style } from '../print.ts';
@@ -97,7 +98,7 @@ function failedCheckLines(page: Page, failed: RunEnded['failedChecks'], { result
 function fileLines(page: Page, { outcome }: RunEnded, { files, results }: ViewState): string[] {
   if (files.size === 0) return [];
   const passed = [...results.values()].filter(({ result, flaky }) => result === 'passed' && !flaky);
-  const names = passed.slice(0, 3).map(({ check }) => `"${page.clip(words.bareCheck(check), 60)}"`);
+  const names = passed.slice(0, 3).map(({ check }) => `"${page.clip(bareCheck(check), 60)}"`);
   const how = outcome === 'done' ? 'proved by' : 'passed so far:';
   const proof = names.length === 0 ? 'no check passed in this run' : `${how} ${names.join(', ')}`;
   return [

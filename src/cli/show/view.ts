@@ -3,6 +3,7 @@
 // of a stranger is cleaned on its way in.
 import { Box, Text } from 'ink';
 import { createElement as h, type ReactNode } from 'react';
+import { bareCheck } from '../../core/check-specs.ts';
 import { isShort, permissionAnswers, seen, wantedLines } from '../ask-at-terminal.ts';
 import { count, type Style } from '../print.ts';
 import { callLine, callResult, isPlanTool, nameSeen, planHead, todoLine, toolName } from './event-lines.ts';
@@ -147,7 +148,7 @@ const diffStyles: Readonly<Record<string, Style>> = { '+': 'green', '-': 'red', 
 /** Those that run; what came of the others stands above. */
 function drawChecks(page: Page, { checks, now }: ViewState): ReactNode[] {
   return checks.map(({ check, at }) =>
-    row(page, [spinner(page, now), 'check', [words.formatShort(now - at), 'dim'], words.bareCheck(check)]),
+    row(page, [spinner(page, now), 'check', [words.formatShort(now - at), 'dim'], bareCheck(check)]),
   );
 }
 

@@ -1,6 +1,7 @@
 // What a run shows, in words: amounts, todos and how far they are proved, why an answer was refused. Pure; what comes
 // out still holds strangers' text, which the page cleans.
 import type { EventOf, TodoView, UsageView } from '../../agent/agent-event.ts';
+import { bareCheck } from '../../core/check-specs.ts';
 import type { TextKind } from '../../core/texts.ts';
 import { isEnded, type TodoStatus } from '../../core/todo.ts';
 import { formatTime } from '../describe-time.ts';
@@ -191,11 +192,6 @@ function reasonOf(
 /** A name of several words needs quotes to be read as one; a command is its own name. */
 export function checkName(check: string, shorten = (name: string): string => name): string {
   return `check "${shorten(bareCheck(check))}"`;
-}
-
-/** `--check "npm test"` has the id `$ npm test`, and a long line the start of its hash too. */
-export function bareCheck(check: string): string {
-  return check.replace(/^\$ /u, '').replace(/ #[\da-f]{8}$/u, '');
 }
 
 /** `exited with 1 instead of 0`: without the name and the time that stand beside it. */

@@ -1,0 +1,112 @@
+// The one line that people read when a turn ends with an outcome: how it ended, what is open, what the checks said, how
+// often the agent was sent back, and why. It is derived from the state, so that a command can say it again later.
+import { bareCheck, protectedPathsId } from './check-specs.ts';
+import type { Decision, Outcome } from './decision.ts';
+import { oneLine, visibleLine } from './safe-text.ts';
+import { todos } from './settlement.ts';
+import { countPlan, openCount, type State } from './state.ts';
+import { isOpen } from './todo.ts';
+
+/** Toasts and lines on the error output show no more. */
+const longestLine = 500;
+const longestName = 60;
+const namedChecks = 3;
+const namedOpen = 5;
+
+type Ended = Pick<Decision, 'outcome' | 'sentence'>;
+
+/** What people are shown; null: nothing. `state`: as it was before the stop was settled. */
+export function endMessage(state: State, goalChecks: readonly string[], ended: Ended): string | null {
+  const { outcome, sentence } = ended;
+  const { kind, driven } = state.descriptor;
+  // The end of a subagent concerns its parent only, and `run --with` ends with a summary of its own.
+  if (outcome === null || kind === 'subagent' || driven !== undefined) return null;
+  // A host may stop more than once after an abort.
+  const isRepeated = outcome === 'aborted' && !state.activeSinceAnswer;
+  if (isRepeated && state.latch?.movedTo === undefined) return null;
+  return endSentence(state, goalChecks, outcome, sentence);
+}
+
+/** The outcomes that are words of everyday life; the others stand in brackets behind "not done". */
+const plainOutcomes: Partial<Record<Outcome, string>> = { done: 'done', claimed: 'claimed, not proved' };
+
+/** `why`: the sentence of the decision; null: it is not known. */
+export function endSentence(
+  state: State,
+  goalChecks: readonly string[],
+  outcome: Outcome,
+  why: string | null,
+): string {
+  const facts = [openFact(state), ...checkFacts(state, goalChecks, outcome), sentBackFact(state)];
+  const told = facts.filter((fact) => fact !== '').join(', ');
+  const head = [plainOutcomes[outcome] ?? 'not done', told].filter((part) => part !== '').join(': ');
+  const first = outcome in plainOutcomes ? head : `${head} (${outcome})`;
+  const isWhySaid = outcome === 'done' && (state.hidden ?? []).length === 0;
+  const reason = isWhySaid || why === null ? '' : why;
+  const { open } = openTodos(state);
+  const rest = [reason, open === '' ? '' : `Open: ${open}`].filter((part) => part !== '');
+  const line = rest.length === 0 ? first : [first, ...rest].map(withFullStop).join(' ');
+  return oneLine(visibleLine(line), longestLine);
+}
+
+function openFact({ plan }: State): string {
+  const open = openCount(countPlan(plan));
+  return open === 0 ? '' : `${open} of ${todos(plan.length)} open`;
+}
+
+/** Of checks that the system ran in this turn. A pass is told only of a plan that is finished: later work may undo it. */
+function checkFacts(state: State, goalChecks: readonly string[], outcome: Outcome): string[] {
+  const { plan, goal, finalRun } = state;
+  const results = finalRun === null ? [] : goalChecks.map((check) => [check, goal[check]?.state] as const);
+  const failedGoals = results.filter(([, result]) => result === 'failed').map(([check]) => check);
+  const failedTodos = plan.filter((todo) => isOpen(todo) && todo.verification === 'failed');
+  // Which of several checks it was is not kept.
+  const failedChecks = failedTodos.map(({ checks, title }) =>
+    checks.length === 1 ? nameCheck(checks[0] ?? '') : `a check of “${shortTitle(title)}”`,
+  );
+  const failed = [
+    ...failedGoals.filter((check) => check !== protectedPathsId).map(nameCheck),
+    ...failedChecks,
+  ];
+  const changed = failedGoals.includes(protectedPathsId) ? ['protected paths changed'] : [];
+  if (outcome !== 'done' && outcome !== 'claimed')
+    return [...listChecks(failed, 'fails', 'fail'), ...changed];
+  const passedGoals = results.filter(([, result]) => result === 'passed').map(([check]) => check);
+  const passedTodos = plan.filter(({ verification }) => verification === 'passed');
+  const passed = [...passedGoals, ...passedTodos.flatMap(({ checks }) => checks)];
+  const proofs = passed.filter((check) => check !== protectedPathsId).map(nameCheck);
+  return [...listChecks(failed, 'fails', 'fail'), ...changed, ...listChecks(proofs, 'passed', 'passed')];
+}
+
+/** `npm test, lint and 2 more checks passed`. */
+function listChecks(checks: readonly string[], verb: string, verbOfMany: string): string[] {
+  const names = [...new Set(checks)];
+  const [first] = names;
+  if (first === undefined) return [];
+  if (names.length === 1) return [`${first} ${verb}`];
+  const more = names.length - namedChecks;
+  const last = more > 0 ? `${more} more ${more === 1 ? 'check' : 'checks'}` : names.at(-1);
+  const others = names.slice(0, more > 0 ? namedChecks : -1);
+  return [`${others.join(', ')} and ${last} ${verbOfMany}`];
+}
+
+const nameCheck = (check: string): string => oneLine(visibleLine(bareCheck(check)), longestName);
+const shortTitle = (title: string): string => oneLine(visibleLine(title), 80);
+
+/** Since the human's message. */
+function sentBackFact({ counters: { total } }: State): string {
+  if (total === 0) return '';
+  return `sent back ${['never', 'once', 'twice'][total] ?? `${total} times`}`;
+}
+
+/** For the human: which they are, and how many more (S8). */
+export function openTodos({ plan }: State) {
+  const all = plan.filter(isOpen);
+  const named = all.slice(0, namedOpen).map(({ title }) => `“${shortTitle(title)}”`);
+  const more = all.length > namedOpen ? ` and ${all.length - namedOpen} more` : '';
+  return { remaining: all.length, open: named.join(', ') + more };
+}
+
+export function withFullStop(sentence: string): string {
+  return /[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`;
+}
