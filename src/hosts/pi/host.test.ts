@@ -163,7 +163,7 @@ describe('a session that stays', () => {
     await rest();
     await pi.answers('Done!');
     await rest();
-    const told = pi.notices.filter((line) => line.includes('stagnant'));
+    const told = pi.notices.filter((line) => line.startsWith('untildone: not done'));
     expect(told).toEqual([
       'untildone: not done: 2 of 2 todos open, sent back once (stagnant). No progress after one continuation. Open: “first”, “second”.',
     ]);
