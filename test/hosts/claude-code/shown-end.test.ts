@@ -46,8 +46,11 @@ async function openInTerminal(story: Script) {
   acceptProject(project.state, project.directory);
   await install(claudeCode, project);
   writeFileSync(join(project.home, '.claude.json'), JSON.stringify(answered(project.directory)));
-  const { directory, environment } = project;
-  const terminal = openTerminal({ columns: 140, rows: 50, directory, environment });
+  const { directory } = project;
+  // In a terminal it would look for its marketplace of plugins.
+  const quiet = { CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1' };
+  const environment = { ...project.environment, ...quiet };
+  const terminal = openTerminal({ columns: 220, rows: 50, directory, environment });
   onTestFinished(() => terminal.close());
   terminal.run(hostProgram('claude-code', 'claude'), 'Do it.', '--permission-mode', 'acceptEdits');
   return terminal;
