@@ -4,7 +4,7 @@ import { bareCheck, protectedPathsId } from './check-specs.ts';
 import type { Decision, Outcome } from './decision.ts';
 import { oneLine, visibleLine } from './safe-text.ts';
 import { todos } from './settlement.ts';
-import { countPlan, openCount, type State } from './state.ts';
+import { countPlan, type GoalCheck, openCount, type State } from './state.ts';
 import { isOpen } from './todo.ts';
 
 /** Toasts and lines on the error output show no more. */
@@ -54,28 +54,35 @@ function openFact({ plan }: State): string {
   return open === 0 ? '' : `${open} of ${todos(plan.length)} open`;
 }
 
-/** Of checks that the system ran in this turn. A pass is told only of a plan that is finished: later work may undo it. */
+/** A pass is told only where the plan is finished, since later work may undo it. */
 function checkFacts(state: State, goalChecks: readonly string[], outcome: Outcome): string[] {
-  const { plan, goal, finalRun } = state;
-  const results = finalRun === null ? [] : goalChecks.map((check) => [check, goal[check]?.state] as const);
-  const failedGoals = results.filter(([, result]) => result === 'failed').map(([check]) => check);
-  const failedTodos = plan.filter((todo) => isOpen(todo) && todo.verification === 'failed');
-  // Which of several checks it was is not kept.
-  const failedChecks = failedTodos.map(({ checks, title }) =>
-    checks.length === 1 ? nameCheck(checks[0] ?? '') : `a check of “${shortTitle(title)}”`,
+  const failed = failedFacts(state, goalChecks);
+  const isFinished = outcome === 'done' || outcome === 'claimed';
+  return isFinished ? [...failed, ...passedFacts(state, goalChecks)] : failed;
+}
+
+function failedFacts(state: State, goalChecks: readonly string[]): string[] {
+  const goal = checksWith('failed', state, goalChecks);
+  const reopened = state.plan.filter((todo) => isOpen(todo) && todo.verification === 'failed');
+  // Which of several checks failed is not kept.
+  const own = reopened.map(({ checks: [check = '', ...others], title }) =>
+    others.length === 0 ? nameCheck(check) : `a check of “${shortTitle(title)}”`,
   );
-  const failed = [
-    ...failedGoals.filter((check) => check !== protectedPathsId).map(nameCheck),
-    ...failedChecks,
-  ];
-  const changed = failedGoals.includes(protectedPathsId) ? ['protected paths changed'] : [];
-  if (outcome !== 'done' && outcome !== 'claimed')
-    return [...listChecks(failed, 'fails', 'fail'), ...changed];
-  const passedGoals = results.filter(([, result]) => result === 'passed').map(([check]) => check);
-  const passedTodos = plan.filter(({ verification }) => verification === 'passed');
-  const passed = [...passedGoals, ...passedTodos.flatMap(({ checks }) => checks)];
-  const proofs = passed.filter((check) => check !== protectedPathsId).map(nameCheck);
-  return [...listChecks(failed, 'fails', 'fail'), ...changed, ...listChecks(proofs, 'passed', 'passed')];
+  const names = [...goal.filter((check) => check !== protectedPathsId).map(nameCheck), ...own];
+  const changed = goal.includes(protectedPathsId) ? ['protected paths changed'] : [];
+  return [...listChecks(names, 'fails', 'fail'), ...changed];
+}
+
+function passedFacts(state: State, goalChecks: readonly string[]): string[] {
+  const own = state.plan.filter(({ verification }) => verification === 'passed');
+  const passed = [...checksWith('passed', state, goalChecks), ...own.flatMap(({ checks }) => checks)];
+  const names = passed.filter((check) => check !== protectedPathsId).map(nameCheck);
+  return listChecks(names, 'passed', 'passed');
+}
+
+/** Checks on the goal that had this result in this turn. */
+function checksWith(result: GoalCheck['state'], { goal, finalRun }: State, goalChecks: readonly string[]) {
+  return finalRun === null ? [] : goalChecks.filter((check) => goal[check]?.state === result);
 }
 
 /** `npm test, lint and 2 more checks passed`. */

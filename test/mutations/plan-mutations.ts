@@ -152,8 +152,8 @@ export const planMutations = mutationsOf({
       why: 'Esc shows one toast after the other',
     },
     'stale-result-told': {
-      find: 'finalRun === null ? [] : goalChecks.map(',
-      replace: 'goalChecks.map(',
+      find: 'finalRun === null ? [] : goalChecks.filter(',
+      replace: 'goalChecks.filter(',
       why: 'a result of an earlier turn is told as one of this turn',
     },
   },
