@@ -182,6 +182,13 @@ describe('the line at the end of a turn', () => {
     expect(said).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
+  it('P30: a continuation that the host did not take is not counted as one', () => {
+    const { driver } = planned({ settings: { maxStagnant: 9 } }, 'parse');
+    stopsWithout(driver, 3);
+    const step = driver.happens({ type: 'host-cap-reached', cap: 2, goOn: undefined });
+    expect(shown(step)).toMatch(/^not done: 1 of 1 todo open, sent back twice \(exhausted\)\./u);
+  });
+
   it('E1: a toast in words of the human keeps its title and its parts, and done has them too', () => {
     const toasts = { end: '{outcome}! {reason} ({remaining} open)' };
     const { driver, first } = planned({ ...told, settings: { toasts }, goalChecks: [npmTest] }, 'parse');

@@ -13,18 +13,19 @@ const longestName = 60;
 const namedChecks = 3;
 const namedOpen = 5;
 
-type Ended = Pick<Decision, 'outcome' | 'sentence'>;
-
 /** What people are shown; null: nothing. `state`: as it was before the stop was settled. */
-export function endMessage(state: State, goalChecks: readonly string[], ended: Ended): string | null {
-  const { outcome, sentence } = ended;
+export function endMessage(
+  state: State,
+  goalChecks: readonly string[],
+  { outcome, reason, sentence }: Pick<Decision, 'outcome' | 'reason' | 'sentence'>,
+): string | null {
   const { kind, driven } = state.descriptor;
   // The end of a subagent concerns its parent only, and `run --with` ends with a summary of its own.
   if (outcome === null || kind === 'subagent' || driven !== undefined) return null;
   // A host may stop more than once after an abort.
   const isRepeated = outcome === 'aborted' && !state.activeSinceAnswer;
   if (isRepeated && state.latch?.movedTo === undefined) return null;
-  return endSentence(state, goalChecks, outcome, sentence);
+  return endSentence(state, goalChecks, { outcome, reason }, sentence);
 }
 
 /** The outcomes that are words of everyday life; the others stand in brackets behind "not done". */
@@ -34,17 +35,17 @@ const plainOutcomes: Partial<Record<Outcome, string>> = { done: 'done', claimed:
 export function endSentence(
   state: State,
   goalChecks: readonly string[],
-  outcome: Outcome,
+  { outcome, reason }: Readonly<{ outcome: Outcome; reason: string }>,
   why: string | null,
 ): string {
-  const facts = [openFact(state), ...checkFacts(state, goalChecks, outcome), sentBackFact(state)];
+  const facts = [openFact(state), ...checkFacts(state, goalChecks, outcome), sentBackFact(state, reason)];
   const told = facts.filter((fact) => fact !== '').join(', ');
   const head = [plainOutcomes[outcome] ?? 'not done', told].filter((part) => part !== '').join(': ');
   const first = outcome in plainOutcomes ? head : `${head} (${outcome})`;
   const isWhySaid = outcome === 'done' && (state.hidden ?? []).length === 0;
-  const reason = isWhySaid || why === null ? '' : why;
+  const because = isWhySaid || why === null ? '' : why;
   const { open } = openTodos(state);
-  const rest = [reason, open === '' ? '' : `Open: ${open}`].filter((part) => part !== '');
+  const rest = [because, open === '' ? '' : `Open: ${open}`].filter((part) => part !== '');
   const line = rest.length === 0 ? first : [first, ...rest].map(withFullStop).join(' ');
   return oneLine(visibleLine(line), longestLine);
 }
@@ -100,10 +101,14 @@ function listChecks(checks: readonly string[], verb: string, verbOfMany: string)
 const nameCheck = (check: string): string => oneLine(visibleLine(bareCheck(check)), longestName);
 const shortTitle = (title: string): string => oneLine(visibleLine(title), 80);
 
+/** The last continuation was counted, and never reached the agent. */
+const undelivered: readonly string[] = ['host-cap', 'delivery-failed'];
+
 /** Since the human's message. */
-function sentBackFact({ counters: { total } }: State): string {
-  if (total === 0) return '';
-  return `sent back ${['never', 'once', 'twice'][total] ?? `${total} times`}`;
+function sentBackFact({ counters: { total } }: State, reason: string): string {
+  const sent = undelivered.includes(reason) ? total - 1 : total;
+  if (sent <= 0) return '';
+  return `sent back ${['never', 'once', 'twice'][sent] ?? `${sent} times`}`;
 }
 
 /** For the human: which they are, and how many more (S8). */

@@ -142,7 +142,7 @@ export const planMutations = mutationsOf({
       why: 'every subagent and every driven program shows a line of its own',
     },
     'end-never-shown': {
-      find: 'return endSentence(state, goalChecks, outcome, sentence);',
+      find: 'return endSentence(state, goalChecks, { outcome, reason }, sentence);',
       replace: 'return null;',
       why: 'a person does not see how a turn ended',
     },
