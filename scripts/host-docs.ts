@@ -3,7 +3,7 @@
 // Usage: npm run docs:hosts
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type HostCapabilities, hosts } from '../src/hosts/hosts.ts';
+import { type HostCapabilities, hosts, silentWays } from '../src/hosts/hosts.ts';
 
 const page = new URL('../docs/hosts/README.md', import.meta.url);
 const installers = await Promise.all(hosts.map((host) => host.installer()));
@@ -43,6 +43,10 @@ const rows: readonly (readonly [string, (host: HostCapabilities) => string])[] =
     ({ canVetoCompletion }) => (canVetoCompletion ? 'yes' : 'no; a failed check opens the todo again'),
   ],
   ['todo tools of its own', ({ hasTodoTools }) => yesNo(hasTodoTools)],
+  [
+    'shows one line when a turn ends',
+    (host) => (silentWays(host) === '' ? 'yes' : `yes; ${silentWays(host)}: no`),
+  ],
   ['continuations stay out of what the human typed', ({ canHideText }) => yesNo(canHideText)],
   ['our own text is recognised', ({ recognisesOurMessages }) => recognisesOurMessages],
   ['a continuation after a crash', ({ delivery }) => delivery],
@@ -87,6 +91,9 @@ An adapter translates and never decides: the same [rules](../reference/rules.md)
 do for us differs:
 
 ${table(rows.map(([title, say]) => [title, ...hosts.map(say)]))}
+
+When a turn ends with an outcome, you see one line: \`done: npm test passed, sent back twice\`, or what is open and why. Where a
+host shows none, \`untildone status --exit-code\` prints the same line, and its exit code is the outcome.
 
 The adapters declare this, and one suite (\`test/conformance\`) checks it: it runs the same promises over every adapter
 and over two scripted hosts.

@@ -161,6 +161,8 @@ ${table(
   outcomes.map((outcome) => [`**${outcome}**`, `${exitCodes[outcome]}`, ...outcomeWords[outcome]]),
 )}
 
+\`untildone status --exit-code\` exits with the same codes for the last turn of any session, and with 8 while there is no outcome.
+
 Exit code 2 is not an outcome: the command or the configuration was wrong, and nothing was started. With \`--accept-claims\`
 a run that ended \`claimed\` only because a check was missing exits with 0.
 

@@ -29,6 +29,10 @@ import { mostPayloadBytes } from './hosts/asked.ts';
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
 const file = join(bundles, 'plugin/programs/hook.js');
+/** Told once, however often the agent stops afterwards. */
+const stoppedByYou = expect.stringMatching(
+  /^untildone: not done: 1 of 1 todo open.* \(aborted\)\. You stopped the agent/u,
+);
 let home: string;
 let project: string;
 let state: string;
@@ -228,7 +232,7 @@ describe('a store that another process holds for long', () => {
     await lists('w1', ['Write a.txt', 'pending']);
     await call(stopPayload());
     await whileHeld(() => call(promptPayload('stop', { prompt_id: 'p2' })));
-    expect(await call(stopPayload({ prompt_id: 'p2' }))).toEqual({});
+    expect(await call(stopPayload({ prompt_id: 'p2' }))).toEqual({ systemMessage: stoppedByYou });
     expect(await call(stopPayload({ prompt_id: 'p2' }))).toEqual({});
     await call(promptPayload('go on', { prompt_id: 'p3' }));
     const answer = await call(stopPayload({ prompt_id: 'p3' }));
@@ -334,7 +338,7 @@ describe('a clock that is set', () => {
     await call(promptPayload('do it'), 5000);
     await call(createPayload('1', 'Write a.txt'), 5000);
     await call(promptPayload('stop', { prompt_id: 'p2' }));
-    expect(await stop('first')).toEqual({});
+    expect(await stop('first')).toEqual({ systemMessage: stoppedByYou });
     expect(await stop('second', -3000)).toEqual({});
   });
 

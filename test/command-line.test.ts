@@ -141,7 +141,7 @@ describe('first-use 19: completion', () => {
   it('knows commands, those below them, options, settings and words', async () => {
     expect(await answers('st')).toEqual(['status', 'stop']);
     expect(await answers('plan ""')).toEqual(['show', 'log', 'import', 'export', 'move']);
-    expect(await answers('status --')).toEqual(['--all', '--limit', '--json', '--help']);
+    expect(await answers('status --')).toEqual(['--all', '--limit', '--exit-code', '--json', '--help']);
     expect(await answers('run --max-c')).toEqual(['--max-continuations', '--max-cost']);
     expect(await answers('plan move 8e34db ""')).toEqual([...hostNames, 'run']);
     expect(await answers('init ""')).toEqual(hostNames);

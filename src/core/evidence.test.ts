@@ -220,7 +220,9 @@ describe('what proves a todo or the goal', () => {
     expect(many.decision).toMatchObject({ outcome: 'done', sentence: expect.stringContaining(words) });
     expect(many.decision?.sentence).toMatch(/, b, c, d, e and others\.$/u);
     expect(many.decision?.sentence).not.toContain('\u001b');
-    expect(many.commands).toContainEqual(expect.objectContaining({ message: many.decision?.sentence }));
+    expect(many.commands).toContainEqual(
+      expect.objectContaining({ message: `done: unit passed. ${many.decision?.sentence}` }),
+    );
     driver.says('and now?');
     expect(driver.state.hidden).toEqual([]);
     driver.updates(first, { status: 'in_progress' });

@@ -7,15 +7,18 @@ describe('letting go', () => {
   it('C4: an asked host gets the reason as a message, except where there is nothing to tell', () => {
     const driver = createCoreDriver();
     driver.says();
-    expect(answerOf(driver.stops()), 'a plain done').toMatchObject({ answer: 'let-go', message: null });
+    expect(answerOf(driver.stops()), 'no outcome').toMatchObject({ answer: 'let-go', message: null });
     const [todo] = driver.plans('a');
     driver.works();
     driver.completes(todo ?? '');
     expect(answerOf(driver.stops())?.message).toBe(
-      "Nothing is open; 1 todo rests on the agent's word alone. For `done` give this project a check: untildone config init.",
+      "claimed, not proved. Nothing is open; 1 todo rests on the agent's word alone. For `done` give this project a check: untildone config init.",
     );
+    driver.works();
     driver.happens({ type: 'human-aborted', how: 'escape' });
-    expect(answerOf(driver.stops()), 'an abort they made themselves').toMatchObject({ message: null });
+    expect(answerOf(driver.stops())?.message, 'an abort they made themselves').toMatch(
+      /^not done \(aborted\)\./u,
+    );
   });
 
   it('C4: a told host is notified of the outcome, except where there is nothing to tell', () => {
@@ -29,8 +32,8 @@ describe('letting go', () => {
       {
         type: 'notify',
         level: 'info',
-        title: 'untildone: paused',
-        message: 'The agent paused: I need a key. Open: “a”.',
+        title: 'untildone',
+        message: 'not done: 1 of 1 todo open (paused). The agent paused: I need a key. Open: “a”.',
       },
     ]);
   });

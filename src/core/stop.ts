@@ -1,6 +1,7 @@
 // Answers a stop attempt: runs down the rules, and if none answers builds the continuation. Hosts, loops and timers all
 // end up here (G1).
 import { byEvent, type Command, type Decision, join, type Step, step } from './decision.ts';
+import { endMessage, openTodos, withFullStop } from './end-sentence.ts';
 import type { EventOf } from './events.ts';
 import { ownToast } from './own-words.ts';
 import { PlanDraft } from './plan.ts';
@@ -24,7 +25,7 @@ import {
   type State,
 } from './state.ts';
 import { continuationText, describeText, pickText, type TextKind } from './texts.ts';
-import { checksOf, isOpen, isUnnamedDrop, isUnverified, type Todo } from './todo.ts';
+import { checksOf, isUnnamedDrop, isUnverified, type Todo } from './todo.ts';
 import { seeFingerprint, setJobs } from './work.ts';
 
 const upcomingTodos = 4;
@@ -137,22 +138,22 @@ function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): De
 /** Whatever the outcome is: the human reads which failure was there before the work (P51). */
 function withFailedBefore(state: State, given: ReturnType<typeof honest>) {
   const before = given.outcome === null ? '' : failedBeforeSentence(state);
-  return before === '' ? given : { ...given, sentence: `${ended(given.sentence)} ${before}` };
+  return before === '' ? given : { ...given, sentence: `${withFullStop(given.sentence)} ${before}` };
 }
 
 /** Whatever the outcome is: the human reads that an agent ignored files which nobody ignored before (V2). */
 function withHidden({ hidden = [] }: State, given: ReturnType<typeof honest>) {
   if (hidden.length === 0 || given.outcome === null) return given;
-  return { ...given, sentence: `${ended(given.sentence)} ${hiddenSentence(hidden)}` };
+  return { ...given, sentence: `${withFullStop(given.sentence)} ${hiddenSentence(hidden)}` };
 }
+
+const namedFiles = 5;
 
 export function hiddenSentence(hidden: readonly string[]): string {
-  const named = hidden.slice(0, namedOpen).map((path) => oneLine(visibleLine(path), 80));
-  const more = hidden.length > namedOpen ? ' and others' : '';
+  const named = hidden.slice(0, namedFiles).map((path) => oneLine(visibleLine(path), 80));
+  const more = hidden.length > namedFiles ? ' and others' : '';
   return `These files are ignored only since your message, so they count: ${named.join(', ')}${more}.`;
 }
-
-const ended = (sentence: string) => (/[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`);
 
 /** A damaged record proves nothing: the best is `claimed` (V4). */
 function honest({ recordBroken }: State, { outcome, sentence, inputs }: RuleAnswer) {
@@ -228,40 +229,26 @@ function settling(context: StopContext, decision: Decision): Step {
   const { outcome, reason, sentence } = decision;
   const settled = outcome === null ? state.settled : { outcome, reason, at };
   const commands: Command[] = answerCommands(context, decision, 'let-go');
-  if (state.descriptor.mode === 'told' && isNews(decision, state)) {
+  const message = endMessage(state, context.goalChecks, decision);
+  if (state.descriptor.mode === 'told' && message !== null) {
     const level = context.undelivered === null ? 'info' : 'warning';
     const parts = { reason: sentence, outcome: outcome ?? '', ...openTodos(state) };
-    const message = ownToast(settings.toasts, 'end', parts) ?? withOpenTodos(state, sentence);
-    commands.push({ type: 'notify', level, title: `untildone: ${outcome}`, message });
+    const own = ownToast(settings.toasts, 'end', parts);
+    const words =
+      own === null ? { title: 'untildone', message } : { title: `untildone: ${outcome}`, message: own };
+    commands.push({ type: 'notify', level, ...words });
   }
   return decided(decision, { ...endTurn(state), settled }, commands);
 }
 
-/** For the human: which they are, and how many more (S8). */
-const namedOpen = 5;
-
-function withOpenTodos(state: State, sentence: string): string {
-  const { open } = openTodos(state);
-  return open === '' ? sentence : `${ended(sentence)} Open: ${open}.`;
-}
-
-function openTodos({ plan }: State) {
-  const all = plan.filter(isOpen);
-  const named = all.slice(0, namedOpen).map(({ title }) => `“${oneLine(visibleLine(title), 80)}”`);
-  const more = all.length > namedOpen ? ` and ${all.length - namedOpen} more` : '';
-  return { remaining: all.length, open: named.join(', ') + more };
-}
-
-/** For the human everything is, but a plain done, their own abort, and skips (C4). Where a plan went may be forgotten. */
-function isNews({ outcome }: Decision, { hidden = [], latch }: State): boolean {
-  if (outcome === 'aborted') return latch?.movedTo !== undefined;
-  return outcome !== null && (outcome !== 'done' || hidden.length > 0);
-}
-
-function answerCommands({ state }: StopContext, decision: Decision, answer: 'wait' | 'let-go'): Command[] {
+function answerCommands(
+  { state, goalChecks }: StopContext,
+  decision: Decision,
+  answer: 'wait' | 'let-go',
+): Command[] {
   if (state.descriptor.mode === 'told') return [];
   const { observed, sentence, dueAt } = decision;
-  const told = answer === 'wait' ? sentence : isNews(decision, state) ? withOpenTodos(state, sentence) : null;
+  const told = answer === 'wait' ? sentence : endMessage(state, goalChecks, decision);
   const message = observed ? null : told;
   return [{ type: 'answer', answer, epoch: state.epoch, text: null, message, dueAt }];
 }

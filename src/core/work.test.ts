@@ -308,7 +308,8 @@ describe('budgets and alarms', () => {
     });
     expect(answerOf(driver.stops())).toMatchObject({
       answer: 'let-go',
-      message: 'The agent paused: I need a key. Open: “write the parser”, “write the tests”.',
+      message:
+        'not done: 2 of 2 todos open (paused). The agent paused: I need a key. Open: “write the parser”, “write the tests”.',
     });
   });
 });

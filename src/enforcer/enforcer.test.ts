@@ -103,7 +103,7 @@ describe('an idle session with open todos', () => {
       expect(stage.injected).toHaveLength(Math.min(done, todos.length - 1));
     }
     await stage.clock.advance(minute);
-    expect(stage.toasts.at(-1)?.title).toBe('untildone: claimed');
+    expect(stage.toasts.at(-1)?.message).toMatch(/^claimed, not proved/u);
   });
 
   it('G6: our own text, coming back as a message, is neither the human nor a reason to count anew', async () => {

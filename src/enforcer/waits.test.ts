@@ -107,7 +107,7 @@ describe('causes of waiting', () => {
     await stage.idles();
     await stage.clock.advance(minute);
     expect(stage.injected).toEqual([]);
-    expect(stage.toasts.at(-1)?.title).toBe('untildone: failed');
+    expect(stage.toasts.at(-1)?.message).toContain('open (failed).');
   });
 
   it('P21: a rate limit is waited for', async () => {
@@ -155,7 +155,7 @@ describe('usage that the program reports', () => {
       await stage.idles();
       await stage.clock.advance(minute);
       expect(stage.injected).toHaveLength(1);
-      expect(stage.toasts.at(-1)).toMatchObject({ title: 'untildone: exhausted' });
+      expect(stage.toasts.at(-1)?.message).toMatch(/^not done: .*\(exhausted\)/u);
       expect(stage.toasts.at(-1)?.message).toContain(reason);
       expect(stage.errors).toEqual([]);
     }

@@ -1,8 +1,10 @@
 // What hosts, loops and commands hold: the engine, the delivery of continuations to told hosts, and the timers.
+import { endMessage } from '../core/end-sentence.ts';
 import type { Event, EventOf } from '../core/events.ts';
 import { isUnsaid, type State } from '../core/state.ts';
 import { createEngine, type Engine, type EngineOptions, type Handled } from './engine.ts';
 import type { OutgoingText, ToldHost } from './host.ts';
+import { frozenPolicy } from './policy.ts';
 import type { DueTimer, OutboxRow, Store } from './store.ts';
 import { isHolderAlive, processHolder } from './system.ts';
 
@@ -64,10 +66,11 @@ async function answeredElsewhere(store: Store, first: Handled): Promise<Handled>
   const state = await store.state(first.state.id);
   const [last] = await store.decisions(first.state.id, 1);
   if (state === null || last === undefined) return first;
-  const { answer, epoch, outcome, sentence, dueAt } = last.decision;
+  const { answer, epoch, dueAt, observed } = last.decision;
   const rows = answer === 'continue' ? await store.outbox({ sessionId: state.id }) : [];
   const text = rows.find((row) => row.epoch === epoch)?.text ?? null;
-  const message = answer === 'let-go' && outcome !== 'done' ? sentence : null;
+  const { goalChecks = [] } = (await frozenPolicy(store, state)) ?? {};
+  const message = observed ? null : endMessage(state, goalChecks, last.decision);
   const given = { type: 'answer', answer, epoch, text, message, dueAt } as const;
   return { ...first, state, decision: last.decision, answer: given, checks: null };
 }

@@ -384,7 +384,7 @@ export function createAnswers(context: Context) {
     if (answer === null) return nothing;
     if (answer.answer !== 'continue' || answer.text === null)
       // The host wakes the agent itself when background work ends.
-      return letGo(decision?.reason === 'subagent-at-work' ? null : messageOf(handled));
+      return letGo(decision?.reason === 'subagent-at-work' ? null : answer.message);
     // With this one, since the human spoke or the agent last called a tool.
     const used = capsTurn ? state.counters.total : (state.trail ?? noTrail).stops;
     const message = used === cap ? lastBlockMessage(capsTurn) : null;
@@ -394,7 +394,8 @@ export function createAnswers(context: Context) {
     const id = `${sessionId}:host-cap:${state.epoch}`;
     const goOn = host.goOn?.(sessionId);
     const reached = { type: 'host-cap-reached', id, sessionId, at: clock.now(), cap, goOn } as const;
-    return letGo(messageOf(await runtime.handle(reached)));
+    const { answer: end } = await runtime.handle(reached);
+    return letGo(end?.message ?? null);
   }
 
   /** With what the project asks for and nobody accepted: an agent may just have written it (V10). */
@@ -413,9 +414,4 @@ export function createAnswers(context: Context) {
   }
 
   return { perform, breakOff };
-}
-
-function messageOf({ answer, decision }: Handled): string | null {
-  const { message = null } = answer ?? {};
-  return message && decision?.outcome ? `${decision.outcome}. ${message}` : message;
 }

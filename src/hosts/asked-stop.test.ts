@@ -36,7 +36,7 @@ describe('a stop attempt', () => {
     expect(continuationOf(answer)).toBeNull();
     expect(answer).toEqual({
       systemMessage:
-        "untildone: claimed. Nothing is open; 1 todo rests on the agent's word alone. For `done` give this project a check: untildone config init.",
+        "untildone: claimed, not proved. Nothing is open; 1 todo rests on the agent's word alone. For `done` give this project a check: untildone config init.",
     });
   });
 

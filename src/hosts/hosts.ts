@@ -22,6 +22,8 @@ export type HostCapabilities = Readonly<{
   canVetoCompletion: boolean;
   hasTodoTools: boolean;
   canHideText: boolean;
+  /** How it is started where it prints no line of ours, so that a turn ends in silence (C4). */
+  silentAs: readonly string[];
   recognisesOurMessages: 'by metadata' | 'by what was sent';
   /** Of a continuation, if the host dies in between (V5). */
   delivery: 'exactly once' | 'at most once';
@@ -59,6 +61,8 @@ export const hosts: readonly HostRow[] = [
     canVetoCompletion: true,
     hasTodoTools: true,
     canHideText: true,
+    // With `--output-format stream-json --verbose` it prints one, among its own lines for programs.
+    silentAs: ['claude -p'],
     recognisesOurMessages: 'by what was sent',
     delivery: 'at most once',
     process: { commands: ['claude'], packages: ['@anthropic-ai/claude-code'], variables: ['CLAUDECODE'] },
@@ -80,6 +84,7 @@ export const hosts: readonly HostRow[] = [
     canVetoCompletion: true,
     hasTodoTools: true,
     canHideText: false,
+    silentAs: ['codex exec'],
     recognisesOurMessages: 'by what was sent',
     delivery: 'at most once',
     process: {
@@ -107,6 +112,7 @@ export const hosts: readonly HostRow[] = [
     // Only with models of the second generation; ours are there with all.
     hasTodoTools: true,
     canHideText: false,
+    silentAs: [],
     recognisesOurMessages: 'by what was sent',
     delivery: 'at most once',
     process: { commands: ['gemini'], packages: ['@google/gemini-cli'], variables: ['GEMINI_CLI'] },
@@ -128,6 +134,7 @@ export const hosts: readonly HostRow[] = [
     canVetoCompletion: true,
     hasTodoTools: true,
     canHideText: false,
+    silentAs: ['qwen -o json', 'qwen -o stream-json'],
     recognisesOurMessages: 'by metadata',
     delivery: 'at most once',
     process: { commands: ['qwen'], packages: ['@qwen-code/qwen-code'], variables: ['QWEN_CODE'] },
@@ -151,6 +158,7 @@ export const hosts: readonly HostRow[] = [
     canVetoCompletion: false,
     hasTodoTools: true,
     canHideText: false,
+    silentAs: ['copilot -s', 'copilot --output-format json'],
     recognisesOurMessages: 'by what was sent',
     delivery: 'at most once',
     process: { commands: ['copilot'], packages: ['@github/copilot'], variables: ['COPILOT_CLI'] },
@@ -173,6 +181,7 @@ export const hosts: readonly HostRow[] = [
     canVetoCompletion: false,
     hasTodoTools: true,
     canHideText: true,
+    silentAs: [],
     recognisesOurMessages: 'by metadata',
     delivery: 'exactly once',
     process: { commands: ['opencode'], packages: ['opencode-ai'], variables: ['OPENCODE'] },
@@ -193,6 +202,7 @@ export const hosts: readonly HostRow[] = [
     canVetoCompletion: true,
     hasTodoTools: false,
     canHideText: false,
+    silentAs: [],
     recognisesOurMessages: 'by what was sent',
     delivery: 'exactly once',
     process: {
@@ -204,5 +214,10 @@ export const hosts: readonly HostRow[] = [
     driver: async () => (await import('./pi/drive.ts')).piDriver,
   },
 ];
+
+/** Empty: it always shows the line at the end of a turn. */
+export function silentWays({ silentAs }: Pick<HostCapabilities, 'silentAs'>): string {
+  return silentAs.map((words) => `\`${words}\``).join(' and ');
+}
 
 export const hostOf = (name: string) => hosts.find((host) => host.name === name);

@@ -25,7 +25,13 @@ function capabilitiesOf(mode: HostMode): HostCapabilities {
   return {
     ...{ name: 'scripted', title: `The scripted host that is ${mode}`, mode, blockCap: null },
     ...{ seesBackground: ['subagents', 'shell jobs'], seesAborts: 'at once', seesQuestions: true },
-    ...{ repeatsStops: mode === 'told', canVetoCompletion: false, hasTodoTools: true, canHideText: true },
+    ...{
+      repeatsStops: mode === 'told',
+      canVetoCompletion: false,
+      hasTodoTools: true,
+      canHideText: true,
+      silentAs: [],
+    },
     recognisesOurMessages: 'by what was sent',
     delivery: mode === 'asked' ? 'at most once' : 'exactly once',
   };

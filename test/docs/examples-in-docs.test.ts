@@ -153,6 +153,8 @@ function run(line: string, cwd: string, env: Record<string, string>): Promise<Pl
   });
 }
 
+const standInClaude = join(root, 'test/docs/stand-in-claude.ts');
+
 /** Only a human at a terminal can say this yes; here it is recorded as if they had. */
 const saysYes = 'untildone trust';
 
@@ -161,8 +163,8 @@ async function play(page: string): Promise<Played[]> {
   const [home, bin, workspace] = [join(folder, 'home'), join(folder, 'bin'), join(folder, 'demo')];
   for (const made of [home, workspace]) mkdirSync(made);
   writeProgram(bin, 'untildone', `exec "${process.execPath}" --no-warnings "${program}" "$@"`);
-  // Not ours: they start and say which version they are.
-  writeProgram(bin, 'claude', 'echo "2.1.325 (Claude Code)"');
+  // Not ours: they start and say which version they are; `claude -p` also plays one turn.
+  writeProgram(bin, 'claude', `exec "${process.execPath}" --no-warnings "${standInClaude}" "$@"`);
   writeProgram(bin, 'opencode', 'echo 1.18.33');
   const files: Record<string, string> = { ...project };
   const put = (texts: Readonly<Record<string, string>>): void => {
@@ -183,6 +185,8 @@ async function play(page: string): Promise<Played[]> {
     HOME: home,
     ANTHROPIC_API_KEY: 'any',
     ANTHROPIC_BASE_URL: model.url,
+    STAND_IN_FILE: 'greet.mjs',
+    STAND_IN_TEXT: greeting,
   };
   if (afterwards.includes(page))
     await run('untildone run "Greet people by name" --check "npm test"', workspace, environment);
@@ -206,6 +210,11 @@ describe('the guides, played', () => {
     const played = await play(page);
     expect(played.length).toBeGreaterThan(0);
     expect(played.filter(({ code }) => code !== 0)).toEqual([]);
+  });
+
+  it('C4: the line behind `claude -p` in the guide about CI tells how that session ended', async () => {
+    const [last] = (await play('docs/guides/ci.md')).filter(({ line }) => line.includes('claude -p'));
+    expect(last).toMatchObject({ code: 0, output: 'Done.\ndone: tests passed\n' });
   });
 
   it.each(alsoPlayed)('first-use 29: every command of %s starts and ends', async (page) => {

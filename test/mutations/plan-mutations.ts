@@ -134,15 +134,27 @@ export const planMutations = mutationsOf({
       replace: 'outcome === null ? state.settled : null;',
       why: 'a turn has no outcome',
     },
-    'news-of-everything': {
-      find: "return outcome !== null && (outcome !== 'done' || hidden.length > 0);",
-      replace: 'return true;',
-      why: 'every plain answer shows a notice',
+  },
+  'src/core/end-sentence.ts': {
+    'end-of-subagents-shown': {
+      find: "if (outcome === null || kind === 'subagent' || driven !== undefined) return null;",
+      replace: 'if (outcome === null) return null;',
+      why: 'every subagent and every driven program shows a line of its own',
     },
-    'news-of-nothing': {
-      find: "return outcome !== null && (outcome !== 'done' || hidden.length > 0);",
-      replace: 'return false;',
-      why: 'limits that were reached are not told',
+    'end-never-shown': {
+      find: 'return endSentence(state, goalChecks, { outcome, reason }, sentence);',
+      replace: 'return null;',
+      why: 'a person does not see how a turn ended',
+    },
+    'abort-told-twice': {
+      find: "const isRepeated = outcome === 'aborted' && !state.activeSinceAnswer;",
+      replace: 'const isRepeated = false as boolean;',
+      why: 'Esc shows one toast after the other',
+    },
+    'stale-result-told': {
+      find: 'finalRun === null ? [] : goalChecks.filter(',
+      replace: 'goalChecks.filter(',
+      why: 'a result of an earlier turn is told as one of this turn',
     },
   },
   'src/core/decide.ts': {

@@ -36,6 +36,9 @@ describe('doctor', () => {
     expect(out).toContain('ok      Claude Code 2.1.325 at');
     expect(out).toContain('ok      Installed for this project: 11 hooks, complete.');
     expect(out).toContain('note    Nothing has come from Claude Code yet');
+    expect(out, 'C4').toContain(
+      'ok      When a turn ends, Claude Code shows one line that says how. `claude -p` prints none; then `untildone status --exit-code` says it.',
+    );
     expect(out).toContain('ok      The hook was called as Claude Code calls it, and answers.');
     expect(out).toContain('ok      The MCP server was started, and answers.');
     expect(out).toMatch(/\nNothing is broken\. Not set up: a check .*, a model for untildone run\.\n$/);

@@ -9,7 +9,7 @@ import { problemSentence } from '../../core/problem.ts';
 import { settingsForAgent } from '../../core/settings.ts';
 import { type PolicyResult, policyProblemSentence } from '../../engine/policy.ts';
 import { pendingSentence } from '../../engine/trust.ts';
-import { hostOf, hosts as hostTable } from '../../hosts/hosts.ts';
+import { hostOf, hosts as hostTable, silentWays } from '../../hosts/hosts.ts';
 import { shippedFolder } from '../../hosts/install/files.ts';
 import {
   broken,
@@ -38,6 +38,20 @@ function withDriver(report: HostReport): HostReport {
   return { ...report, findings: [...findings, ok('drive', sentence)] };
 }
 
+/** Where the end of a turn shows, and what tells it elsewhere (C4). */
+function withEnd(report: HostReport): HostReport {
+  const { host, title, isInstalled, findings } = report;
+  const row = hostOf(host);
+  if (!isInstalled || row === undefined) return report;
+  const silent = silentWays(row);
+  const elsewhere =
+    silent === ''
+      ? ''
+      : ` ${silent} ${row.silentAs.length === 1 ? 'prints' : 'print'} none; then \`untildone status --exit-code\` says it.`;
+  const sentence = `When a turn ends, ${title} shows one line that says how.${elsewhere}`;
+  return { ...report, findings: [...findings, ok('end', sentence)] };
+}
+
 /** @param shipped the folder with the programs of this package */
 export function createDoctor(shipped: () => string): Command {
   return {
@@ -51,7 +65,7 @@ export function createDoctor(shipped: () => string): Command {
       const hosts = await Promise.all(
         hostTable.map(async ({ installer, asked }) => {
           const parts = await Promise.all([installer(), asked?.() ?? null]);
-          return withDriver(examineHost(...parts, basis, shipped()));
+          return withEnd(withDriver(examineHost(...parts, basis, shipped())));
         }),
       );
       const lastSeen: LastSeen = {};

@@ -1,16 +1,19 @@
 // `untildone status`: the sessions of this directory, newest first, or one session in detail (C3, C4).
 // It only reads, and creates nothing.
+import { exitCodes } from '../../core/decision.ts';
+import { UntildoneError } from '../../core/error.ts';
 import type { Settings } from '../../core/settings.ts';
 import { countPlan, nextTodos, type Session, type State } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import { isWorker, readWorkers, type WorkerView } from '../../engine/worker-sessions.ts';
-import { type Command, jsonOption, numberOf } from '../command.ts';
+import { type Arguments, type Command, jsonOption, numberOf } from '../command.ts';
 import * as describe from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
 import { findSession, newest, sessionsHere, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
+import { findLastOutcome } from '../last-outcome.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
-import { count, createPaint, fields, shown, tell } from '../print.ts';
+import { count, createPaint, fields, refuse, shown, tell } from '../print.ts';
 import { readState } from '../session-process.ts';
 
 const defaultLimit = 20;
@@ -21,13 +24,19 @@ export const status: Command = {
   takes: '[session]',
   about: [
     'Shows the sessions of this directory, newest first: the plan, what the session does or waits for, how often it was\nsent back to work against the limits, and the last decision. With a session: all of that in detail.',
+    'With --exit-code: one line about the last turn of the session, and the exit code of its outcome as `untildone run`\nhas it (0 done, 3 claimed, 4 blocked, 5 stagnant, 6 exhausted, 7 paused, 130 aborted, 1 failed); 8: no outcome yet,\nor it still runs; 2: there is no such session.',
   ],
   options: {
     all: { summary: 'Sessions of all directories.' },
     limit: { value: 'N', summary: `At most N sessions (${defaultLimit}).` },
+    'exit-code': {
+      summary: 'Exit with the code of the last outcome, for scripts.',
+      excludes: ['all', 'limit'],
+    },
     ...jsonOption,
   },
   async run(given, io) {
+    if (given.has('exit-code')) return tellOutcome(given, io);
     const word = given.positional(0);
     const limit = numberOf(given, 'limit') ?? defaultLimit;
     const all = given.has('all');
@@ -57,6 +66,30 @@ export const status: Command = {
     ]);
   },
 };
+
+/** There is no outcome yet, or the session still runs. */
+const noOutcomeYet = 8;
+
+async function tellOutcome(given: Arguments, io: Io): Promise<number> {
+  try {
+    return await withSessions(io, async (store) => {
+      const session = await findSession(store, given.positional(0), io);
+      const settings = await createSettingsReader(io)(store, session);
+      const json = await look(store, session, settings, io, await readWorkers(store, session));
+      const ended = await findLastOutcome(store, session);
+      const isNew = ended === null && session.settled !== null;
+      const waits = isNew ? 'it works on your newest message' : json.state.words;
+      const line = ended?.sentence ?? `no outcome yet: ${waits}`;
+      tell(io, given.has('json'), { sessions: [json], more: false }, () => [shown(line, 600)]);
+      return ended === null ? noOutcomeYet : exitCodes[ended.outcome];
+    });
+  } catch (error) {
+    if (!(error instanceof UntildoneError) || error.code !== 'unknown-session') throw error;
+    // 1 would be the code of a session that failed.
+    refuse(io, error.message);
+    return 2;
+  }
+}
 
 async function listed(store: Store, io: Io, limit: number, all: boolean): Promise<State[]> {
   // What waited for a host, or for the first sign of one, and was taken up there is nothing that anyone looks for.

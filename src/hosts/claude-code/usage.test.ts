@@ -120,7 +120,7 @@ describe('a budget of tokens', () => {
     expect((await session())?.usage.tokens).toBe(80);
     answers('three', 40);
     expect(await stops('Really done.')).toEqual({
-      systemMessage: expect.stringContaining('exhausted. The budget of 100 tokens is spent.'),
+      systemMessage: expect.stringContaining('(exhausted). The budget of 100 tokens is spent.'),
     });
     expect((await decisions()).at(-1)?.decision.reason).toBe('token-budget');
   });

@@ -168,8 +168,10 @@ describe('a session that stays', () => {
     await rest();
     await pi.answers('Done!');
     await rest();
-    const told = pi.notices.filter((line) => line.includes('stagnant:'));
-    expect(told).toEqual([expect.stringContaining('“first”, “second”')]);
+    const told = pi.notices.filter((line) => line.startsWith('untildone: not done'));
+    expect(told).toEqual([
+      'untildone: not done: 2 of 2 todos open, sent back once (stagnant). No progress after one continuation. Open: “first”, “second”.',
+    ]);
   });
 });
 

@@ -45,7 +45,7 @@ describe('a session that stays', () => {
   it('E1 S8: a countdown in the status line, then continuations, and at the end what is open', async () => {
     const { rpc, continuations } = await open(stubborn);
     await rpc.says('Do it.');
-    await waitUntil('the end is told', () => rpc.notices().some((line) => line.includes('stagnant:')), 60);
+    await waitUntil('the end is told', () => rpc.notices().some((line) => line.includes('(stagnant)')), 60);
     expect(rpc.statuses()).toContain('Todos remain: Resuming in 2 s, 2 todos remaining');
     expect(continuations()).toHaveLength(3);
     expect(rpc.notices().join('\n')).toContain('“parser”, “docs”');

@@ -1,10 +1,12 @@
 // How a turn ends: an agent that quits early goes on, one that is finished is left alone, and one that does not move is
 // let go with an honest word.
 import { expect } from 'vitest';
+import { exitCodes } from '../../../../src/core/decision.ts';
 import {
   always,
   complete,
   plan,
+  type Script,
   say,
   script,
   toggle,
@@ -100,6 +102,51 @@ export const endingStories: readonly Story[] = [
       expect(toldTo(played)).toContain('parser');
       expect(toldTo(played)).toContain('docs');
       expect(played.turns[0]?.exitCode).toBe(0);
+    },
+  },
+  {
+    id: 'C4',
+    name: 'the end is shown, done or not: one line that says so, and `status --exit-code` says the same',
+    isSample: true,
+    async tell({ play, row }) {
+      const work = untilAllDone((title) => [
+        writeFile(`${title}.txt`, title),
+        complete(title),
+        say('Everything is done.'),
+      ]);
+      const worker = script('worker', [plan('alpha', 'beta', 'gamma'), work, always(say('Done.'))]);
+      const ends: readonly (readonly [Script, object, number, RegExp])[] = [
+        [worker, filesCheck(titles), exitCodes.done, /done: files passed, sent back twice$/u],
+        [
+          stubborn,
+          {},
+          exitCodes.stagnant,
+          /not done: 2 of 2 todos open, sent back 3 times \(stagnant\)\. No progress after 3 continuations\. Open: “parser”, “docs”\.$/u,
+        ],
+      ];
+      for (const [story, config, code, line] of ends) {
+        const exits: unknown[] = [];
+        const played = await play({
+          scripts: [story],
+          config,
+          async drive({ say: says, untildone }) {
+            await says('Do it.');
+            const words = ['status', '--exit-code'];
+            exits.push(
+              await untildone(...words).then(
+                (stdout) => ({ code: 0, stdout }),
+                ({ code: failed, stdout }) => ({ code: failed, stdout }),
+              ),
+            );
+          },
+        });
+        expect(exits).toEqual([
+          { code, stdout: expect.stringMatching(new RegExp(`^${line.source}\n`, 'mu')) },
+        ]);
+        // Where it shows no line headless, its row says so.
+        if (played.messages === null) expect(row.silentAs.length).toBeGreaterThan(0);
+        else expect(played.messages).toEqual([expect.stringMatching(line)]);
+      }
     },
   },
   {
