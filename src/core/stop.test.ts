@@ -14,6 +14,7 @@ describe('letting go', () => {
     expect(answerOf(driver.stops())?.message).toBe(
       "claimed, not proved. Nothing is open; 1 todo rests on the agent's word alone. For `done` give this project a check: untildone config init.",
     );
+    driver.says('And b.');
     driver.works();
     driver.happens({ type: 'human-aborted', how: 'escape' });
     expect(answerOf(driver.stops())?.message, 'an abort they made themselves').toMatch(

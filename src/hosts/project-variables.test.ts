@@ -21,6 +21,8 @@ const noVariables = new RegExp(
     // How variables with keys are recognised, so that their values are masked.
     '[A-Z_]*(?:AUTH|COOKIE|CREDENTIALS?|DSN|OAUTH|PASS|PASSPHRASE|PASSW|PAT|PRIVATE|SECRET|ACCESS_KEY|TOKEN|SESSION)',
     'GH|GITHUB|GITLAB|HF|NPM',
+    // By which the failed lines of a test program are known.
+    'FAIL|URES',
     // Written for the git and the commands that we start, never read.
     'GIT_[A-Z_]+|PAGER|TERM|NO_COLOR',
     // How other programs tell that they stand beneath a host.

@@ -223,8 +223,8 @@ export const engineMutations = mutationsOf({
       why: 'a machine that slept does again what another one finished meanwhile',
     },
     'killed-run-looks-alive': {
-      find: "is: isAlive ? 'alive' : 'gone'",
-      replace: "is: 'alive'",
+      find: "(isOwnerAlive(last.holder) ?? last.until > now) ? 'alive' : 'gone'",
+      replace: "'alive'",
       why: 'a run that was killed works for ever in status and attach',
     },
   },

@@ -49,7 +49,7 @@ describe('why', () => {
     const { out } = await bench.run('why');
     const lines = linesOf(out);
     expect(lines.slice(0, 7)).toEqual([
-      'Sent back to work 4 times in this turn:',
+      'alpha-0001 “Build the parser” was sent back to work 4 times in this turn:',
       expect.stringMatching(
         /^ {2}08:00:00 {2}Todos are still open: the agent is told to go on \(reminder 1 of 3\)\. Sent: “1\/4 completed, 3 remaining\. Go on /u,
       ),
@@ -66,7 +66,7 @@ describe('why', () => {
       text: expect.stringContaining('[TODO CONTINUATION] 1/4 completed'),
     });
     const one = await bench.run('why', '--decision', '6');
-    expect(one.out, 'one decision alone has no list').not.toContain('Sent back to work');
+    expect(one.out, 'one decision alone has no list').not.toContain('sent back to work 4 times');
   });
 
   it('V6: after done they are those of that turn alone', async () => {
@@ -88,11 +88,11 @@ describe('why', () => {
     await host.completes(second, 'tried');
     await host.works();
     await host.stops();
-    expect(linesOf((await bench.run('why')).out)[0]).toBe('Sent back to work once in this turn:');
+    expect(linesOf((await bench.run('why')).out)[0]).toBe('alpha-0001 “Work” was sent back to work once in this turn:');
     await bench.clock.advance(1000);
     await host.says('And now?');
     // The turn that it explains is over.
-    expect(linesOf((await bench.run('why')).out)[0]).toBe('Sent back to work once in this turn:');
+    expect(linesOf((await bench.run('why')).out)[0]).toBe('alpha-0001 “Work” was sent back to work once in this turn:');
   });
 
   it('C4: a later stop that a broken hook let through is told too', async () => {

@@ -42,7 +42,7 @@ export const why = sessionCommand({
     const undecided = json.undecided === null ? [] : [`Since then, ${describeUndecided(json.undecided, io)}`];
     const later = describeLaterHold(session, io.clock.now());
     if (later !== null) undecided.push(`Since then: ${shown(later, 300)}. The outcome stays.`);
-    const refused = refusalLines(json, io);
+    const refused = refusalLines(session, json, io);
     return { json, lines: [...refused, ...fiveLines(session, json, io), ...undecided, ...rules] };
   },
 });
@@ -128,11 +128,11 @@ function fiveLines(session: State, explained: Explained, io: Io): string[] {
   ];
 }
 
-function refusalLines({ refusals }: Explained, io: Io): string[] {
+function refusalLines(session: State, { refusals }: Explained, io: Io): string[] {
   if (refusals.length === 0) return [];
   const times = refusals.length === 1 ? 'once' : `${refusals.length} times`;
   return [
-    `Sent back to work ${times} in this turn:`,
+    `${nameSession(session)} was sent back to work ${times} in this turn:`,
     ...refusals.map(({ at, sentence, text }) => {
       const sent =
         text === null
