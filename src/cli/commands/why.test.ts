@@ -88,11 +88,15 @@ describe('why', () => {
     await host.completes(second, 'tried');
     await host.works();
     await host.stops();
-    expect(linesOf((await bench.run('why')).out)[0]).toBe('alpha-0001 “Work” was sent back to work once in this turn:');
+    expect(linesOf((await bench.run('why')).out)[0]).toBe(
+      'alpha-0001 “Work” was sent back to work once in this turn:',
+    );
     await bench.clock.advance(1000);
     await host.says('And now?');
     // The turn that it explains is over.
-    expect(linesOf((await bench.run('why')).out)[0]).toBe('alpha-0001 “Work” was sent back to work once in this turn:');
+    expect(linesOf((await bench.run('why')).out)[0]).toBe(
+      'alpha-0001 “Work” was sent back to work once in this turn:',
+    );
   });
 
   it('C4: a later stop that a broken hook let through is told too', async () => {
