@@ -91,17 +91,17 @@ describe('untildone attach and hosts', () => {
     expect(await terminal.ended()).toBe(0);
   });
 
-  it('C3: beneath an agent r is refused with a sentence, p is not', async () => {
+  it('V12: beneath an agent p is the pause of that agent, and r is refused with a sentence', async () => {
     const there = await elsewhere('asked', 'claude-code');
     there.line.set({ CLAUDECODE: '1' });
     const terminal = there.open();
     terminal.run(...there.line.words('attach'));
     await terminal.sees('p pause');
     terminal.type('p');
-    await terminal.sees('paused by you');
+    await terminal.sees('paused by the agent');
     terminal.type('r');
     await terminal.sees('Only a human may do this');
-    expect((await sessionOf(there))?.pause).not.toBeNull();
+    expect((await sessionOf(there))?.pause).toMatchObject({ by: 'model' });
   });
 
   it('S7: a question of our own agent is answered from another terminal', async () => {
