@@ -6,7 +6,7 @@ import type { Store } from '../engine/store.ts';
 import { type DescribedState, describeState, isAtWork } from './describe-session.ts';
 
 /** null: a host runs it, and nothing is known of its process. */
-export async function readProcess(
+async function readProcess(
   store: Store,
   session: Session,
   now: number,
