@@ -222,7 +222,7 @@ export function formatSessions(sessions: readonly Session[], { clock }: Io): str
 }
 
 /** Asynchronous, because some filters ask the store. */
-type SessionFilter = (session: Session) => boolean | Promise<boolean>;
+export type SessionFilter = (session: Session) => boolean | Promise<boolean>;
 
 /**
  * Newest first: those of this directory, else of the nearest one above it in the same repository. An imported plan is

@@ -5,12 +5,17 @@ import type { Session } from '../core/state.ts';
 import { askAtTerminal, canAnswerHere, notUnderstood } from './ask-at-terminal.ts';
 import { describeAgent, nameSession, shortId } from './describe-session.ts';
 import { formatAge } from './describe-time.ts';
-import { findSession, formatSessions, type Here, isMainSession, sessionsHere } from './find-session.ts';
+import {
+  findSession,
+  formatSessions,
+  type Here,
+  isMainSession,
+  type SessionFilter,
+  sessionsHere,
+} from './find-session.ts';
 import type { Io } from './io.ts';
 import { complain, fields, printWrapped, shown } from './print.ts';
 import { describeCurrentState, isRunning } from './session-process.ts';
-
-type SessionFilter = (session: Session) => boolean;
 
 /**
  * Finds the session that is named, else the one that runs here; if none runs, the most recent one.
@@ -27,7 +32,8 @@ export function createRunningSessionFinder(
       store,
       io,
       mostListed,
-      async (session) => isMainSession(session) && fits(session) && (await isRunning(store, session, now)),
+      async (session) =>
+        isMainSession(session) && (await fits(session)) && (await isRunning(store, session, now)),
     );
     const [only] = running;
     const meant = running.length > 1 ? await chooseSession(running, io, command) : only;
@@ -38,8 +44,9 @@ export function createRunningSessionFinder(
 /** `sessionsHere` wants a limit; fewer sessions than this run in one directory. */
 const mostListed = 50;
 
-const isHeld: SessionFilter = ({ latch, pause }) =>
-  pause !== null || (latch !== null && latch.movedTo === undefined);
+function isHeld({ latch, pause }: Session): boolean {
+  return pause !== null || (latch !== null && latch.movedTo === undefined);
+}
 
 /** For `resume`: a session that is paused or stopped. */
 export const findHeldSession: typeof findSession = async (store, word, io) => {

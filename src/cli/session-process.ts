@@ -25,7 +25,7 @@ export async function describeCurrentState(
   const found = await findSessionProcess(store, session, now);
   const described = describeState(session, now, found);
   if (described.name !== 'gone') return described;
-  // The run may have ended after its record was read and before its process was: then the record says so now.
+  // The run may have ended after its record was read and before its process was looked at; then the record says so now.
   return describeState((await store.state(session.id)) ?? session, now, found);
 }
 

@@ -27,7 +27,7 @@ export const attach: Command = {
   about: [
     'Shows a session while it runs elsewhere: in a host such as Claude Code, or in another terminal. Without a session:\nthe one that runs in this directory; if several run, it asks at a terminal and lists them elsewhere; if none runs,\nthe most recent one.',
     'On a terminal: p pauses, r resumes, x stops, q leaves; the session goes on as it is. While a countdown runs, any\nother key stops it. `resume` and answers are for a human at a terminal only.',
-    'Without a terminal, or with --plain or --json, it prints what changes and ends when the turn has settled. If the\nprocess of the session is gone, it says so everywhere and ends with exit code 8.',
+    'Without a terminal, or with --plain or --json, it prints what changes and ends when the turn has settled. If the\nprocess of the session is gone, it says so and ends with exit code 8, on a terminal too.',
   ],
   options: {
     ...plainOption,

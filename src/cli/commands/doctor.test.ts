@@ -37,7 +37,7 @@ describe('doctor', () => {
     expect(out).toContain('ok      Installed for this project: 11 hooks, complete.');
     expect(out).toContain('note    Nothing has come from Claude Code yet');
     expect(out, 'C4').toContain(
-      'ok      When a turn ends, Claude Code shows one line that says how. `claude -p` prints none; then `untildone status --exit-code` says it.',
+      'ok      When a turn ends, Claude Code shows one line that says how. `claude -p` prints none; use `untildone status --exit-code` there.',
     );
     expect(out).toContain('ok      The hook was called as Claude Code calls it, and answers.');
     expect(out).toContain('ok      The MCP server was started, and answers.');

@@ -46,7 +46,7 @@ function withEndLine(report: HostReport): HostReport {
   const silent = silentWays(row);
   const print = row.silentAs.length === 1 ? 'prints' : 'print';
   const elsewhere =
-    silent === '' ? '' : ` ${silent} ${print} none; then \`untildone status --exit-code\` says it.`;
+    silent === '' ? '' : ` ${silent} ${print} none; use \`untildone status --exit-code\` there.`;
   const sentence = `When a turn ends, ${title} shows one line that says how.${elsewhere}`;
   return { ...report, findings: [...findings, ok('end', sentence)] };
 }

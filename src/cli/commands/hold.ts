@@ -13,7 +13,7 @@ import { createRunningSessionFinder, describeIdleSession, findHeldSession } from
 import { describeCurrentState, isRunning } from '../session-process.ts';
 
 const defaultSessionHelp =
-  'Without a session: the one that runs in this directory. If several run, it asks at a terminal and lists them elsewhere;\nif none runs, the most recent one is meant, and the answer says so.';
+  'Without a session: the one that runs in this directory. If several run, it asks at a terminal and lists them elsewhere;\nif none runs, it takes the most recent one and says so.';
 
 const agentHelp =
   'An agent that calls it pauses its own session; any other session is refused. So type it in a terminal of your own.';
