@@ -43,6 +43,7 @@ describe.each([
     const { code, out } = await bench.runWith(beneath('Claude Code', 'own-0001'), command, ...more);
     expect(code).toBe(0);
     expect(out).toContain('Session own-0001 “Clean up”: Claude Code called this: the agent asked to stop');
+    expect(out.replaceAll('\n', ' ')).toContain('its next stop ends the turn as paused.');
     expect(out.replaceAll('\n', ' ')).toContain(advice);
     expect((await host.stops()).decision).toMatchObject({
       ...{ answer: 'let-go', reason: 'paused-by-model', outcome: 'paused', sentence },
@@ -171,7 +172,8 @@ it('P52: the keys of a view follow the same rules if an agent started it, and sa
 
 it('V12: an agent that pauses its session after the end leaves the outcome as it was', async () => {
   await addStagnantSession(bench);
-  await bench.runWith(beneath('scripted', 'alpha-0001'), 'stop');
+  const { out } = await bench.runWith(beneath('scripted', 'alpha-0001'), 'stop');
+  expect(out.replaceAll('\n', ' ')).toContain('its turn has ended already, and the outcome stays');
   expect(await stateOf('alpha-0001')).toMatchObject({ settled: { outcome: 'stagnant' } });
   expect((await bench.run('status')).out).toContain('ended: stagnant; paused by the agent since ');
 });

@@ -3,7 +3,7 @@
 // other (V12). Only a human may resume, which lifts nothing else: budgets stay spent (G6).
 import { queuedWords } from '../../agent/loop/run.ts';
 import { UntildoneError } from '../../core/error.ts';
-import type { Session } from '../../core/state.ts';
+import { isTurnOver, type Session } from '../../core/state.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { describeState, nameSession, shortId } from '../describe-session.ts';
 import { type Answer, adviceForHuman, type Here, sessionCommand } from '../find-session.ts';
@@ -21,7 +21,10 @@ const agentHelp =
 async function pauseAgentSession(here: Here, agent: string, reason: string | null): Promise<Answer> {
   const { session } = await pauseAsAgent(here, reason);
   const { words } = describeState(session, here.io.clock.now());
-  const asked = `${agent} called this: the agent asked to stop, and its next stop ends the turn as paused.`;
+  const effect = isTurnOver(session)
+    ? 'its turn has ended already, and the outcome stays'
+    : 'its next stop ends the turn as paused';
+  const asked = `${agent} called this: the agent asked to stop, and ${effect}.`;
   const isHeldByHuman = session.latch !== null || session.pause?.by === 'human';
   const what = isHeldByHuman ? `${agent} called this, and nothing changes: ${shown(words, 300)}.` : asked;
   return {
