@@ -46,7 +46,7 @@ const ended = new Promise<void>((resolve) => {
     },
     toast(_sessionId, { title, message }) {
       console.log(`toast:    ${title}: ${message}`);
-      if (title.startsWith('untildone:')) resolve(enforcer.dispose());
+      if (title.startsWith('untildone')) resolve(enforcer.dispose());
     },
     // What a log of such a program would hold.
     onDecision: (_sessionId, { answer, reason, sentence }) =>

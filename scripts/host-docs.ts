@@ -92,8 +92,8 @@ do for us differs:
 
 ${table(rows.map(([title, say]) => [title, ...hosts.map(say)]))}
 
-When a turn ends with an outcome, you see one line: \`done: npm test passed, sent back twice\`, or what is open and why. Where a
-host shows none, \`untildone status --exit-code\` prints the same line, and its exit code is the outcome.
+When a turn ends with an outcome, you see one line: \`done: npm test passed, sent back twice\`, or what is open and why. If a host
+shows none, \`untildone status --exit-code\` prints the same line, and its exit code is the outcome.
 
 The adapters declare this, and one suite (\`test/conformance\`) checks it: it runs the same promises over every adapter
 and over two scripted hosts.

@@ -68,28 +68,28 @@ const pauses: Readonly<Record<NonNullable<Session['pause']>['by'], string>> = {
   system: 'paused by untildone',
 };
 
-export type DescribedState = ReturnType<typeof recordedState> | ReturnType<typeof withoutProcess>;
+export type DescribedState = ReturnType<typeof describeRecord> | ReturnType<typeof describeLostProcess>;
 export type StateName = DescribedState['name'];
 
 const state = <const Name extends string>(name: Name, words: string) => ({ name, words });
 
-/** Of a session that is in the middle of its work. */
-const atWork: ReadonlySet<StateName> = new Set(['running', 'counting-down', 'waiting']);
-export const isAtWork = ({ name }: DescribedState): boolean => atWork.has(name);
+/** The states of a session that is in the middle of its work. */
+const atWorkStates: ReadonlySet<StateName> = new Set(['running', 'counting-down', 'waiting']);
+export const isAtWork = ({ name }: DescribedState): boolean => atWorkStates.has(name);
 
-/** @param found what is known of its process (`readState`); null: nothing, and the record alone speaks */
+/** @param found the session's process; null: it is not known, so the record alone counts (see `describeCurrentState`) */
 export function describeState(
   session: Session,
   now: number,
   found: SessionProcess | null = null,
 ): DescribedState {
-  const recorded = recordedState(session, now);
+  const recorded = describeRecord(session, now);
   if (found === null || found === 'alive' || !isAtWork(recorded)) return recorded;
-  return withoutProcess(session, found);
+  return describeLostProcess(session, found);
 }
 
-/** The record stands where the process left it. */
-function withoutProcess({ id, descriptor: { host, parentId } }: Session, found: SessionProcess) {
+/** Nothing runs the session any more, and its record still says that it is at work. */
+function describeLostProcess({ id, descriptor: { host, parentId } }: Session, found: SessionProcess) {
   if (host === libraryHost && found === 'left')
     return state('idle', 'idle: no program has it open; it goes on when one opens it again with this id');
   const resumes = `untildone run --resume ${shortId(parentId ?? id)}`;
@@ -98,7 +98,7 @@ function withoutProcess({ id, descriptor: { host, parentId } }: Session, found: 
   return state('gone', `${what}: ${next}`);
 }
 
-function recordedState(session: Session, now: number) {
+function describeRecord(session: Session, now: number) {
   const { deleted, descriptor, latch, pause, timer, parked, settled, turn, lastStop } = session;
   if (deleted) return state('deleted', 'deleted');
   if (latch?.movedTo !== undefined) return state('latched', `its plan was moved to ${latch.movedTo}`);
@@ -129,7 +129,7 @@ function recordedState(session: Session, now: number) {
   return turn.ended ? state('idle', 'idle') : state('running', `running: turn ${turn.number}`);
 }
 
-/** A stop or a pause after the turn had ended, which keeps its outcome (V12); null: there is none. */
+/** A stop or a pause after the end of the turn, whose outcome stays (V12); null: there is none. */
 export function describeLaterHold(session: Session, now: number): string | null {
   const { latch, pause, settled } = session;
   if (settled === null || !hadEndedOtherwise(session, latch === null ? 'paused' : 'aborted')) return null;

@@ -125,7 +125,7 @@ function examineScope(
   ];
 }
 
-/** What the project's own settings of the host set is left aside by our hooks (V10). */
+/** Names the variables that the project's own settings of the host set and that our hooks ignore (V10). */
 function examineVariables(
   title: string,
   { projectVariables, variables }: AskedHost,
@@ -133,20 +133,20 @@ function examineVariables(
   { env, cwd }: install.InstallBasis,
 ): install.Row {
   if (projectVariables === undefined) return [];
-  const said = [...new Set([cwd, survey.project])].map((folder) => projectVariables(folder, env));
-  const unreadable = `The settings of ${title} in this project cannot be read and may set any variable: untildone's hooks ignore all that they read.`;
-  // Into a local file of the project `init` writes it, where the state directory is not in its default place.
+  const found = [...new Set([cwd, survey.project])].map((folder) => projectVariables(folder, env));
+  const unreadable = `The settings of ${title} in this project cannot be read and may set any variable: untildone's hooks ignore every variable that they would read.`;
+  // `init` writes UNTILDONE_HOME into a local file of the project if the state directory is not in its default place.
   const usual = join(stateDirectory({ ...env, UNTILDONE_HOME: undefined }), '/');
   const programs = install.allScopes.flatMap((scope) => survey.installed(scope));
   const isMoved = programs.some(({ file }) => file !== undefined && !file.startsWith(usual));
-  const isTheirs = (name: string) =>
+  const isIgnored = (name: string) =>
     (isReadByUs(name) || variables.includes(name)) && !(isMoved && name === 'UNTILDONE_HOME');
-  const names = [...new Set(said.flatMap((found) => found ?? []))].filter(isTheirs);
+  const names = [...new Set(found.flatMap((listed) => listed ?? []))].filter(isIgnored);
   const atStart = names.filter(actsAtStart);
   const ignored = `The settings of ${title} in this project set ${names.join(', ')}: untildone's hooks ignore that.`;
   const early = `${atStart.join(', ')} can still change what a hook does: it takes effect when the hook starts.`;
   return [
-    said.includes(null) && note('variables', unreadable, 'make them short and plain'),
+    found.includes(null) && note('variables', unreadable, 'make them short and plain'),
     atStart.length > 0 && note('variables', `${ignored} ${early}`, `take ${atStart.join(', ')} out of them`),
     names.length > 0 && note('variables', ignored),
   ];

@@ -30,7 +30,7 @@ export type Here = Readonly<{
   io: Io;
   store: Store;
   session: State;
-  /** Who called a command that `holdsOwn`; null: a human. */
+  /** The agent that called a command with `agentOwnOnly`; null: a human did. */
   agent: string | null;
 }>;
 
@@ -40,9 +40,9 @@ export type Answer = number | Readonly<{ json: object; lines: readonly string[];
 interface SessionCommand extends Pick<Command, 'takes' | 'about'>, Partial<Pick<Command, 'options'>> {
   /** An agent is refused, and whoever sits at no terminal. */
   readonly humanOnly?: true;
-  /** An agent may only mean its own session by it. */
-  readonly holdsOwn?: true;
-  /** The session that is meant; default: the one that is named, else the most recent one of this directory. */
+  /** An agent may call it, but only for its own session. */
+  readonly agentOwnOnly?: true;
+  /** Finds the session; default: the one that is named, else the most recent one of this directory. */
   readonly find?: typeof findSession;
   /** Throws where the arguments are wrong together, before anything is opened. */
   check?(given: Arguments): unknown;
@@ -54,7 +54,7 @@ const forHumans =
 
 /** Every command about one session, which is named by `--session` where the command has that option. */
 export function sessionCommand(command: SessionCommand): Command {
-  const { humanOnly, holdsOwn, find = findSession, check, answer, ...rest } = command;
+  const { humanOnly, agentOwnOnly, find = findSession, check, answer, ...rest } = command;
   const options = { ...command.options, ...jsonOption };
   return {
     ...{ takes: '[session]', ...rest, options },
@@ -65,8 +65,8 @@ export function sessionCommand(command: SessionCommand): Command {
       if (refusal !== null) return refuse(io, refusal);
       const word = Object.hasOwn(options, 'session') ? given.text('session') : given.positional(0);
       return withSessions(io, async (store) => {
-        const agent = holdsOwn ? await io.agentAbove() : null;
-        const own = agent === null ? null : await findOwnOfAgent(store, word, io, agent);
+        const agent = agentOwnOnly ? await io.agentAbove() : null;
+        const own = agent === null ? null : await findAgentSession(store, word, io, agent);
         if (typeof own === 'string') return refuse(io, own);
         const session = own ?? (await find(store, word, io));
         const answered = await answer({ given, io, store, session, agent });
@@ -105,19 +105,19 @@ export async function findOwnSession(store: Store, word: string | null, io: Io):
   throw new UntildoneError('unknown-session', `${none} ${name} ${owner}: ${helps}`);
 }
 
-/** For whoever typed it beneath an agent: what a human says somewhere else counts as the human's. */
-export const typedByHuman =
+/** A human may have typed the command in a terminal that an agent opened. */
+export const adviceForHuman =
   'If you typed this yourself: type it in another terminal, or type "stop" to the agent.';
 
-/** The session of the agent that called this; a sentence: it is none that `word` may mean, or nobody knows which. */
-export async function findOwnOfAgent(
+/** The session of the agent that called this; a sentence: that session is not known, or `word` names another one. */
+export async function findAgentSession(
   store: Store,
   word: string | null,
   io: Io,
   agent: string,
 ): Promise<State | string> {
-  const refused = (why: string) => `${why} ${typedByHuman}`;
-  const own = await sessionOfAgent(store, io, agent);
+  const refused = (why: string) => `${why} ${adviceForHuman}`;
+  const own = await findCallingSession(store, io, agent);
   if (typeof own === 'string') return refused(`${own} An agent that needs a human calls todo_pause.`);
   const meant = word === null ? own : await findSession(store, word, io);
   if (meant.id === own.id) return own;
@@ -125,14 +125,14 @@ export async function findOwnOfAgent(
   return refused(`${only} Session ${nameSession(meant)} stays as it is.`);
 }
 
-async function sessionOfAgent(store: Store, io: Io, agent: string): Promise<State | string> {
+async function findCallingSession(store: Store, io: Io, agent: string): Promise<State | string> {
   const named = await io.agentSessions();
   for (const id of named) {
     const found = await store.state(id);
     const parent = found?.descriptor.kind === 'subagent' ? found.descriptor.parentId : null;
     const session = parent === null ? found : await store.state(parent);
     if (session !== null) return session;
-    // A host that asks before it stops is on the record from its first stop; until then its events wait.
+    // A host that asks before it stops gets its record at its first stop; until then its events wait in the inbox.
     if ((await store.events({ sessionId: id, waiting: true })).length > 0)
       return createState(id, io.clock.now());
   }
@@ -149,11 +149,11 @@ async function sessionOfAgent(store: Store, io: Io, agent: string): Promise<Stat
   const [only] = running;
   if (only === undefined) return `${called} none of its sessions is at work in this directory.`;
   if (running.length > 1)
-    return `${called} does not say from which session: ${listSessions(running, io)} are at work.`;
+    return `${called} does not say from which session: ${formatSessions(running, io)} are at work.`;
   return (await store.state(only.id)) ?? `${called} its session is gone.`;
 }
 
-/** The human's message may still wait in the inbox: what a host tells is taken in at its next stop. */
+/** Counts a message of the human that still waits in the inbox: events of a host are taken in at its next stop. */
 async function hasUnfinishedTurn(store: Store, session: Session): Promise<boolean> {
   if (session.turn !== null && !isTurnOver(session)) return true;
   const waiting = await store.events({ sessionId: session.id, waiting: true });
@@ -164,14 +164,14 @@ function isOwnMain({ deleted, descriptor: { host, kind } }: Session): boolean {
   return host === 'untildone' && kind === 'main' && !deleted;
 }
 
-/** Subagents and the host's own helpers come and go beneath the session that the human sees. */
-export function isMain({ deleted, descriptor: { kind } }: Session): boolean {
+/** Not a subagent or a helper of the host: those come and go beneath the session that the human sees. */
+export function isMainSession({ deleted, descriptor: { kind } }: Session): boolean {
   return !deleted && (kind === 'main' || kind === 'unknown');
 }
 
 async function mostRecent(store: Store, io: Io): Promise<Session> {
   const found = await sessionsHere(store, io, recentSessions);
-  const session = found.find(isMain) ?? found[0];
+  const session = found.find(isMainSession) ?? found[0];
   if (session !== undefined) return session;
   const [imported] = await sessionsHere(store, io, 1, () => true);
   const helps =
@@ -200,17 +200,18 @@ async function byWord(store: Store, word: string, io: Io): Promise<Session> {
   const unclear = `"${shown(word, 60)}" is the start or the end of more than one session`;
   throw new UntildoneError(
     'unknown-session',
-    `${unclear}: ${listSessions(candidates, io)}. Write more letters.`,
+    `${unclear}: ${formatSessions(candidates, io)}. Write more letters.`,
   );
 }
 
 async function unknown(store: Store, word: string, io: Io): Promise<string> {
   const recent = await store.sessions({ limit: namedCandidates + 1 });
-  const known = recent.length === 0 ? noSessionsYet : `The most recent ones are ${listSessions(recent, io)}.`;
+  const known =
+    recent.length === 0 ? noSessionsYet : `The most recent ones are ${formatSessions(recent, io)}.`;
   return `No session has an id that starts or ends with "${shown(word, 60)}". ${known}`;
 }
 
-export function listSessions(sessions: readonly Session[], { clock }: Io): string {
+export function formatSessions(sessions: readonly Session[], { clock }: Io): string {
   const ids = sessions.map(({ id }) => id);
   const named = sessions.slice(0, namedCandidates).map((session) => {
     const { id, title, descriptor, updatedAt } = session;
@@ -220,8 +221,8 @@ export function listSessions(sessions: readonly Session[], { clock }: Io): strin
   return sessions.length > namedCandidates ? `${named.join(', ')} and others` : named.join(', ');
 }
 
-/** Some have to ask the store. */
-type Fits = (session: Session) => boolean | Promise<boolean>;
+/** Asynchronous, because some filters ask the store. */
+export type SessionFilter = (session: Session) => boolean | Promise<boolean>;
 
 /**
  * Newest first: those of this directory, else of the nearest one above it in the same repository. An imported plan is
@@ -231,7 +232,7 @@ export async function sessionsHere(
   store: Store,
   { cwd }: Io,
   limit: number,
-  isMeant: Fits = (session) => !isImported(session),
+  isMeant: SessionFilter = (session) => !isImported(session),
 ): Promise<readonly Session[]> {
   for (const directory of projectDirectories(cwd)) {
     const found = await newest((most) => store.sessions({ directory, limit: most }), limit, isMeant);
@@ -244,7 +245,7 @@ export async function sessionsHere(
 export async function newest(
   fetch: (limit: number) => Promise<readonly Session[]>,
   limit: number,
-  fits: Fits,
+  fits: SessionFilter,
 ): Promise<readonly Session[]> {
   for (let wanted = limit; ; wanted *= 4) {
     const found = await fetch(wanted);

@@ -39,7 +39,7 @@ describe('the commands that hosts start', () => {
     expect(run('mcp').status).toBe(0);
   });
 
-  it('V10: the server keeps its plan where hooks look for it, wherever a project’s .env names', () => {
+  it('V10: the server keeps its plan where hooks look for it, whatever folder a project’s .env names', () => {
     const folder = mkdtempSync(join(scratch, 'project-'));
     const theirs = join(folder, 'theirs');
     writeFileSync(join(folder, '.env'), `UNTILDONE_HOME=${theirs}\n`);

@@ -8,7 +8,7 @@ import type { Handled } from '../engine/engine.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import { stateDirectory } from '../store/state-directory.ts';
-import { findOwnOfAgent, findSession, type Here } from './find-session.ts';
+import { findAgentSession, findSession, type Here } from './find-session.ts';
 import type { Io } from './io.ts';
 import { openRuntime } from './open-runtime.ts';
 
@@ -46,7 +46,7 @@ export async function stopSession(place: Place, how: string): Promise<Acted> {
   return sendActs(place, [{ type: 'human-aborted', how }]);
 }
 
-/** An agent does not speak as the human: its `stop` or `pause` is its own `todo_pause`, of its own session (V12). */
+/** An agent does not speak as the human: its `stop` or `pause` counts as `todo_pause` in its own session (V12). */
 export async function pauseAsAgent(place: Place, reason: string | null): Promise<Acted> {
   return sendActs(place, [{ type: 'model-paused', reason: reason ?? '', asked: true }]);
 }
@@ -56,7 +56,7 @@ export function resumeSession(place: Place): Promise<Acted> {
   return sendActs(place, latch === null && pause === null ? [] : [{ type: 'human-resumed' }]);
 }
 
-/** The same from a view. Each asks first whether a human is speaking, and says in a sentence why it was refused. */
+/** The same acts, called by a view. Each first asks whether a human calls it, and returns why it is refused; null: done. */
 export function createHumanActs(io: Io, store: Store, sessionId: string) {
   const place = async (): Promise<Place> => ({ io, store, session: await findSession(store, sessionId, io) });
   const asHuman = async (work: () => Promise<unknown>): Promise<string | null> => {
@@ -66,7 +66,7 @@ export function createHumanActs(io: Io, store: Store, sessionId: string) {
   };
   const hold = async (work: (place: Place) => Promise<unknown>): Promise<string | null> => {
     const agent = await io.agentAbove();
-    const own = agent === null ? null : await findOwnOfAgent(store, sessionId, io, agent);
+    const own = agent === null ? null : await findAgentSession(store, sessionId, io, agent);
     if (typeof own === 'string') return own;
     await (own === null ? work(await place()) : pauseAsAgent({ io, store, session: own }, null));
     return null;

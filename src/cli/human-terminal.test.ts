@@ -67,7 +67,7 @@ describe('design: an agent must not resume itself', () => {
   });
 });
 
-describe('V12: whose session an agent’s command belongs to', () => {
+describe('V12: the session that an agent’s command belongs to', () => {
   const claude = (id: string) => ({
     CLAUDECODE: '1',
     AI_AGENT: 'claude-code_2-1-325_agent',
@@ -93,13 +93,13 @@ describe('V12: whose session an agent’s command belongs to', () => {
     expect(await findAgentSessions(variables, [])).toEqual(ids);
   });
 
-  it('what the host gave its command counts, not what the agent set further down', async () => {
+  it('V12: the variables that the host gave its command count, not those that the agent set further down', async () => {
     const above = [process(['sh'], claude('forged')), process(['bash'], claude('own')), process(['claude'])];
     expect(await findAgentSessions(claude('forged'), above)).toEqual(['own']);
     expect(await findAgentSessions(claude('own'), [process(['claude'])])).toEqual(['own']);
   });
 
-  it('where no host stands above, or other processes cannot be read, its own variables count', async () => {
+  it('V12: its own variables count if no host is above it, or if other processes cannot be read', async () => {
     expect(await findAgentSessions(claude('own'), [process(['bash']), process(['init'])])).toEqual(['own']);
     expect(await findAgentSessions(claude('own'), [process(['bash']), process(['claude'])])).toEqual(['own']);
   });

@@ -37,7 +37,7 @@ export function findAgentAbove(
   return null;
 }
 
-/** The sessions whose agent may have called this, the nearest first, as far as its host names them. */
+/** The sessions whose agent may have called this, the nearest first; empty: its host names none. */
 export function findAgentSessions(
   environment: Environment,
   ancestors: Iterable<AncestorProcess> = ancestorsOf(process.pid),
@@ -45,7 +45,7 @@ export function findAgentSessions(
   const own = (name: string) => environment[name];
   let given = own;
   for (const { argv, variables } of ancestors) {
-    // What stands right beneath the host has the variables that it gave; further down the agent may have set others.
+    // The process right beneath the host has the variables that the host gave; further down the agent may have set others.
     if (hostOfCommand(argv) !== null) return sessionsOfVariables(given);
     if (variables.size > 0) given = (name) => variables.get(name);
   }

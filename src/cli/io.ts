@@ -27,7 +27,7 @@ export interface Io {
   whyNoHuman(): Promise<string | null>;
   /** The agent host or session of ours that this process runs beneath, in words; null: none was found. */
   agentAbove(): Promise<string | null>;
-  /** The sessions that such an agent may belong to, the nearest first, as far as its host names them. */
+  /** The sessions that such an agent may belong to, the nearest first; empty: its host names none. */
   agentSessions(): Promise<readonly string[]>;
 }
 

@@ -1,5 +1,5 @@
-// How the last turn of a session ended, for scripts: from what was settled and from what waits in the inbox, which a hook
-// folds only at the next stop. It decides nothing.
+// How the last turn of a session ended, for scripts. It reads the state and the inbox, because a hook takes in what waits
+// there only at the next stop. It decides nothing.
 import type { Outcome } from '../core/decision.ts';
 import { endSentence } from '../core/end-sentence.ts';
 import type { State } from '../core/state.ts';
@@ -7,15 +7,18 @@ import { frozenPolicy } from '../engine/policy.ts';
 import { eventOf, settlementOf } from '../engine/session-record.ts';
 import type { Store } from '../engine/store.ts';
 
-/** A wait that was answered already is a decision of its own: the one with the outcome is among these. */
+/** For scripts: there is no outcome yet, or the process of the session is gone. */
+export const noOutcomeExitCode = 8;
+
+/** A stop that had to wait is recorded as several decisions; the one with the outcome is among these. */
 const recentDecisions = 20;
 
-/** Null: there is no outcome yet, or the session works on something newer. `sentence`: what people read at the end. */
+/** null: there is no outcome yet, or the session works on something newer. `sentence`: what people read at the end. */
 export async function findLastOutcome(
   store: Store,
   session: State,
 ): Promise<{ outcome: Outcome; sentence: string } | null> {
-  const ended = await lastEnd(store, session);
+  const ended = await findLastEnd(store, session);
   if (ended === null) return null;
   const { outcome } = ended;
   const { goalChecks = [] } = (await frozenPolicy(store, session)) ?? {};
@@ -24,9 +27,9 @@ export async function findLastOutcome(
   return { outcome, sentence: endSentence(session, goalChecks, ended, why) };
 }
 
-type End = Readonly<{ outcome: Outcome; reason: string }>;
+type TurnEnd = Readonly<{ outcome: Outcome; reason: string }>;
 
-async function lastEnd(store: Store, session: State): Promise<End | null> {
+async function findLastEnd(store: Store, session: State): Promise<TurnEnd | null> {
   const waiting = (await store.events({ sessionId: session.id, waiting: true })).map(eventOf);
   const hasSpoken = waiting.some(({ type }) => type === 'human-spoke');
   const last = waiting.findLast(({ type }) => type === 'human-spoke' || type === 'human-aborted');
@@ -35,7 +38,7 @@ async function lastEnd(store: Store, session: State): Promise<End | null> {
   const settled = hasSpoken ? null : session.settled;
   if (settled !== null) return settled;
   if (last?.type === 'human-aborted') return { outcome: 'aborted', reason: 'aborted' };
-  // A run and a program's session answer for their goal: they have an outcome even if no rule gave one.
+  // `run` and a session of the library judge their goal, so they have an outcome even if no rule gave one.
   if (session.descriptor.judgesGoal !== true || session.turn?.ended !== true) return null;
   const [decided = null] = await store.decisions(session.id, 1);
   return settlementOf(session, decided?.decision ?? null);

@@ -15,7 +15,7 @@ describe('V10: a program of ours that a host starts', () => {
   const environmentWith = (env: Record<string, string>) =>
     withoutProjectVariables({ ...processIo(), cwd: project, env });
 
-  it('leaves aside what the project sets in any host', async () => {
+  it('V10: ignores what the project sets for any host', async () => {
     mkdirSync(join(project, '.claude'));
     writeFileSync(
       join(project, '.claude/settings.json'),
@@ -23,13 +23,13 @@ describe('V10: a program of ours that a host starts', () => {
     );
     writeFileSync(join(project, '.env'), 'UNTILDONE_HOME=/theirs\nGEMINI_CLI=1\n');
     const env = { UNTILDONE_MODE: 'off', UNTILDONE_HOME: '/theirs', DATABASE_URL: 'x', TMPDIR: '/mine' };
-    const { own, told } = await environmentWith({ ...env, GEMINI_CLI: '1' });
+    const { own, warning } = await environmentWith({ ...env, GEMINI_CLI: '1' });
     expect(own.env).toEqual({ DATABASE_URL: 'x', TMPDIR: '/mine' });
-    expect(told).toContain('set UNTILDONE_MODE, UNTILDONE_HOME, GEMINI_CLI: that is ignored');
+    expect(warning).toContain('set UNTILDONE_MODE, UNTILDONE_HOME, GEMINI_CLI: that is ignored');
   });
 
-  it('has its environment as it is where the project sets nothing', async () => {
+  it('V10: keeps its environment as it is if the project sets nothing', async () => {
     const env = { UNTILDONE_HOME: '/mine', PATH: '/bin' };
-    expect(await environmentWith(env)).toMatchObject({ own: { env }, told: null });
+    expect(await environmentWith(env)).toMatchObject({ own: { env }, warning: null });
   });
 });

@@ -163,7 +163,7 @@ export function planChecks(
     (text, command) => {
       const checks = recordOf(valueAt(text, ['checks']));
       const known = Object.entries(checks).find(
-        ([, check]) => lineOf(recordOf(check)['command']) === command,
+        ([, check]) => formatCommand(recordOf(check)['command']) === command,
       )?.[0];
       const wanted = found.find((one) => one.command === command)?.name ?? nameOf(command);
       const name = known ?? freeName(wanted, (one) => one in checks);
@@ -178,8 +178,8 @@ export function planChecks(
   return { path, before, after: after === '' ? '{}\n' : after };
 }
 
-/** Words that no shell would read otherwise are the line that people type. */
-function lineOf(command: unknown): unknown {
+/** A list becomes the line that people type, if a shell reads that line as the same words. */
+function formatCommand(command: unknown): unknown {
   const isPlain =
     Array.isArray(command) && command.every((word) => typeof word === 'string' && isPlainWord(word));
   return isPlain ? command.join(' ') : command;

@@ -10,19 +10,13 @@ import { findCheck } from '../core/same-checks.ts';
 import { type PolicyResult, policyProblemSentence } from '../engine/policy.ts';
 import { acceptWishes, type Entry, entriesOf, pendingSentence } from '../engine/trust.ts';
 import { stateDirectory } from '../store/state-directory.ts';
-import {
-  askAtTerminal,
-  canAnswerHere,
-  isNearAnswer,
-  notUnderstood,
-  readApproval,
-} from './ask-at-terminal.ts';
+import { askAtTerminal, canAnswerHere, notUnderstood, readApproval } from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
 import { complain, printWrapped, refuse, shown } from './print.ts';
 import { addChecks, type FoundTest, findTests } from './project-tests.ts';
 import { diffTexts, shownLine } from './text-diff.ts';
-import { commandOf, tryChecks } from './try-checks.ts';
+import { formatCheckCommand, tryChecks } from './try-checks.ts';
 
 export type Project = PolicyResult['project'];
 
@@ -109,8 +103,8 @@ export interface CheckRequest {
   readonly isNew: boolean;
   /** Show what would be written, and write nothing. */
   readonly isDry: boolean;
-  /** Run once what is accepted here. */
-  readonly tries: boolean;
+  /** Run once each check that is accepted here. */
+  readonly isTried: boolean;
 }
 
 /** Where a check would be written, and what stands there now. */
@@ -130,7 +124,7 @@ export function whyNoChecks(io: Io, commands: readonly string[]): string | null 
 /** Returns the exit code. What the human's word put into the file is accepted with it, and then run once. */
 export async function setUpChecks(io: Io, request: CheckRequest): Promise<number> {
   const { command, isNew, isDry } = request;
-  const known = isDry ? [] : goalCommands(io);
+  const known = isDry ? [] : readGoalCommands(io);
   const { before, folder } = placeOfChecks(io, isNew);
   // A new file here stands in front of one above, and none of the checks of that one counts any more.
   const isChecked = dirname(before.file?.path ?? '') === folder && (before.asked.goal ?? []).length > 0;
@@ -161,13 +155,13 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
   else if (acceptProject(io, added, true) !== 0) return 1;
   else if (checks !== '')
     printWrapped(io, ['Once that passes and nothing is open, an agent here is `done`.']);
-  // Last of all, so that whoever ends it leaves nothing half done.
-  if (request.tries) await tryAccepted(io, commands, known);
+  // Tried last, so that Ctrl-C leaves nothing half done.
+  if (request.isTried) await tryAcceptedChecks(io, commands, known);
   return 0;
 }
 
 /** The commands that an agent here must pass before it may stop. */
-function goalCommands(io: Io): readonly CommandCheck[] {
+function readGoalCommands(io: Io): readonly CommandCheck[] {
   const read = readPolicyFor(io, realpathSync(io.cwd));
   if (!read.ok) return [];
   const { goalChecks, checks } = read.policy;
@@ -177,11 +171,11 @@ function goalCommands(io: Io): readonly CommandCheck[] {
   });
 }
 
-/** What was accepted before runs at every stop anyway, and what nobody accepted runs nowhere. */
-async function tryAccepted(io: Io, commands: readonly string[], known: readonly CommandCheck[]) {
-  const before = known.map(commandOf);
-  const accepted = goalCommands(io).filter((check) => {
-    const command = commandOf(check);
+/** Skips checks that were accepted before, since they run at every stop anyway, and checks that nobody accepted. */
+async function tryAcceptedChecks(io: Io, commands: readonly string[], known: readonly CommandCheck[]) {
+  const before = known.map(formatCheckCommand);
+  const accepted = readGoalCommands(io).filter((check) => {
+    const command = formatCheckCommand(check);
     return commands.includes(command) && !before.includes(command);
   });
   if (accepted.length > 0) await tryChecks(io, accepted, { directory: realpathSync(io.cwd) });
@@ -203,16 +197,14 @@ async function chooseChecks(io: Io, folder: string, command: string): Promise<re
     const question = `May an agent stop only when ${found.length === 1 ? 'it passes' : 'they pass'}?`;
     printWrapped(io, ['This project looks as if it is tested by:']);
     const chosen = await askWhich(io, found.map(describeTest), question, '--check');
-    return sayIfNone(
-      io,
-      chosen.flatMap((index) => found[index]?.command ?? []),
-    );
+    const commands = chosen.flatMap((index) => found[index]?.command ?? []);
+    return reportNoCheck(io, commands);
   }
-  return sayIfNone(io, await askForCommand());
+  return reportNoCheck(io, await askForCommand());
 }
 
-/** If a human meant to say yes, they see that they did not. */
-function sayIfNone(io: Io, commands: readonly string[]): readonly string[] {
+/** A human who meant to say yes sees that they did not. Returns `commands`. */
+function reportNoCheck(io: Io, commands: readonly string[]): readonly string[] {
   if (commands.length === 0) printWrapped(io, ['No check was added.']);
   return commands;
 }
@@ -221,10 +213,22 @@ async function askForCommand(): Promise<readonly string[]> {
   const prompt = 'Which command tests this project? [such as make test; Enter: leave it as it is] ';
   for (;;) {
     const said = (await askAtTerminal(prompt, '--check'))?.trim() ?? '';
-    if (said === '' || /^no?$/iu.test(said)) return [];
-    if (!isNearAnswer(said)) return [said];
+    const commands = readTestCommand(said);
+    if (commands !== null) return commands;
     process.stderr.write(`${notUnderstood(said, 'with a command, or Enter')}\n`);
   }
+}
+
+/** null: `said` is a yes, or nearly an answer, and no command. */
+export function readTestCommand(said: string): readonly string[] | null {
+  if (said === '' || isNo(said)) return [];
+  const isCommand = readApproval(said)?.approved === false;
+  return isCommand ? [said] : null;
+}
+
+function isNo(said: string): boolean {
+  const answer = readApproval(said);
+  return answer !== null && !answer.approved && answer.reason === '';
 }
 
 /** The indexes of the rows that the human wants. As everywhere a bare Enter chooses nothing. */
@@ -249,16 +253,15 @@ export async function askWhich(
   }
 }
 
-/** null: it is no answer, so nothing is chosen by it. */
+/** The indexes that `said` chooses; null: `said` is no answer, so the human is asked again. */
 export function chooseRows(said: string, rows: number): readonly number[] | null {
   const all = Array.from({ length: rows }, (_, index) => index);
-  if (said === '' || /^no?$/iu.test(said)) return [];
-  if (/^y(?:es)?$/iu.test(said)) return all;
+  if (said === '' || isNo(said)) return [];
+  if (readApproval(said)?.approved === true) return all;
   if (!/^[\d\s,]+$/u.test(said)) return null;
   const numbers = (said.match(/\d+/gu) ?? []).map((number) => Number(number) - 1);
-  return numbers.length > 0 && numbers.every((number) => all.includes(number))
-    ? all.filter((index) => numbers.includes(index))
-    : null;
+  const areRows = numbers.length > 0 && numbers.every((number) => all.includes(number));
+  return areRows ? all.filter((index) => numbers.includes(index)) : null;
 }
 
 /** The script is the project's own text: whoever says yes has seen all that would run. */

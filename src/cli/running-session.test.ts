@@ -14,8 +14,8 @@ function openBench() {
   return { bench, begin };
 }
 
-describe('C3: the session of a host that is meant where none is named', () => {
-  it('C3: is the one in the middle of a turn, by its record, although another was seen later', async () => {
+describe('C3: the session of a host that a command without a session takes', () => {
+  it('C3: is the one whose record is in the middle of a turn, although another was active later', async () => {
     const { bench, begin } = openBench();
     await begin('works-0001');
     const ended = await begin('ended-0001');
@@ -26,7 +26,7 @@ describe('C3: the session of a host that is meant where none is named', () => {
     expect((await bench.run('resume')).out).toContain('Session works-0001 “Work as works-0001.” is resumed.');
   });
 
-  it('C3: is no subagent, and none that its host has closed', async () => {
+  it('C3: is neither a subagent nor a session that its host closed', async () => {
     const { bench, begin } = openBench();
     await begin('main-00001');
     await begin('helper-001', { kind: 'subagent', parentId: 'main-00001' });
@@ -35,7 +35,7 @@ describe('C3: the session of a host that is meant where none is named', () => {
     expect((await bench.run('stop')).out).toContain('Session main-00001');
   });
 
-  it('C3: several are listed with title, host and age, and hostile titles act on no terminal', async () => {
+  it('C3: is not chosen among several: they are listed with title, host and age, and a hostile title cannot control the terminal', async () => {
     const { bench, begin } = openBench();
     await begin('first-0001');
     await begin('second-001', { host: 'opencode' }, '\u001b]0;owned\u0007Build\nit');
@@ -48,7 +48,7 @@ describe('C3: the session of a host that is meant where none is named', () => {
     );
   });
 
-  it('C3: resume takes the one that is held, and several that are held in the middle of a turn are listed', async () => {
+  it('C3: is for resume the one that is held; several that are held in the middle of a turn are listed', async () => {
     const { bench, begin } = openBench();
     await begin('held-00001');
     await bench.run('pause', 'held-00001');

@@ -5,18 +5,26 @@ import type { Session } from '../core/state.ts';
 import { askAtTerminal, canAnswerHere, notUnderstood } from './ask-at-terminal.ts';
 import { describeAgent, nameSession, shortId } from './describe-session.ts';
 import { formatAge } from './describe-time.ts';
-import { findSession, type Here, isMain, listSessions, sessionsHere } from './find-session.ts';
+import {
+  findSession,
+  formatSessions,
+  type Here,
+  isMainSession,
+  type SessionFilter,
+  sessionsHere,
+} from './find-session.ts';
 import type { Io } from './io.ts';
 import { complain, fields, printWrapped, shown } from './print.ts';
-import { isRunning, readState } from './session-process.ts';
-
-type Fits = (session: Session) => boolean;
+import { describeCurrentState, isRunning } from './session-process.ts';
 
 /**
- * A session that is named, else the one that runs here; if none runs, the most recent one.
- * @param command what to type for one of several, such as `untildone stop 8c3292`
+ * Finds the session that is named, else the one that runs here; if none runs, the most recent one.
+ * @param command what to type for one of several sessions, such as `untildone stop 8c3292`
  */
-export function findRunning(command: (id: string) => string, fits: Fits = () => true): typeof findSession {
+export function createRunningSessionFinder(
+  command: (id: string) => string,
+  fits: SessionFilter = () => true,
+): typeof findSession {
   return async (store, word, io) => {
     if (word !== null) return findSession(store, word, io);
     const now = io.clock.now();
@@ -24,7 +32,8 @@ export function findRunning(command: (id: string) => string, fits: Fits = () => 
       store,
       io,
       mostListed,
-      async (session) => isMain(session) && fits(session) && (await isRunning(store, session, now)),
+      async (session) =>
+        isMainSession(session) && (await fits(session)) && (await isRunning(store, session, now)),
     );
     const [only] = running;
     const meant = running.length > 1 ? await chooseSession(running, io, command) : only;
@@ -32,20 +41,23 @@ export function findRunning(command: (id: string) => string, fits: Fits = () => 
   };
 }
 
+/** `sessionsHere` wants a limit; fewer sessions than this run in one directory. */
 const mostListed = 50;
 
-const isHeld: Fits = ({ latch, pause }) => pause !== null || (latch !== null && latch.movedTo === undefined);
+function isHeld({ latch, pause }: Session): boolean {
+  return pause !== null || (latch !== null && latch.movedTo === undefined);
+}
 
-/** For `resume`: only what is paused or stopped can be resumed. */
-export const findHeld: typeof findSession = async (store, word, io) => {
+/** For `resume`: a session that is paused or stopped. */
+export const findHeldSession: typeof findSession = async (store, word, io) => {
   if (word !== null) return findSession(store, word, io);
-  const running = await findRunning((id) => `untildone resume ${id}`, isHeld)(store, null, io);
+  const running = await createRunningSessionFinder((id) => `untildone resume ${id}`, isHeld)(store, null, io);
   if (isHeld(running)) return running;
-  const [held] = await sessionsHere(store, io, 1, (session) => isMain(session) && isHeld(session));
+  const [held] = await sessionsHere(store, io, 1, (session) => isMainSession(session) && isHeld(session));
   return held === undefined ? running : findSession(store, held.id, io);
 };
 
-/** At a terminal the human is asked; elsewhere the sessions are named in the refusal. */
+/** Asks the human at a terminal; elsewhere refuses with the names of the sessions. */
 async function chooseSession(
   sessions: readonly Session[],
   io: Io,
@@ -55,7 +67,7 @@ async function chooseSession(
   const ids = sessions.map(({ id }) => id);
   if (!(await canAnswerHere(io))) {
     const example = command(shortId(first?.id ?? '', ids));
-    const sentence = `${sessions.length} sessions run here: ${listSessions(sessions, io)}.`;
+    const sentence = `${sessions.length} sessions run here: ${formatSessions(sessions, io)}.`;
     throw new UntildoneError('usage', `${sentence} Name one of them: \`${example}\`.`);
   }
   const rows = sessions.map((session, index) => {
@@ -76,23 +88,23 @@ async function chooseSession(
   }
 }
 
-/** That nothing runs here, for somebody who named no session; null: something does. */
+/** Why the session that was found does not run, for a human who named none; null: it runs. */
 export async function whyNothingRuns({ store, session, io }: Pick<Here, 'store' | 'session' | 'io'>) {
   const now = io.clock.now();
   if (await isRunning(store, session, now)) return null;
   const name = nameSession(session);
   const { settled } = session;
-  const state = await readState(store, session, now);
+  const state = await describeCurrentState(store, session, now);
   if (state.name === 'gone') return `Nothing runs here: no process is at work in ${name} (killed?).`;
   if (settled !== null) return `${name} has ended (${settled.outcome}); nothing runs here.`;
   return `Nothing runs here. The most recent session is ${name}: ${shown(state.words, 300)}.`;
 }
 
-/** Before `stop` and `pause` act: what holds of a session that does not run. Of one that was named only that it was killed. */
-export async function remarksOn(here: Here): Promise<string[]> {
+/** What `stop` and `pause` say first of a session that does not run. If the human named it, only that it was killed. */
+export async function describeIdleSession(here: Here): Promise<string[]> {
   const { given, io, store, session } = here;
   const why = given.positional(0) === null ? await whyNothingRuns(here) : null;
   if (why !== null) return [why];
-  const { name: state } = await readState(store, session, io.clock.now());
+  const { name: state } = await describeCurrentState(store, session, io.clock.now());
   return state === 'gone' ? [`No process is at work in ${nameSession(session)} (killed?).`] : [];
 }

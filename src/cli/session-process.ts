@@ -1,12 +1,12 @@
-// The process behind a session. Of our own sessions (our own agent, a driven one, the library) it is known and looked at;
-// of a host only the record is known. It only reads.
+// The process behind a session. The process of our own sessions (our own agent, a driven one, the library) is known, so it
+// is looked at; the process of a host is not, so its record has to do. It only reads.
 import { libraryHost, type Session } from '../core/state.ts';
 import { findProcess, type SessionProcess } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { type DescribedState, describeState, isAtWork } from './describe-session.ts';
 
-/** null: a host runs it, and nothing is known of its process. */
-async function readProcess(
+/** null: a host runs the session, and its process is not known. */
+async function findSessionProcess(
   store: Store,
   session: Session,
   now: number,
@@ -16,21 +16,25 @@ async function readProcess(
   return isOurs ? findProcess(store, parentId ?? session.id, now) : null;
 }
 
-/** As `describeState`, with a look at the process. */
-export async function readState(store: Store, session: Session, now: number): Promise<DescribedState> {
-  const found = await readProcess(store, session, now);
+/** Like `describeState`, but looks at the process too. */
+export async function describeCurrentState(
+  store: Store,
+  session: Session,
+  now: number,
+): Promise<DescribedState> {
+  const found = await findSessionProcess(store, session, now);
   const described = describeState(session, now, found);
   if (described.name !== 'gone') return described;
-  // A run that ended between the two looks has said so meanwhile.
+  // The run may have ended after its record was read and before its process was looked at; then the record says so now.
   return describeState((await store.state(session.id)) ?? session, now, found);
 }
 
-/** A paused run counts: its turn has not ended. */
+/** A paused run counts as running: its turn has not ended. */
 export async function isRunning(store: Store, session: Session, now: number): Promise<boolean> {
   if (session.deleted || session.closed === true) return false;
-  const found = await readProcess(store, session, now);
+  const found = await findSessionProcess(store, session, now);
   if (found !== null && found !== 'alive') return false;
-  // The process of a run ends with its work; that of a program which uses the library does not.
+  // The process of a run ends with its work; a program that uses the library lives on.
   if (session.descriptor.host === 'untildone') return true;
   return isAtWork(describeState(session, now)) || session.turn?.ended === false;
 }

@@ -1,5 +1,5 @@
-// A line that says what is running, with the seconds that it has taken so far. It is drawn over on a terminal and gone
-// when what it tells of is over.
+// A line that says what is running and for how many seconds. A terminal paints it again each second, and it disappears
+// when the work is over.
 import type { Io } from './io.ts';
 import { createPage, lookOf } from './show/page.ts';
 
@@ -8,10 +8,10 @@ const repaintMs = 1000;
 
 export function createTimedLine(io: Io) {
   const page = createPage(lookOf(io));
-  const isDrawn = io.isTTY && io.env['TERM'] !== 'dumb';
+  const isLive = io.isTTY && io.env['TERM'] !== 'dumb';
   let repaint: ReturnType<typeof setInterval> | null = null;
 
-  /** Leaves no half of a line behind, however what it told of has ended. */
+  /** Must be called however the work ended: it leaves no half of a line behind. */
   function close(): void {
     if (repaint === null) return;
     clearInterval(repaint);
@@ -19,10 +19,10 @@ export function createTimedLine(io: Io) {
     io.stdout.write(eraseLine);
   }
 
-  /** Where nothing can be drawn over, the line is printed once and stays. */
+  /** Without a terminal that can paint over, the line is printed once and stays. */
   function begin(line: string): void {
     close();
-    if (!isDrawn) return void io.stdout.write(`${line}\n`);
+    if (!isLive) return void io.stdout.write(`${line}\n`);
     const since = performance.now();
     const show = (): void => {
       const timed = `${line}, ${Math.floor((performance.now() - since) / 1000)} s`;

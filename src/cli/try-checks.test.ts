@@ -7,7 +7,7 @@ import { createCommandCheck } from '../core/check-specs.ts';
 import { isProcessAlive } from '../engine/system.ts';
 import { createSimulatedClock } from '../simulated/simulated-clock.ts';
 import type { Io } from './io.ts';
-import { chooseRows, setUpChecks } from './project-trust.ts';
+import { chooseRows, readTestCommand, setUpChecks } from './project-trust.ts';
 import { tryChecks } from './try-checks.ts';
 
 let directory: string;
@@ -43,20 +43,20 @@ async function pidOf(name: string): Promise<number> {
   return Number(readFileSync(path, 'utf8'));
 }
 
-it('V1: a check that takes too long is left with its processes, and that is said', async () => {
+it('V1: a check that takes too long is ended with its processes, and the line says so', async () => {
   await tryThem([slow], {}, 0.3);
   expect(out).toBe(
-    `${slow.id.slice(2)} was still running after 0.3 s, so it was left; agents will wait for it at each stop\n`,
+    `${slow.id.slice(2)} was still running after 0.3 s, so it was ended; agents will wait for it at each stop\n`,
   );
   expect(isProcessAlive(await pidOf('began'))).toBe(false);
 });
 
-it('V1: a check that does not end in its own time fails now', async () => {
+it('V1: a check that exceeds its own timeout fails now', async () => {
   await tryThem([{ ...slow, timeoutMs: 200 }]);
   expect(out).toContain('fails now (it did not end within 0.2 s and was stopped): agents here will be held');
 });
 
-it('first-use: Ctrl-C ends the try and its processes, no other is begun, and the check is said to stay', async () => {
+it('first-use: Ctrl-C ends the try and its processes, skips the other checks, and says that the check stays', async () => {
   const tried = tryThem([slow, shell('echo begun > second')]);
   const pid = await pidOf('began');
   process.emit('SIGINT');
@@ -67,17 +67,17 @@ it('first-use: Ctrl-C ends the try and its processes, no other is begun, and the
   );
   expect(isProcessAlive(pid)).toBe(false);
   expect(existsSync(join(directory, 'second'))).toBe(false);
-  expect(process.listenerCount('SIGINT'), 'and later Ctrl-C is nothing of ours').toBe(0);
+  expect(process.listenerCount('SIGINT'), 'a later Ctrl-C is not caught').toBe(0);
 });
 
-it('first-use: a terminal shows what runs and for how long, and keeps only the result', async () => {
+it('first-use: a terminal shows which check runs and for how long, and afterwards only its result', async () => {
   await tryThem([shell('sleep 1.2')], { isTTY: true });
   expect(out).toContain('running sleep 1.2 once (Ctrl-C ends that), 1 s');
   const left = out.split('\r\u001b[2K').at(-1);
   expect(left).toMatch(/^sleep 1\.2 passes, 1\.\d s\n$/u);
 });
 
-it('security: it gets the environment of a real check, and shows no secret', async () => {
+it('security: a tried check gets the environment of a real check, and its secrets are not shown', async () => {
   await tryThem([{ ...shell('echo "token: $MY_TOKEN"; exit 1'), environment: [] }]);
   expect(out).toContain('\n  token:\n');
   out = '';
@@ -88,10 +88,10 @@ it('security: it gets the environment of a real check, and shows no secret', asy
 it.each([
   ['an agent', 'Only a human may do this, and Claude Code called it.', []],
   ['a human', null, ['ran']],
-])('V10: a check that %s names is run only if it was accepted', async (_, whyNot, ran) => {
+])('V10: a check that %s names runs only if it was accepted', async (_, whyNot, ran) => {
   const io = createIo({ whyNoHuman: async () => whyNot });
   const request = { commands: ['echo run > ran'], command: 'untildone init pi' };
-  const how = { isNew: false, isDry: false, tries: true };
+  const how = { isNew: false, isDry: false, isTried: true };
   expect(await setUpChecks(io, { ...request, ...how })).toBe(0);
   expect(readdirSync(directory).filter((name) => name === 'ran')).toEqual(ran);
   expect(existsSync(join(directory, 'untildone.json'))).toBe(true);
@@ -111,4 +111,15 @@ it.each([
   [',', null],
 ])('first-use 14: %j is understood as %j, and null asks again', (said, rows) => {
   expect(chooseRows(said, 2)).toEqual(rows);
+});
+
+it.each([
+  ['make test', ['make test']],
+  ['', []],
+  ['no', []],
+  ['yes', null],
+  ['y', null],
+  ['yep', null],
+])('first-use 14: %j as the command that tests the project is understood as %j', (said, commands) => {
+  expect(readTestCommand(said)).toEqual(commands);
 });

@@ -1,5 +1,5 @@
-// Runs the checks once that a human has just accepted, so that they see at once what agents here will be held to. It
-// uses the runner of real checks and records nothing: no session has asked.
+// Runs each check once that a human has just accepted, so that they see at once whether agents here will be held by it.
+// It uses the runner of real checks and records nothing, because no session asked.
 import { couldNotStart, runCheck } from '../checks/run-check.ts';
 import type { CheckResult, CommandCheck } from '../core/check-specs.ts';
 import { pickFailedLines } from '../core/failed-lines.ts';
@@ -8,24 +8,24 @@ import { printWrapped, shown } from './print.ts';
 import { whyNotPassed } from './show/words.ts';
 import { createTimedLine } from './timed-line.ts';
 
-/** Nobody waits longer for a command that only sets something up. */
+/** A human does not wait longer for a command that only sets something up. */
 const patienceSeconds = 60;
-/** Enough to know which failure it is; `untildone verify` shows more. */
+/** Enough lines to tell which failure it is; `untildone verify` shows more. */
 const mostFailedLines = 3;
 
-type TryPlace = Readonly<{ directory: string; patienceSeconds?: number }>;
+type TryOptions = Readonly<{ directory: string; patienceSeconds?: number }>;
 
-/** One after the other: they may use the same files. Ctrl-C ends the one that runs, and none is begun after it. */
-export async function tryChecks(io: Io, checks: readonly CommandCheck[], place: TryPlace): Promise<void> {
+/** Runs one check after the other, since they may use the same files. Ctrl-C ends the running one and skips the rest. */
+export async function tryChecks(io: Io, checks: readonly CommandCheck[], options: TryOptions): Promise<void> {
   const ending = new AbortController();
   const interrupt = (): void => ending.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
   const line = createTimedLine(io);
   try {
     for (const check of checks) {
-      const name = commandOf(check);
+      const name = formatCheckCommand(check);
       if (io.isTTY) line.begin(`running ${shown(name, 60)} once (Ctrl-C ends that)`);
-      const said = await tryCheck(io, check, place, ending.signal);
+      const said = await tryCheck(io, check, options, ending.signal);
       line.close();
       printWrapped(io, said);
       if (ending.signal.aborted) return;
@@ -37,16 +37,16 @@ export async function tryChecks(io: Io, checks: readonly CommandCheck[], place: 
 }
 
 /** The command as the human wrote it. */
-export const commandOf = ({ command }: CommandCheck): string =>
+export const formatCheckCommand = ({ command }: CommandCheck): string =>
   'shell' in command ? command.shell : command.join(' ');
 
 async function tryCheck(
   io: Io,
   check: CommandCheck,
-  { directory, patienceSeconds: patience = patienceSeconds }: TryPlace,
+  { directory, patienceSeconds: patience = patienceSeconds }: TryOptions,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const name = shown(commandOf(check), 200);
+  const name = shown(formatCheckCommand(check), 200);
   const timeoutMs = Math.min(check.timeoutMs, patience * 1000);
   const context = { directory, environment: io.env, now: io.clock.now, signal };
   const seen = await runCheck({ ...check, timeoutMs }, context);
@@ -60,7 +60,7 @@ async function tryCheck(
   if (seen.result === 'passed') return [`${name} passes, ${took}`];
   if (seen.timedOut && timeoutMs < check.timeoutMs)
     return [
-      `${name} was still running after ${patience} s, so it was left; agents will wait for it at each stop`,
+      `${name} was still running after ${patience} s, so it was ended; agents will wait for it at each stop`,
     ];
   if (couldNotStart(seen))
     return [
@@ -76,10 +76,10 @@ async function tryCheck(
 function whyFailed(check: CommandCheck, { exitCode, timedOut, sentence }: CheckResult): string {
   const { expectExit } = check;
   if (exitCode !== null && exitCode !== expectExit && !timedOut) return `exit ${exitCode}`;
-  return `it ${whyNotPassed({ check: commandOf(check), sentence }).replace(/\.$/u, '')}`;
+  return `it ${whyNotPassed({ check: formatCheckCommand(check), sentence }).replace(/\.$/u, '')}`;
 }
 
-/** The first lines that say what failed. A program that is not there prints nothing: then the system's words stand here. */
+/** The first lines that say what failed. A program that is not there prints nothing, so the system's words are shown. */
 function failedOutput({ tail, sentence, exitCode }: CheckResult): string[] {
   const printed = pickFailedLines(tail, mostFailedLines);
   if (printed.length > 0) return printed.map((line) => `  ${shown(line, 200)}`);

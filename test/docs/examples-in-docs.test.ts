@@ -163,7 +163,7 @@ async function play(page: string): Promise<Played[]> {
   const [home, bin, workspace] = [join(folder, 'home'), join(folder, 'bin'), join(folder, 'demo')];
   for (const made of [home, workspace]) mkdirSync(made);
   writeProgram(bin, 'untildone', `exec "${process.execPath}" --no-warnings "${program}" "$@"`);
-  // Not ours: they start and say which version they are; `claude -p` also plays one turn.
+  // Stand-ins for the hosts: they print their version, and `claude -p` also plays one turn.
   writeProgram(bin, 'claude', `exec "${process.execPath}" --no-warnings "${standInClaude}" "$@"`);
   writeProgram(bin, 'opencode', 'echo 1.18.33');
   const files: Record<string, string> = { ...project };
@@ -212,7 +212,7 @@ describe('the guides, played', () => {
     expect(played.filter(({ code }) => code !== 0)).toEqual([]);
   });
 
-  it('C4: the line behind `claude -p` in the guide about CI tells how that session ended', async () => {
+  it('C4: the guide about CI shows how the session of `claude -p` ended', async () => {
     const [last] = (await play('docs/guides/ci.md')).filter(({ line }) => line.includes('claude -p'));
     expect(last).toMatchObject({ code: 0, output: 'Done.\ndone: tests passed\n' });
   });

@@ -1,5 +1,5 @@
-// Stands in for Claude Code where a page types `claude -p`: it calls the hooks that `init` wrote as the host would, for one
-// turn that writes a file without a plan. It prints nothing of what they say, as the host does.
+// Stands in for Claude Code if a page types `claude -p`: it calls the hooks that `init` wrote, as the host would, for one
+// turn that writes a file without a plan. Like the host, it prints nothing of what the hooks say.
 import { execSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { promptPayload, stopPayload, toolPayload } from '../support/payload-cases.ts';

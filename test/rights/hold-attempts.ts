@@ -1,5 +1,5 @@
-// Attempts by `stop` and `pause`: an agent that types them does not speak as the human. Its own session is paused, by itself;
-// no other is touched (V12, P52).
+// Attempts by `stop` and `pause`: an agent that types them does not speak as the human. It pauses its own session, and no
+// other session changes (V12, P52).
 import { spawnSync } from 'node:child_process';
 import { runCommand, say } from '../../src/scripted-model/index.ts';
 import { type Row, sentenceOf } from './attempt.ts';
@@ -7,11 +7,12 @@ import { daemon, hostShell, inFile } from './command-attempts.ts';
 import type { Stage } from './stage.ts';
 
 const commands = ['stop', 'pause'] as const;
-type Place = readonly [from: string, line: (command: string) => string];
+/** `from`: how the table names the origin; `line`: the shell line that makes the attempt and prints the file `out`. */
+type Origin = readonly [from: string, line: (command: string, out: string) => string];
 
-const places: readonly Place[] = [
-  ['', (command) => `${inFile(command, 'out.txt')}; cat out.txt`],
-  [' by a daemon: forked twice, new session, empty environment', (command) => daemon(command, 'out.txt')],
+const origins: readonly Origin[] = [
+  ['', (command, out) => `${inFile(command, out)}; cat ${out}`],
+  [' by a daemon: forked twice, new session, empty environment', daemon],
 ];
 const fromHost = ', from the shell of Claude Code’s own agent';
 
@@ -19,17 +20,18 @@ const own = (command: string, from: string) => `\`${command}\` of its own sessio
 const others = (command: string, from: string) => `\`${command}\` of another session${from}`;
 
 export const holdAttemptNames = commands.flatMap((command) => [
-  ...places.map(([from]) => own(command, from)),
-  ...places.map(([from]) => others(command, from)),
+  ...origins.map(([from]) => own(command, from)),
+  ...origins.map(([from]) => others(command, from)),
   ...[own(command, fromHost), others(command, fromHost)],
 ]);
 
-/** In runs of our own agent, which has a todo open. */
+/** The attempts of our own agent, in real runs. */
 export async function runHoldAttempts(stage: Stage): Promise<Row[]> {
   const rows: Row[] = [];
   for (const command of commands)
-    for (const [from, line] of places) {
-      const steps = [runCommand(line(`${stage.untildone} ${command}`)), say('I stop here.')];
+    for (const [index, [from, line]] of origins.entries()) {
+      const call = line(`${stage.untildone} ${command}`, `out-own-${command}-${index}.txt`);
+      const steps = [runCommand(call), say('I stop here.')];
       const { code, events } = await stage.run(steps, '--auto', '--check', 'false');
       const ended = events.find((event) => event.type === 'run-ended');
       const { session } = await stage.victim(events[0]?.sessionId ?? '');
@@ -42,17 +44,18 @@ export async function runHoldAttempts(stage: Stage): Promise<Row[]> {
       });
     }
   for (const command of commands)
-    for (const [index, [from, line]] of places.entries()) {
+    for (const [index, [from, line]] of origins.entries()) {
       const victim = `${command}-${index}`;
       await stage.addVictim(victim, 'untildone', 'at work');
-      const steps = [runCommand(line(`${stage.untildone} ${command} ${victim}`)), say('That is all.')];
+      const call = line(`${stage.untildone} ${command} ${victim}`, `out-${victim}.txt`);
+      const steps = [runCommand(call), say('That is all.')];
       const { outputs } = await stage.run(steps, '--auto');
       rows.push(await describeOther(stage, victim, others(command, from), outputs[0] ?? ''));
     }
   return rows;
 }
 
-/** With the variables that Claude Code gives its agent's commands. */
+/** The attempts with the variables that Claude Code gives to its agent's commands. */
 export async function runHostHoldAttempts(stage: Stage): Promise<Row[]> {
   const rows: Row[] = [];
   for (const command of commands) {
@@ -82,7 +85,7 @@ export async function runHostHoldAttempts(stage: Stage): Promise<Row[]> {
 async function describeOther(stage: Stage, victim: string, attempt: string, output: string): Promise<Row> {
   const { session } = await stage.victim(victim);
   const isHeld = session.latch !== null || session.pause !== null;
-  // The sentence names sessions by ids of the run.
+  // The end of the sentence has ids that differ in each run, so it is cut off.
   const refusal = /^.*(?:an agent may only pause its own session|does not say from which session)/u;
   const [said] = refusal.exec(sentenceOf(output)) ?? [];
   const happened = said === undefined ? output : `Refused: ${said}.`;

@@ -53,9 +53,8 @@ export interface Stage {
   ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
   /** The same on a terminal of its own, where Enter is pressed when it asks. */
   onTerminal(...argv: string[]): Promise<{ readonly out: string }>;
-  /** A session that its human stopped, with a permission and a human check that wait. */
-  /** `at work`: nobody has stopped it. */
-  addVictim(id: string, host?: VictimHost, stands?: 'stopped' | 'at work'): Promise<void>;
+  /** A session with a permission and a human check that wait. `stopped`, the default: its human stopped it. */
+  addVictim(id: string, host?: VictimHost, condition?: 'stopped' | 'at work'): Promise<void>;
   victim(id: string): Promise<Victim>;
   close(): void;
 }
@@ -141,9 +140,9 @@ export function createStage(program: string): Stage {
       const words = [process.execPath, '--no-warnings', program, ...argv].map((word) => `'${word}'`);
       return launch('script', ['-qec', words.join(' '), '/dev/null'], {}, 'Allow?');
     },
-    addVictim: (id, host = 'untildone', stands = 'stopped') =>
+    addVictim: (id, host = 'untildone', condition = 'stopped') =>
       withStore((store) =>
-        makeVictim(store, { id, directory: project, host, isStopped: stands === 'stopped' }),
+        makeVictim(store, { id, directory: project, host, isStopped: condition === 'stopped' }),
       ),
     victim: (id) =>
       withStore(async (store) => {

@@ -1,4 +1,4 @@
-// An agent of ours that types `untildone stop` or `pause` pauses itself: it does not speak as the human (V12, P52).
+// Our own agent does not speak as the human: if it types `untildone stop` or `pause`, it pauses itself (V12, P52).
 import { describe, expect, it } from 'vitest';
 import { complete, plan, runCommand, say, writeFile } from '../../src/scripted-model/index.ts';
 import { sharedProgram } from '../support/bundled-program.ts';
@@ -10,7 +10,7 @@ import { ending } from './seen.ts';
 
 const program = await sharedProgram();
 const protocol = protocols[2]!;
-/** From the folder of the work, whose neighbour holds the record: commands of an agent get no variable that names it. */
+/** Names the state directory, because commands of an agent get no variable that does. */
 const untildone = (words: string) =>
   runCommand(`UNTILDONE_HOME="$PWD/../state" "${process.execPath}" --no-warnings "${program}" ${words} 2>&1`);
 
@@ -21,7 +21,7 @@ describe('P52: the agent of a run', () => {
     ['stop', 'The agent asked to stop.'],
     ['pause --reason tired', 'The agent asked to stop: tired'],
   ])(
-    'types `untildone %s`: it may stop as paused, exit 7, and the human is not said to have stopped it',
+    'P52: types `untildone %s`: it may stop as paused (exit 7), and nothing says that the human stopped it',
     async (words, sentence) => {
       const line = await openCommandLine({
         steps: [plan('Write alpha', 'Write beta'), untildone(words), say('I stop here.'), say('Really.')],
@@ -48,7 +48,7 @@ describe('P52: the agent of a run', () => {
     },
   );
 
-  it('cannot speak: `say` is refused, and it is held as before', async () => {
+  it('P52: types `untildone say`: that is refused, and the agent is held as before', async () => {
     const line = await openCommandLine({
       steps: [
         ...[plan('Write alpha'), untildone('say "go home"'), writeFile('alpha.txt', 'a')],
@@ -60,7 +60,7 @@ describe('P52: the agent of a run', () => {
     expect(ran.out).toContain('Only a human may do this, and a session of untildone called it.');
   });
 
-  it('has a worker that types it: the run is paused, exit 7', async () => {
+  it('P52: has a worker that types `untildone stop`: the run is paused (exit 7)', async () => {
     const played = await play({
       protocol,
       steps: [plan(alpha), delegate('Write alpha'), say('Done.'), say('Really.')],

@@ -1,5 +1,5 @@
-// A process that is killed leaves its session in the middle of its work (C3, V5): `status` and `attach` say so and name
-// the command that goes on, and a process that only sleeps is not taken for a dead one. Real processes and signals.
+// A process that is killed leaves its session in the middle of its work (C3, V5). `status` and `attach` say so and name the
+// command that resumes it; a process that only sleeps is not taken for dead. Real processes and signals.
 import { hostname } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
@@ -39,7 +39,7 @@ const states = (watching: Running) =>
   );
 
 describe('a killed run', () => {
-  it('C3: status shows it as gone, with the command that goes on, and the session goes on with it', async () => {
+  it('C3: status shows it as gone with the command that resumes it, and that command resumes it', async () => {
     const { line, running, id, gone } = await beginSlow();
     expect(await stateOf(line, id)).toEqual({ name: 'running', words: 'running: turn 1' });
     await kill(running);
@@ -51,7 +51,7 @@ describe('a killed run', () => {
     expect((await stateOf(line, id)).name).toBe('running');
   });
 
-  it('C3: attach says so at once, and within 5 s where it dies meanwhile, and ends with 8', async () => {
+  it('C3: attach says so at once, or within 5 s of the kill, and ends with 8', async () => {
     const { line, running, id, gone, short } = await beginSlow();
     const watching = line.start('attach', '--json');
     await expect.poll(() => states(watching).at(-1)?.state, { timeout: 10_000 }).toBe('running');
@@ -71,14 +71,14 @@ describe('a killed run', () => {
     );
   });
 
-  it('C3: a suspended one lives', async () => {
+  it('C3: a suspended run is not gone', async () => {
     const { line, running, id } = await beginSlow();
     running.child.kill('SIGSTOP');
     expect((await stateOf(line, id)).name).toBe('running');
     running.child.kill('SIGKILL');
   });
 
-  it('C3: paused or stopped, it is shown as that; stop and pause say that no process is at work in it', async () => {
+  it('C3: status shows a pause or a stop of it; stop and pause say that no process is at work in it', async () => {
     const { line, running, id, short } = await beginSlow();
     await kill(running);
     const nothing = `no process is at work in ${short} “Do the work.” (killed?).`;
@@ -95,7 +95,7 @@ describe('a killed run', () => {
     expect((await stateOf(line, id)).name).toBe('latched');
   });
 
-  it('C3: nobody can say anything to it', async () => {
+  it('C3: say is refused, with the command that resumes it', async () => {
     const { line, running, id, short } = await beginSlow();
     await kill(running);
     const said = await line.runOnTerminal('say', '--session', id, 'use tabs');
@@ -105,7 +105,7 @@ describe('a killed run', () => {
     );
   });
 
-  it('V5: on another machine it counts as alive until its lease ends', async () => {
+  it('V5: a run on another machine counts as alive until its lease ends', async () => {
     const { line, running, id } = await beginSlow();
     await kill(running);
     const store = await openSqliteStore({ path: line.storePath, clock: systemClock });

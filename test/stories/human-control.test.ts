@@ -157,7 +157,7 @@ describe('from another terminal', () => {
     const { out } = await line.run('status');
     expect(out).toMatch(/state +ended: done; stopped by you since [\d:]+ \(untildone stop\)/u);
     expect(out).toContain('1 todo: 1 checked by the goal check');
-    // Taken up it runs again, so that a stop ends it.
+    // The run goes on, so a stop ends it as aborted.
     const again = line.start(...resume);
     await again.sees((event) => event.type === 'plan-changed' && event.todos.length === 2);
     await line.run('stop');

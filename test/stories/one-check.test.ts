@@ -1,5 +1,5 @@
-// One check that is given in several places is one check (V1): the log of its runs is counted, with a mark for each part
-// of the story. Real checks, a real store, the scripted model.
+// One check that is given in several places is one check (V1). Each run of it writes a line into a log, between marks for
+// the parts of the story. Real checks, a real store, the scripted model.
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -59,14 +59,14 @@ describe('V1: one check in three places', () => {
     ['words', ['./check.sh']],
     ['a line', './check.sh'],
   ])(
-    'V1: written as %s in untildone.json, it runs once before the start, once at a stop where it passes, twice at one where it fails',
+    'V1: written as %s in untildone.json, it runs once before the start, once at a stop where it passes, and twice at one where it fails',
     async (_, command) => {
       const settings = { checks: { tests: { command, timeoutSeconds: 900 } }, goal: ['tests'] };
       const stage = await setStage(settings, planOf('`./check.sh`'));
       const told = await stage.run(['--plan', 'PLAN.md', '--check', './check.sh']);
       expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
       expect(countRuns(stage)).toBe('before 1, claim 1, failing-stop 2, second-claim 1, passing-stop 1');
-      expect(new Set(checkResults(told)), 'and it is told by one name').toEqual(
+      expect(new Set(checkResults(told)), 'it has one name').toEqual(
         new Set(['$ ./check.sh: passed', '$ ./check.sh: failed']),
       );
       expect(told.events.filter(({ type }) => type === 'baseline')).toHaveLength(1);
@@ -95,7 +95,7 @@ describe('V1: one check in three places', () => {
     expect(baseline).toEqual(['tests', '$ ./check.sh']);
   });
 
-  it('V1: --resume --check gives a known check another name, and what is known of it goes along', async () => {
+  it('V1: --resume --check gives a known check another name, and the check keeps its results', async () => {
     const settings = { checks: { tests: { command: ['./check.sh'] } }, goal: ['tests'] };
     const stopped = say('It is done.');
     // The first run ends after one continuation.

@@ -1,4 +1,5 @@
-// A project in which a check failed before the agent began (P51): the agent is told so and how to leave, and so is the human.
+// A check of the project failed before the agent began (P51): the agent is told so and how it may stop, and the human is
+// told too.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +10,7 @@ import { setPlanStage } from './plan-file-stage.ts';
 
 const done = always(say('I fixed sum.'));
 const fixes = writeFile('sum.txt', '4');
-/** A test of something else, which is red from the start. */
+/** Also tests something else, which fails from the start. */
 const tests = 'grep -qx 4 sum.txt; test -e other.txt || { echo "not ok 2 - other"; exit 1; }';
 const goal = ['Fix sum.', '--check', tests];
 
@@ -59,7 +60,7 @@ describe('P51: a check that failed before the work began', () => {
     expect(said.join('\n')).not.toContain('before the work began');
   });
 
-  it('P51: so for the check of a todo in a plan file', async () => {
+  it('P51: the same goes for the check of a todo in a plan file', async () => {
     const files = { 'PLAN.md': `- [ ] Fix sum\n  check: \`${tests}\`\n` };
     const steps = [fixes, complete('Fix sum'), say('I fixed sum.')];
     const stage = await setPlanStage({ steps, afterwards: done, files });
@@ -69,7 +70,7 @@ describe('P51: a check that failed before the work began', () => {
     expect(ended?.sentence).toContain('failed before the work began too.');
   });
 
-  it('P51: an agent that a program holds is told so, and so is the program', async () => {
+  it('P51: an agent that a program of the library holds is told so, and the program too', async () => {
     const { open, put } = createLibraryStage();
     const session = await open({ goal: 'Fix sum.', checks: [tests] });
     put('sum.txt', '4\n');

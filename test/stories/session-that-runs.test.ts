@@ -1,5 +1,5 @@
-// Which session a command means that names none (C3): the one that runs here, and not one that ended while it works. Real
-// processes; a choice at a terminal is played in test/view/attach.test.ts.
+// A command that names no session takes the one that runs here, not one that ended later (C3). Real processes; the choice
+// at a terminal is played in test/view/attach.test.ts.
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import { firstOf, plan, runCommand, say } from '../../src/scripted-model/index.ts';
@@ -18,7 +18,7 @@ async function idOf(running: Running): Promise<string> {
   return (await running.sees(({ type }) => type === 'run-started')).sessionId;
 }
 
-/** One that works, and one that began later and has ended. */
+/** A session that works, and one that began later and has ended. */
 async function beginBoth() {
   const line = await openCommandLine({ steps });
   const running = line.start(...goal('The slow work.'));
@@ -49,7 +49,7 @@ describe('a command without a session', () => {
     expect((await line.run('stop', endedId)).out).not.toContain('nothing runs here');
   });
 
-  it('C3: attach shows the one that runs, and says so where nothing does', async () => {
+  it('C3: attach shows the one that runs, and says so if none does', async () => {
     const { line, running, id, endedId } = await beginBoth();
     const watching = line.start('attach', '--json');
     await watching.sees(({ sessionId }) => sessionId === id);
@@ -69,7 +69,7 @@ describe('a command without a session', () => {
     expect(await running.ended).toBe(130);
   });
 
-  it('C3: where several run they are listed without a terminal, and nothing is changed', async () => {
+  it('C3: if several run, they are listed without a terminal, and nothing changes', async () => {
     const line = await openCommandLine({ steps });
     const both = [line.start(...goal('The slow work.')), line.start(...goal('Other slow work.'))];
     const ids: string[] = [];

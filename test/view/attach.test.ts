@@ -119,7 +119,7 @@ describe('untildone attach and hosts', () => {
     expect(terminal.scrollback()).toContain('allowed once (answered elsewhere)');
   });
 
-  it('C3: asks which one where several run, and ends when the process of that one is killed', async () => {
+  it('C3: asks which one if several run, and ends when the process of that one is killed', async () => {
     const line = await openCommandLine({ steps: [runCommand('sleep 30'), say('Done.')] });
     const begin = (goal: string) => line.start('run', goal, '--auto', '--json', '--model', 'openai/story');
     const [first, second] = [begin('Write the parser.'), begin('Write the docs.')];

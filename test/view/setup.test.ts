@@ -65,7 +65,7 @@ describe('untildone config init in a terminal', () => {
 describe('the check that config init asks for', () => {
   const slow = '{"scripts":{"test":"echo $$ > began; sleep 60"}}';
 
-  it('first-use 14: an answer that is none is asked for again, and it is said that no check was added', async () => {
+  it('first-use 14: it asks again after an answer that is none, and says that no check was added', async () => {
     const { terminal, goal, run } = await open({ 'package.json': slow }, 120);
     run('config', 'init');
     await terminal.sees('leave it as it is]');
@@ -79,7 +79,7 @@ describe('the check that config init asks for', () => {
     expect(goal()).toBeUndefined();
   });
 
-  it('first-use: Ctrl-C ends the try of a check, which stays accepted, and nothing is half written', async () => {
+  it('first-use: Ctrl-C ends the try of a check, but the check stays accepted, and nothing is half written', async () => {
     const { terminal, goal, run, line } = await open({ 'package.json': slow }, 120);
     run('config', 'init');
     await terminal.sees('leave it as it is]');

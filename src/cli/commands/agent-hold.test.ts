@@ -21,7 +21,7 @@ const beneath = (agent: string, ...sessions: string[]): Partial<Io> => ({
 
 const advice = 'type it in another terminal, or type "stop" to the agent.';
 
-/** At work, with a todo open. */
+/** A session that is at work and has an open todo. */
 async function addWorking(sessionId: string, host = 'claude-code') {
   const added = await bench.host({ sessionId, descriptor: { host } });
   await added.open();
@@ -37,12 +37,13 @@ describe.each([
   ['stop', [], 'The agent asked to stop.'],
   ['pause', ['--reason', 'I need a key'], 'The agent asked to stop: I need a key'],
 ] as const)('an agent that calls %s', (command, more, sentence) => {
-  it('P52: pauses its own session, whichever is the most recent here: outcome paused, and never "stopped by you"', async () => {
+  it('P52: pauses its own session, not the most recent one here; the outcome is paused, and nothing says "stopped by you"', async () => {
     const host = await addWorking('own-0001');
     await addWorking('other-0001');
     const { code, out } = await bench.runWith(beneath('Claude Code', 'own-0001'), command, ...more);
     expect(code).toBe(0);
     expect(out).toContain('Session own-0001 “Clean up”: Claude Code called this: the agent asked to stop');
+    expect(out.replaceAll('\n', ' ')).toContain('its next stop ends the turn as paused.');
     expect(out.replaceAll('\n', ' ')).toContain(advice);
     expect((await host.stops()).decision).toMatchObject({
       ...{ answer: 'let-go', reason: 'paused-by-model', outcome: 'paused', sentence },
@@ -55,7 +56,7 @@ describe.each([
     expect(status).not.toContain('by you');
   });
 
-  it('P52: is refused another session, with a sentence, and nothing changes', async () => {
+  it('P52: is refused for another session: a sentence says why, and nothing changes', async () => {
     await addWorking('own-0001');
     await addWorking('other-0001');
     const words = [command, 'other-0001', ...more];
@@ -69,8 +70,8 @@ describe.each([
   });
 });
 
-describe('whose session is its own', () => {
-  it('P52: where the host names none, the one of that host that is at work here', async () => {
+describe('the session of the agent that calls', () => {
+  it('P52: is the one of its host that is at work here, if the host names none', async () => {
     await addWorking('ended-0001', 'gemini-cli').then((ended) =>
       ended.happens({ type: 'human-aborted', how: 'Esc' }),
     );
@@ -81,7 +82,7 @@ describe('whose session is its own', () => {
     expect(await stateOf('codex-0001')).toMatchObject({ pause: null });
   });
 
-  it('P52: several at work, none at work, or one that nobody recorded: refused, and it says why', async () => {
+  it('P52: is not known if several or none are at work, or if it has no record: refused, and a sentence says why', async () => {
     const refused = async (io: Partial<Io>) => {
       const { code, err } = await bench.runWith(io, 'stop');
       expect(code).toBe(1);
@@ -96,7 +97,7 @@ describe('whose session is its own', () => {
     for (const id of ['gemini-0001', 'gemini-0002']) expect(several).toContain(id);
   });
 
-  it('P52: what the host told since its last stop still waits: the session is known all the same', async () => {
+  it('P52: is found although its events since the last stop still wait in the inbox', async () => {
     const store = await bench.store();
     const wait = (sessionId: string) =>
       store.append([
@@ -126,7 +127,7 @@ describe('whose session is its own', () => {
     expect(await stateOf('gemini-0001')).toMatchObject({ latch: null, pause: { by: 'model' } });
   });
 
-  it('P52: of a subagent the session of its parent; of a host that a run drives, the run', async () => {
+  it("P52: is the parent's for a subagent, and the run's for a host that a run drives", async () => {
     await addWorking('main-0001');
     const child = await bench.host({
       sessionId: 'child-0001',
@@ -142,7 +143,7 @@ describe('whose session is its own', () => {
   });
 });
 
-it('P52: what the human holds stays the human’s, and the answer says so', async () => {
+it('P52: a session that the human holds stays held by the human, and the answer says so', async () => {
   await addWorking('own-0001');
   await bench.run('pause', '--reason', 'lunch');
   const { code, out } = await bench.runWith(beneath('Claude Code', 'own-0001'), 'stop');
@@ -151,7 +152,7 @@ it('P52: what the human holds stays the human’s, and the answer says so', asyn
   expect(await stateOf('own-0001')).toMatchObject({ latch: null, pause: { by: 'human' } });
 });
 
-it('P52: beneath an agent the keys of a view do the same, and say why they were refused', async () => {
+it('P52: the keys of a view follow the same rules if an agent started it, and say why they are refused', async () => {
   await addWorking('own-0001');
   await addWorking('other-0001');
   const io = {
@@ -169,9 +170,10 @@ it('P52: beneath an agent the keys of a view do the same, and say why they were 
   expect(await stateOf('own-0001')).toMatchObject({ latch: null, pause: { by: 'model' } });
 });
 
-it('V12: a pause of its own after the end leaves the outcome as it was', async () => {
+it('V12: an agent that pauses its session after the end leaves the outcome as it was', async () => {
   await addStagnantSession(bench);
-  await bench.runWith(beneath('scripted', 'alpha-0001'), 'stop');
+  const { out } = await bench.runWith(beneath('scripted', 'alpha-0001'), 'stop');
+  expect(out.replaceAll('\n', ' ')).toContain('its turn has ended already, and the outcome stays');
   expect(await stateOf('alpha-0001')).toMatchObject({ settled: { outcome: 'stagnant' } });
   expect((await bench.run('status')).out).toContain('ended: stagnant; paused by the agent since ');
 });

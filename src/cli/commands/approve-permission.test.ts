@@ -32,7 +32,7 @@ async function addSession(...requestIds: string[]) {
   return host;
 }
 
-/** As a run that works: this process has the session. */
+/** Like a session whose run is at work: this process owns it. */
 async function addRun() {
   const host = await addSession();
   await ownSession({ store: await bench.store(), clock: bench.clock }, host.sessionId);

@@ -9,8 +9,9 @@ import { shortId } from '../describe-session.ts';
 import { findSession, withSessions } from '../find-session.ts';
 import { createHumanActs } from '../human-event.ts';
 import type { Io } from '../io.ts';
+import { noOutcomeExitCode } from '../last-outcome.ts';
 import { complain } from '../print.ts';
-import { findRunning, whyNothingRuns } from '../running-session.ts';
+import { createRunningSessionFinder, whyNothingRuns } from '../running-session.ts';
 import type { SessionEvent } from '../show/events.ts';
 import type { ViewAct } from '../show/keys.ts';
 import { createPrinter, drawsView } from '../show/output.ts';
@@ -26,7 +27,7 @@ export const attach: Command = {
   about: [
     'Shows a session while it runs elsewhere: in a host such as Claude Code, or in another terminal. Without a session:\nthe one that runs in this directory; if several run, it asks at a terminal and lists them elsewhere; if none runs,\nthe most recent one.',
     'On a terminal: p pauses, r resumes, x stops, q leaves; the session goes on as it is. While a countdown runs, any\nother key stops it. `resume` and answers are for a human at a terminal only.',
-    'Without a terminal, or with --plain or --json, it prints what changes and ends when the turn has settled. If the\nprocess of the session is gone, it says so everywhere and ends with exit code 8.',
+    'Without a terminal, or with --plain or --json, it prints what changes and ends when the turn has settled. If the\nprocess of the session is gone, it says so and ends with exit code 8, on a terminal too.',
   ],
   options: {
     ...plainOption,
@@ -35,18 +36,15 @@ export const attach: Command = {
   run: (given, io) =>
     withSessions(io, async (store) => {
       const word = given.positional(0);
-      const session = await findMeant(store, word, io);
+      const session = await findSessionToWatch(store, word, io);
       const remark = word === null ? await whyNothingRuns({ store, session, io }) : null;
       return follow(given, io, store, session.id, remark);
     }),
 };
 
-const findMeant = findRunning((id) => `untildone attach ${id}`);
+const findSessionToWatch = createRunningSessionFinder((id) => `untildone attach ${id}`);
 
-/** The same number as where a script asks for the outcome of a session that has none. */
-const processIsGone = 8;
-
-/** `remark`: said first. */
+/** `remark`: a sentence that is shown first. */
 async function follow(
   given: Arguments,
   io: Io,
@@ -85,9 +83,9 @@ async function follow(
         const state = events.findLast((event) => event.type === 'session-state');
         if (state !== undefined) over = isOver(state);
         if (state?.state === 'gone') {
-          // Of a view that is closed only what was told stays on the screen.
+          // Closing the view leaves only its notices on the screen.
           if (view !== null) notice(`Session ${shortId(sessionId)}: ${state.words}`);
-          return processIsGone;
+          return noOutcomeExitCode;
         }
         // A script wants to know when the turn is over; a human sees it and leaves.
         if (over && view === null) return 0;

@@ -35,7 +35,7 @@ export const config: Command = {
 
 export const configInit: Command = {
   about: [
-    'Looks how this project is tested, and writes that with the settings that people change most into untildone.json.\nEditors explain them by `$schema`. A file that is there keeps all it has, and only gets the checks. Each is\nrun once, for at most a minute, and you are told whether it passes.',
+    'Looks how this project is tested, and writes that with the settings that people change most into untildone.json.\nEditors explain them by `$schema`. A file that is there keeps all it has, and only gets the checks. Each\ncheck runs once, for at most a minute, and you see whether it passes.',
   ],
   options: checkOptions,
   async run(given, io) {
@@ -44,7 +44,7 @@ export const configInit: Command = {
       ...request,
       isNew: true,
       isDry: false,
-      tries: !given.has('no-try'),
+      isTried: !given.has('no-try'),
     });
     if (code === 0) printLines(io, ['`untildone config` shows which settings apply now.']);
     return code;

@@ -37,7 +37,7 @@ describe('doctor', () => {
     expect(out).toContain('ok      Installed for this project: 11 hooks, complete.');
     expect(out).toContain('note    Nothing has come from Claude Code yet');
     expect(out, 'C4').toContain(
-      'ok      When a turn ends, Claude Code shows one line that says how. `claude -p` prints none; then `untildone status --exit-code` says it.',
+      'ok      When a turn ends, Claude Code shows one line that says how. `claude -p` prints none; use `untildone status --exit-code` there.',
     );
     expect(out).toContain('ok      The hook was called as Claude Code calls it, and answers.');
     expect(out).toContain('ok      The MCP server was started, and answers.');
@@ -213,7 +213,7 @@ describe('doctor', () => {
         ...{ name: 'trust', level: 'broken', mend: `make ${shared} plain JSON` },
         sentence: expect.stringContaining(`ignores ${shared} as a whole`),
       },
-      // So nobody knows which variables it was meant to set (V10).
+      // Nobody knows which variables the broken file was meant to set (V10).
       { name: 'variables', level: 'note' },
     ]);
     writeFileSync(shared, '{ "disableAllHooks": true }');
@@ -225,13 +225,13 @@ describe('doctor', () => {
     );
   });
 
-  it('C3: todo tools that are off are told', async () => {
+  it('C3: it reports todo tools that are off', async () => {
     bench.write(settings, '{ "env": { "CLAUDE_CODE_ENABLE_TODO_TOOLS": "0" } }');
     await bench.init('claude-code');
     await expectOnly('todo-tools', 'broken', 'The todo tools are off', 'untildone init claude-code');
   });
 
-  it('C3: the setting of an older init that makes every request larger is told', async () => {
+  it('C3: it reports the setting of an older init that makes every request larger', async () => {
     bench.write(settings, '{ "env": { "ENABLE_TOOL_SEARCH": "auto" } }');
     await bench.init('claude-code');
     const path = join(bench.root, settings);
@@ -245,11 +245,11 @@ describe('doctor', () => {
     expect(await findings(), 'any other value is a choice of the human').toEqual([]);
   });
 
-  it('V10: variables that the project sets in the host, and that hooks leave aside, are told', async () => {
+  it('V10: it reports variables that the project sets in the host and that hooks ignore', async () => {
     await bench.init('claude-code');
     const shared = 'project/.claude/settings.json';
     bench.write(shared, '{ "env": { "DATABASE_URL": "x", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "500" } }');
-    expect(await findings(), 'none of these is left aside').toEqual([]);
+    expect(await findings(), 'hooks ignore none of these').toEqual([]);
     bench.write(shared, '{ "env": { "AI_AGENT": "x", "UNTILDONE_MODE": "off", "DATABASE_URL": "x" } }');
     const set = 'The settings of Claude Code in this project set AI_AGENT, UNTILDONE_MODE';
     await expectOnly('variables', 'note', `${set}: untildone's hooks ignore that.`, null);
@@ -264,7 +264,7 @@ describe('doctor', () => {
     await expectOnly('variables', 'note', 'cannot be read', 'make them short and plain');
   });
 
-  it('V10: the state directory that init wrote into the settings is ours', async () => {
+  it('V10: it does not report the state directory that init wrote into the settings', async () => {
     bench.env['UNTILDONE_HOME'] = join(bench.root, 'elsewhere');
     await bench.init('claude-code');
     expect(bench.read(settings)).toContain('UNTILDONE_HOME');

@@ -38,16 +38,15 @@ function withDriver(report: HostReport): HostReport {
   return { ...report, findings: [...findings, ok('drive', sentence)] };
 }
 
-/** Where the end of a turn shows, and what tells it elsewhere (C4). */
-function withEnd(report: HostReport): HostReport {
+/** Says where the end of a turn is shown, and which command tells it elsewhere (C4). */
+function withEndLine(report: HostReport): HostReport {
   const { host, title, isInstalled, findings } = report;
   const row = hostOf(host);
   if (!isInstalled || row === undefined) return report;
   const silent = silentWays(row);
+  const print = row.silentAs.length === 1 ? 'prints' : 'print';
   const elsewhere =
-    silent === ''
-      ? ''
-      : ` ${silent} ${row.silentAs.length === 1 ? 'prints' : 'print'} none; then \`untildone status --exit-code\` says it.`;
+    silent === '' ? '' : ` ${silent} ${print} none; use \`untildone status --exit-code\` there.`;
   const sentence = `When a turn ends, ${title} shows one line that says how.${elsewhere}`;
   return { ...report, findings: [...findings, ok('end', sentence)] };
 }
@@ -65,7 +64,7 @@ export function createDoctor(shipped: () => string): Command {
       const hosts = await Promise.all(
         hostTable.map(async ({ installer, asked }) => {
           const parts = await Promise.all([installer(), asked?.() ?? null]);
-          return withEnd(withDriver(examineHost(...parts, basis, shipped())));
+          return withEndLine(withDriver(examineHost(...parts, basis, shipped())));
         }),
       );
       const lastSeen: LastSeen = {};

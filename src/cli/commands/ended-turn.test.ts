@@ -1,4 +1,4 @@
-// After the end of a turn, `stop` and `pause` silence the session; what every command says of the turn stays (V12).
+// After the end of a turn, `stop` and `pause` silence the session, but what each command says of the turn stays (V12).
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   addStagnantSession,
@@ -29,12 +29,12 @@ describe.each([
   ['stop', 'stopped by you', 'untildone stop'],
   ['pause', 'paused by you', null],
 ] as const)('%s after the end', (command, words, how) => {
-  it('V12: outcome, proofs, report and why stay as they were; status says when and by whom it is silenced', async () => {
+  it('V12: leaves outcome, proofs, report and why as they were; status says since when and by whom it is silenced', async () => {
     const host = await addStagnantSession(bench);
     const before = await readTurn();
     expect(before.outcome).toBe('stagnant');
     expect((await bench.run(command)).code).toBe(0);
-    // The host asks once more: that is no other end.
+    // The host asks once more, and that is not a second end.
     expect((await host.stops()).decision).toMatchObject({ answer: 'let-go', outcome: null });
     expect(await readTurn()).toEqual(before);
     const { out } = await bench.run('status');
@@ -47,7 +47,7 @@ describe.each([
   });
 });
 
-it('V12: "stop" that is typed after the end changes nothing of the report', async () => {
+it('V12: a "stop" that is typed after the end changes nothing in the report', async () => {
   const host = await addStagnantSession(bench);
   const before = await readTurn();
   await host.says('stop');

@@ -13,7 +13,7 @@ import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { count, printWrapped, refuse, shown, tell } from '../print.ts';
 import { saysYes } from '../project-trust.ts';
-import { readState } from '../session-process.ts';
+import { describeCurrentState } from '../session-process.ts';
 
 const defaultAge = '30d';
 /** Sessions per transaction: hooks of running agents get the write lock in between. */
@@ -79,7 +79,7 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
     const stop = `\`untildone stop ${shortId(session.id)}\``;
     const { host, parentId } = session.descriptor;
     // Our own agent holds its session by a lease; of a host only the record says that it is at work.
-    const state = await readState(store, session, io.clock.now());
+    const state = await describeCurrentState(store, session, io.clock.now());
     if (host !== 'untildone' && isAtWork(state))
       return refuse(
         io,

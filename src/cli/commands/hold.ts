@@ -1,47 +1,50 @@
 // `untildone pause`, `stop`, `resume` and `say`: a human holds a session, takes that back (C3, G4), or speaks to our own
-// agent while it works (T3). An agent that calls `pause` or `stop` pauses its own session, as `todo_pause` does, and no other
-// (V12). Only a human may resume, which lifts nothing else: budgets stay spent (G6).
+// agent while it works (T3). An agent that calls `pause` or `stop` pauses its own session, as `todo_pause` does, and no
+// other (V12). Only a human may resume, which lifts nothing else: budgets stay spent (G6).
 import { queuedWords } from '../../agent/loop/run.ts';
 import { UntildoneError } from '../../core/error.ts';
-import type { Session } from '../../core/state.ts';
+import { isTurnOver, type Session } from '../../core/state.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { describeState, nameSession, shortId } from '../describe-session.ts';
-import { type Answer, type Here, sessionCommand, typedByHuman } from '../find-session.ts';
+import { type Answer, adviceForHuman, type Here, sessionCommand } from '../find-session.ts';
 import { pauseAsAgent, pauseSession, resumeSession, sendActs, stopSession } from '../human-event.ts';
 import { refuse, shown } from '../print.ts';
-import { findHeld, findRunning, remarksOn } from '../running-session.ts';
-import { isRunning, readState } from '../session-process.ts';
+import { createRunningSessionFinder, describeIdleSession, findHeldSession } from '../running-session.ts';
+import { describeCurrentState, isRunning } from '../session-process.ts';
 
-const meantSession =
-  'Without a session: the one that runs in this directory. If several run, it asks at a terminal and lists them elsewhere;\nif none runs, the most recent one is meant, and the answer says so.';
+const defaultSessionHelp =
+  'Without a session: the one that runs in this directory. If several run, it asks at a terminal and lists them elsewhere;\nif none runs, it takes the most recent one and says so.';
 
-const ofAgent =
-  'If an agent calls it, it counts as the pause of that agent, and only for its own session: a human types it in\na terminal of their own.';
+const agentHelp =
+  'An agent that calls it pauses its own session; any other session is refused. So type it in a terminal of your own.';
 
-async function holdAsAgent(here: Here, agent: string, reason: string | null): Promise<Answer> {
+async function pauseAgentSession(here: Here, agent: string, reason: string | null): Promise<Answer> {
   const { session } = await pauseAsAgent(here, reason);
   const { words } = describeState(session, here.io.clock.now());
-  const asked = `${agent} called this: the agent asked to stop, and its next stop ends the turn as paused.`;
-  const isHumans = session.latch !== null || session.pause?.by === 'human';
-  const what = isHumans ? `${agent} called this, and nothing changes: ${shown(words, 300)}.` : asked;
+  const effect = isTurnOver(session)
+    ? 'its turn has ended already, and the outcome stays'
+    : 'its next stop ends the turn as paused';
+  const asked = `${agent} called this: the agent asked to stop, and ${effect}.`;
+  const isHeldByHuman = session.latch !== null || session.pause?.by === 'human';
+  const what = isHeldByHuman ? `${agent} called this, and nothing changes: ${shown(words, 300)}.` : asked;
   return {
     json: { pause: session.pause, latch: session.latch },
-    lines: [`Session ${nameSession(session)}: ${what} ${typedByHuman}`],
+    lines: [`Session ${nameSession(session)}: ${what} ${adviceForHuman}`],
   };
 }
 
 export const pause = sessionCommand({
   about: [
     'The agent may stop whenever it likes, until `untildone resume`. A message to the agent does not lift a pause.\nWhat the host is doing right now is not interrupted.',
-    ofAgent,
-    meantSession,
+    agentHelp,
+    defaultSessionHelp,
   ],
   options: { reason: { value: 'TEXT', summary: 'Why, for the record.' } },
-  holdsOwn: true,
-  find: findRunning((id) => `untildone pause ${id}`),
+  agentOwnOnly: true,
+  find: createRunningSessionFinder((id) => `untildone pause ${id}`),
   async answer(here) {
-    if (here.agent !== null) return holdAsAgent(here, here.agent, here.given.text('reason'));
-    const remarks = await remarksOn(here);
+    if (here.agent !== null) return pauseAgentSession(here, here.agent, here.given.text('reason'));
+    const remarks = await describeIdleSession(here);
     const { session } = await pauseSession(here, here.given.text('reason'));
     const sentence = `Session ${nameSession(session)} is paused. \`untildone resume\` lifts that.`;
     return { json: { pause: session.pause }, lines: [...remarks, sentence] };
@@ -51,14 +54,14 @@ export const pause = sessionCommand({
 export const stop = sessionCommand({
   about: [
     'Nothing more is sent to the agent until you write to it or run `untildone resume`; a countdown ends. A run of ours\nends after its step. What another host is doing right now is not interrupted: use its own key for that.',
-    ofAgent,
-    meantSession,
+    agentHelp,
+    defaultSessionHelp,
   ],
-  holdsOwn: true,
-  find: findRunning((id) => `untildone stop ${id}`),
+  agentOwnOnly: true,
+  find: createRunningSessionFinder((id) => `untildone stop ${id}`),
   async answer(here) {
-    if (here.agent !== null) return holdAsAgent(here, here.agent, null);
-    const remarks = await remarksOn(here);
+    if (here.agent !== null) return pauseAgentSession(here, here.agent, null);
+    const remarks = await describeIdleSession(here);
     const { session } = await stopSession(here, 'untildone stop');
     const next =
       session.descriptor.host === 'untildone'
@@ -77,12 +80,12 @@ export const resume = sessionCommand({
     'Without a session: the one that is paused or stopped in this directory.',
   ],
   humanOnly: true,
-  find: findHeld,
+  find: findHeldSession,
   async answer(here) {
     const { session, handled } = await resumeSession(here);
     const decision = handled?.decision ?? null;
     const now = here.io.clock.now();
-    const state = await readState(here.store, session, now);
+    const state = await describeCurrentState(here.store, session, now);
     const isOurs = session.descriptor.host === 'untildone';
     // Nothing starts by itself (first-use 25).
     const isOver = isOurs && !(await isRunning(here.store, session, now));
@@ -97,7 +100,7 @@ export const resume = sessionCommand({
   },
 });
 
-const isRun = ({ descriptor }: Session): boolean => descriptor.host === 'untildone';
+const isRunSession = ({ descriptor }: Session): boolean => descriptor.host === 'untildone';
 
 export const say = sessionCommand({
   takes: '<TEXT>',
@@ -108,7 +111,7 @@ export const say = sessionCommand({
     session: { value: 'SESSION', summary: 'To this session; default: the one that runs in this directory.' },
   },
   humanOnly: true,
-  find: findRunning((id) => `untildone say --session ${id} "…"`, isRun),
+  find: createRunningSessionFinder((id) => `untildone say --session ${id} "…"`, isRunSession),
   check(given) {
     if (given.positional(0)?.trim()) return;
     throw new UntildoneError('usage', 'Say something: untildone say "use tabs".');
@@ -117,7 +120,7 @@ export const say = sessionCommand({
     const { given, io } = here;
     const text = given.positional(0) ?? '';
     const { id: sessionId, descriptor, turn, policyHash } = here.session;
-    const isOurs = isRun(here.session);
+    const isOurs = isRunSession(here.session);
     const now = io.clock.now();
     const isMidTurn = turn !== null && !turn.ended;
     if (!isOurs || !isMidTurn || !(await isRunning(here.store, here.session, now))) {

@@ -101,7 +101,7 @@ describe('init --check', () => {
     expect(bench.picture()).toEqual(before);
   });
 
-  it('V1: a check that stands there as a list of words is the one that --check types as a line', async () => {
+  it('V1: --check adds nothing if the file has the same command as a list of words', async () => {
     bench.write(file, '{ "checks": { "tests": { "command": ["npm", "test"] } }, "goal": ["tests"] }');
     const before = bench.read(file);
     const { out } = await bench.init('claude-code', '--check', 'npm test');
@@ -122,20 +122,20 @@ describe('init tries the check that it has accepted', () => {
   const runs = () => (existsSync(join(bench.project, 'runs.log')) ? bench.read('project/runs.log') : '');
   const records = () => (existsSync(bench.state) ? readdirSync(bench.state) : []);
 
-  it('V1: says once that it passes, with --all too, and nothing of it is recorded', async () => {
+  it('V1: says once that the check passes, with --all too, and records nothing of it', async () => {
     bench.addProgram('codex', 'codex-cli 0.144.6');
     script('');
     const { code, out, err } = await bench.init('--all', '--check', './check.sh');
     expect({ code, err: err.includes('check.sh') }).toEqual({ code: 0, err: false });
     expect(out).toMatch(/^\.\/check\.sh passes, \d+\.\d s$/mu);
-    expect(out, 'no line that is drawn over').not.toMatch(/running \.\/check/u);
+    expect(out, 'no line that is painted over').not.toMatch(/running \.\/check/u);
     expect(runs()).toBe('run\n');
     expect(records()).not.toContain('untildone.db');
     await bench.init('claude-code', '--check', './check.sh');
-    expect(runs(), 'what was accepted before is not tried again').toBe('run\n');
+    expect(runs(), 'a check that was accepted before is not tried again').toBe('run\n');
   });
 
-  it('V1: says that agents will be held by a check that fails, with the last line that it printed', async () => {
+  it('V1: says that agents will be held by a check that fails, with the line that says what failed', async () => {
     script("printf 'not ok 2 - \\033[31mparses\\n'; exit 3");
     const { code, out } = await bench.init('claude-code', '--check', './check.sh');
     expect(code).toBe(0);
@@ -149,7 +149,7 @@ describe('init tries the check that it has accepted', () => {
   it.each([
     ['is not there', './nothing.sh', /not found/u],
     ['may not be run', './plain.txt', /[Pp]ermission denied/u],
-  ])('P44: says of a program that %s why it cannot start', async (_, command, words) => {
+  ])('P44: says why a program that %s cannot start', async (_, command, words) => {
     bench.write('project/plain.txt', 'echo never');
     const { out } = await bench.init('claude-code', '--check', command);
     expect(out).toContain(
@@ -165,7 +165,7 @@ describe('init tries the check that it has accepted', () => {
     expect(out).not.toMatch(/check\.sh passes/u);
   });
 
-  it('V10: runs nothing that was not accepted, because something else waits in the file', async () => {
+  it('V10: does not run a check that was not accepted because something else waits in the file', async () => {
     script('');
     bench.write(file, '{ "mode": "off" }');
     await bench.init('claude-code', '--check', './check.sh');

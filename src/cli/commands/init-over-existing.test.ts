@@ -25,8 +25,8 @@ beforeEach(() => {
 
 afterEach(() => bench.close());
 
-/** As a version did that set these switches too. */
-function installedWith(switches: Readonly<Record<string, string>>): void {
+/** Installs like an older version that set these switches too. */
+function installOlderVersion(switches: Readonly<Record<string, string>>): void {
   const more = Object.entries(switches).map(([name, value]) => member(['env', name], value));
   const older: HostInstaller = {
     ...claudeCodeInstaller,
@@ -67,8 +67,8 @@ describe('init over what is there', () => {
     const environmentNow = () => JSON.parse(bench.read(settings)).env;
     beforeEach(() => bench.write(settings, '{ "model": "x" }\n'));
 
-    it('goes at the next init, and uninstalling leads back byte for byte', async () => {
-      installedWith(older);
+    it('is taken back at the next init, and uninstalling restores the file byte for byte', async () => {
+      installOlderVersion(older);
       expect(environmentNow()).toMatchObject(older);
       await installed(bench);
       expect(environmentNow()).not.toHaveProperty('ENABLE_TOOL_SEARCH');
@@ -76,8 +76,8 @@ describe('init over what is there', () => {
       expect(bench.read(settings)).toBe('{ "model": "x" }\n');
     });
 
-    it('goes from a file that was edited since, and what was edited stays', async () => {
-      installedWith(older);
+    it('is taken out of a file that was edited since, and the edit stays', async () => {
+      installOlderVersion(older);
       bench.write(settings, bench.read(settings).replace('"x"', '"y"'));
       await installed(bench);
       expect(environmentNow()).not.toHaveProperty('ENABLE_TOOL_SEARCH');
@@ -85,20 +85,20 @@ describe('init over what is there', () => {
       expect(bench.read(settings)).toBe('{ "model": "y" }\n');
     });
 
-    it('goes when it is uninstalled, without another init', async () => {
-      installedWith(older);
+    it('is taken back by uninstalling, without another init', async () => {
+      installOlderVersion(older);
       await uninstalled(bench);
       expect(bench.read(settings)).toBe('{ "model": "x" }\n');
     });
 
-    it('stays if a person has given it another value since, or had set it before', async () => {
-      installedWith(older);
+    it('stays if a person gave it another value since, or had set it before', async () => {
+      installOlderVersion(older);
       bench.write(settings, bench.read(settings).replace('"auto"', '"true"'));
       await installed(bench);
       expect(environmentNow().ENABLE_TOOL_SEARCH).toBe('true');
       await uninstalled(bench);
       bench.write(settings, JSON.stringify({ env: older }));
-      installedWith(older);
+      installOlderVersion(older);
       await installed(bench);
       expect(environmentNow()).toMatchObject(older);
       await uninstalled(bench);

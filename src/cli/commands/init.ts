@@ -36,7 +36,7 @@ export const checkOptions: Readonly<Record<'check' | 'no-try', Option>> = {
     value: 'CMD',
     summary: 'A command that must pass before an agent may stop; may be given more than once.',
   },
-  'no-try': { summary: 'Do not run such a command once now, to see whether it passes.' },
+  'no-try': { summary: 'Do not run the checks now.' },
 };
 
 /** @param shipped the folder with the programs that hosts are to start */
@@ -45,7 +45,7 @@ export function createInit(shipped: () => string): Command {
     takes: `[${hostNames.join('|')}]`,
     about: [
       `Writes what a host needs: hooks, switches, grants, the MCP server, or a plugin. Known hosts: ${knownHosts}.\nWithout a name it offers those that are on PATH.`,
-      'It also finds out how this project is tested, and asks whether that must pass before an agent may stop; --check names it\nwithout a question. The check is written into untildone.json, and stays there when the host is uninstalled. It is run\nonce, for at most a minute, and you are told whether it passes.',
+      'It also finds out how this project is tested, and asks whether that must pass before an agent may stop; --check names it\nwithout a question. The check is written into untildone.json, and stays there when the host is uninstalled. After\nyour yes it runs once, for at most a minute, and you see whether it passes.',
       'For this project, in files that are not committed, unless --shared or --user says otherwise. Programs are\ncopied into the state directory. A second run changes nothing; --uninstall puts every file back as it was, or, where\nsomebody edited it since, takes out only what is ours.',
     ],
     options: {
@@ -87,7 +87,7 @@ export function createInit(shipped: () => string): Command {
       const isOfProject = request.scope !== 'user' || commands.length > 0;
       const command = `untildone init ${given.has('all') ? '--all' : installers[0]?.name}`;
       const added = isOfProject
-        ? await setUpChecks(io, { commands, command, isNew: false, isDry, tries: !given.has('no-try') })
+        ? await setUpChecks(io, { commands, command, isNew: false, isDry, isTried: !given.has('no-try') })
         : 0;
       if (added !== 0 || isDry) return added;
       if (!isOfProject) await settleTrust(io);

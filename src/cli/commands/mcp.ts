@@ -20,8 +20,8 @@ export const mcp: Command = {
   },
   async run(given, io) {
     const tools = toolsOf(given.text('tools'));
-    const { own, told } = await withoutProjectVariables(io);
-    if (told !== null) complain(io, told);
+    const { own, warning } = await withoutProjectVariables(io);
+    if (warning !== null) complain(io, warning);
     await serveMcp({
       open: async (ended) => {
         const store = await openOrCreateStore(own);

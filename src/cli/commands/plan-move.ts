@@ -27,7 +27,7 @@ import { sendActs } from '../human-event.ts';
 import type { Io } from '../io.ts';
 import { openParts, openRuntime } from '../open-runtime.ts';
 import { count, refuse, shown } from '../print.ts';
-import { readState } from '../session-process.ts';
+import { describeCurrentState } from '../session-process.ts';
 import { writeNew } from './plan-files.ts';
 
 const targets = [...hosts.map(({ name }) => name), 'run'];
@@ -93,7 +93,7 @@ async function whyNot({ io, store, session }: Here, target: Target): Promise<str
     const owned = await ownSession({ store, clock: io.clock }, sessionId);
     if (!owned.ok) return `runs in ${owned.process}; ${ends}, then move it.`;
     await owned.release();
-  } else if ((await readState(store, session, io.clock.now())).name === 'running')
+  } else if ((await describeCurrentState(store, session, io.clock.now())).name === 'running')
     return `is at work in ${hostTitle(host)}. Wait until it stops, or ${ends} for us; then move it.`;
   if ('file' in target) return null;
   const now = host === waitingHost ? instance : host;

@@ -16,8 +16,8 @@ import { withStore } from '../open-runtime.ts';
 import { count, createPaint, shown, tell } from '../print.ts';
 import { type Standing, standingNames, todoMarks } from '../show/words.ts';
 
-/** Of what a failed check printed. */
-const printedLines = 4;
+/** Lines that are shown of what a failed check printed. */
+const mostFailedLines = 4;
 
 export const planShow = sessionCommand({
   about: ['Marks: [ ] pending, [>] in progress, [x] completed, [-] cancelled, [!] blocked.'],
@@ -61,10 +61,10 @@ function todoLines(todo: Todo & { readonly standing: Standing }, number: string,
   ];
 }
 
-/** What failed, where the output says it; else what the system saw. */
+/** What the system saw, and the lines of the output that say what failed. */
 function describeFailure(tail: string): string {
   const { seen, output } = readFailure(tail);
-  return [seen, ...pickFailedLines(output, printedLines)].join(' ');
+  return [seen, ...pickFailedLines(output, mostFailedLines)].join(' ');
 }
 
 /** A completed todo is a claim until a check passed: its own, or that of the goal. */

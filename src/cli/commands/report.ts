@@ -17,7 +17,7 @@ import { formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { count, printLines } from '../print.ts';
-import { readState } from '../session-process.ts';
+import { describeCurrentState } from '../session-process.ts';
 import { createState, reduce } from '../show/state.ts';
 import * as words from '../show/words.ts';
 
@@ -45,14 +45,14 @@ type Report = Awaited<ReturnType<typeof collect>>;
 async function collect(store: Store, session: State, io: Io) {
   const now = io.clock.now();
   const { descriptor, agent, settled } = session;
-  const stopsAt = settled?.at ?? now;
+  const endedAt = settled?.at ?? now;
   const stream = await readStream(store, session, now);
-  const record = await readRecord(store, session, stopsAt);
+  const record = await readRecord(store, session, endedAt);
   const decisions = [...(await store.decisions(session.id, Number.MAX_SAFE_INTEGER))].reverse();
   const checks = await checkStandings(store, session, record.lastWriteAt, now);
   const claims = await workTimes(store, session);
-  // A stop that was asked about later says nothing of how the turn ended (V12).
-  const last = decisions.findLast(({ at }) => at <= stopsAt)?.decision;
+  // A decision after the end of the turn does not say how the turn ended (V12).
+  const last = decisions.findLast(({ at }) => at <= endedAt)?.decision;
   const began = record.messages[0]?.at ?? session.createdAt;
   const ended = settled?.at ?? session.updatedAt;
   const { inputTokens, outputTokens, cost } = totalUsage(await store.usage(session.id));
@@ -63,7 +63,7 @@ async function collect(store: Store, session: State, io: Io) {
     ...{ directory: descriptor.directory, goal: record.messages[0]?.text ?? session.title ?? null },
     messages: record.messages.length,
     ...{ outcome: settled?.outcome ?? null, reason: settled?.reason ?? null },
-    state: await readState(store, session, now),
+    state: await describeCurrentState(store, session, now),
     sentence: last?.outcome === settled?.outcome ? (last?.sentence ?? null) : null,
     ...{ beganAt: began, endedAt: ended, milliseconds: Math.max(0, ended - began) },
     usage: { inputTokens, outputTokens, cost },
@@ -105,7 +105,7 @@ async function readStream(store: Store, session: State, now: number) {
   return { files, said };
 }
 
-/** `until`: a message after the end of the turn is none of it. */
+/** `until`: the end of the turn; a message after it does not belong to the turn. */
 async function readRecord(store: Store, session: State, until: number) {
   const messages: { at: number; text: string }[] = [];
   let lastWriteAt = 0;
@@ -135,8 +135,8 @@ function refusalsOf(decisions: readonly StoredDecision[], said: readonly string[
 
 /** Of each list on the page; --json has all. */
 const listed = 50;
-/** Of what a failed check printed. */
-const printedLines = 4;
+/** Lines that are shown of what a failed check printed. */
+const mostFailedLines = 4;
 
 const text = markdownText;
 const inCell = (name: string): string => markdownCode(name, true);
@@ -174,7 +174,7 @@ function page(found: Report, session: State): string[] {
   const noFiles = found.filesKnown
     ? 'None by the file tools. Commands may have changed some: `git status` shows everything.'
     : 'Not recorded: `git status` shows them.';
-  const same = findSameOutput(
+  const sameOutputs = findSameOutput(
     checks.map(({ check, result, sentence, tail }) => {
       return { name: check, tail: result === 'failed' ? `${sentence}\n${tail}` : null };
     }),
@@ -214,7 +214,7 @@ function page(found: Report, session: State): string[] {
         return row(
           `${inCell(check.check)}${names}`,
           purpose,
-          describeCheck(check, files, same[index] ?? null),
+          describeCheck(check, files, sameOutputs[index] ?? null),
         );
       }),
       ['check', 'for', 'result'],
@@ -232,12 +232,12 @@ function page(found: Report, session: State): string[] {
 function describeCheck(
   { result, flaky, onFinalState, at, sentence, tail, failedBefore }: Report['checks'][number],
   files: Report['files'],
-  same: string | null,
+  sameAs: string | null,
 ) {
   if (result === 'not-run') return '**not run**';
   if (result !== 'passed') {
-    const lines = pickFailedLines(tail, printedLines).map(inCell);
-    const printed = same === null ? lines.join(' ') : `it printed the same as ${inCell(same)}`;
+    const lines = pickFailedLines(tail, mostFailedLines).map(inCell);
+    const printed = sameAs === null ? lines.join(' ') : `it printed the same as ${inCell(sameAs)}`;
     const before = failedBefore ? '**failed before the work began too**' : '';
     return joined([`**failed**: ${text(sentence, 200)}`, before, printed], '; ');
   }

@@ -35,7 +35,7 @@ describe('status --exit-code', () => {
     expect(out).toMatch(/^claimed, not proved\. Nothing is open; 1 todo rests on .*\n$/u);
   });
 
-  it('C4: an agent that did not move: 5, with what is open and how often it was sent back', async () => {
+  it('C4: exits with 5 after no progress, and prints what is open and how often the agent was sent back', async () => {
     await addStagnantSession(bench);
     const { code, out } = await exits('alpha-0001');
     expect(code).toBe(exitCodes.stagnant);
@@ -43,7 +43,7 @@ describe('status --exit-code', () => {
     expect(out).toContain('Open: “Document it”.');
   });
 
-  it('C4: every outcome has its code', async () => {
+  it('C4: exits with the code of each outcome', async () => {
     for (const [outcome, expected] of Object.entries(exitCodes)) {
       await addClaim(`session-${outcome}`);
       const store = await bench.store();
@@ -56,7 +56,7 @@ describe('status --exit-code', () => {
     }
   });
 
-  it('C4: 8 while nothing has ended: nothing was asked, it works, or it waits for the human', async () => {
+  it('C4: exits with 8 while there is no outcome: nothing was asked, the agent works, or it waits for the human', async () => {
     const host = await bench.host({ sessionId: 'alpha-0001' });
     await host.open();
     expect(await exits()).toMatchObject({
@@ -73,7 +73,7 @@ describe('status --exit-code', () => {
     });
   });
 
-  it('C4: 8 where the last turn only answered a question, and 8 again once a new turn runs', async () => {
+  it('C4: exits with 8 while a new turn runs, and after a turn that only answered a question', async () => {
     const { host } = await addClaim();
     await host.says('What does it do?');
     expect((await exits()).code).toBe(8);
@@ -81,7 +81,7 @@ describe('status --exit-code', () => {
     expect(await exits()).toMatchObject({ code: 8, out: 'no outcome yet: idle\n' });
   });
 
-  it('C4: a message that no hook has folded yet begins a new turn, and an abort behind it ends that', async () => {
+  it('C4: counts a message in the inbox as a new turn, and an abort after it as the end of that turn', async () => {
     await addClaim();
     const store = await bench.store();
     const base = { sessionId: 'alpha-0001', at: bench.clock.now() };
@@ -95,7 +95,7 @@ describe('status --exit-code', () => {
     expect((await exits()).code).toBe(exitCodes.aborted);
   });
 
-  it('C4: 2 where there is no such session, none in this directory, or no record at all', async () => {
+  it('C4: exits with 2 if there is no such session, none in this directory, or no record at all', async () => {
     expect(await exits()).toMatchObject({
       code: 2,
       out: '',
@@ -106,7 +106,7 @@ describe('status --exit-code', () => {
     expect((await bench.runWith({ cwd: '/nowhere' }, 'status', '--exit-code')).code).toBe(2);
   });
 
-  it('C4: --json prints what `status SESSION --json` prints; with --all and --limit it is refused', async () => {
+  it('C4: prints with --json what `status SESSION --json` prints, and is refused with --all or --limit', async () => {
     await addClaim();
     const { code, out } = await exits('--json');
     expect(code).toBe(exitCodes.claimed);
@@ -115,7 +115,7 @@ describe('status --exit-code', () => {
     expect((await exits('--limit', '3')).code).toBe(2);
   });
 
-  it('V8: a run that ends without a decision exits as the run did', async () => {
+  it('V8: exits as the run did if the run ended without a decision', async () => {
     const descriptor = { host: 'untildone', judgesGoal: true } as const;
     const host = await bench.host({ sessionId: 'own-0001', descriptor, settings: { mode: 'observe' } });
     await host.open();

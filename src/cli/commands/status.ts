@@ -11,10 +11,10 @@ import * as describe from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
 import { findSession, newest, sessionsHere, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { findLastOutcome } from '../last-outcome.ts';
+import { findLastOutcome, noOutcomeExitCode } from '../last-outcome.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
 import { count, createPaint, fields, refuse, shown, tell } from '../print.ts';
-import { readState } from '../session-process.ts';
+import { describeCurrentState } from '../session-process.ts';
 
 const defaultLimit = 20;
 /** Open todos that the detailed view names. */
@@ -24,7 +24,7 @@ export const status: Command = {
   takes: '[session]',
   about: [
     'Shows the sessions of this directory, newest first: the plan, what the session does or waits for, how often it was\nsent back to work against the limits, and the last decision. With a session: all of that in detail.',
-    'With --exit-code: one line about the last turn of the session, and the exit code of its outcome as `untildone run`\nhas it (0 done, 3 claimed, 4 blocked, 5 stagnant, 6 exhausted, 7 paused, 130 aborted, 1 failed); 8: no outcome yet,\nor it still runs; 2: there is no such session.',
+    'With --exit-code: one line about the last turn of the session, and the exit code of its outcome as `untildone run`\nhas it (0 done, 3 claimed, 4 blocked, 5 stagnant, 6 exhausted, 7 paused, 130 aborted, 1 failed); 8: no outcome yet,\nor the session still runs; 2: there is no such session.',
   ],
   options: {
     all: { summary: 'Sessions of all directories.' },
@@ -67,9 +67,6 @@ export const status: Command = {
   },
 };
 
-/** There is no outcome yet, or the session still runs. */
-const noOutcomeYet = 8;
-
 async function tellOutcome(given: Arguments, io: Io): Promise<number> {
   try {
     return await withSessions(io, async (store) => {
@@ -78,10 +75,10 @@ async function tellOutcome(given: Arguments, io: Io): Promise<number> {
       const json = await look(store, session, settings, io, await readWorkers(store, session));
       const ended = await findLastOutcome(store, session);
       const isNew = ended === null && session.settled !== null;
-      const waits = isNew ? 'it works on your newest message' : json.state.words;
-      const line = ended?.sentence ?? `no outcome yet: ${waits}`;
+      const doing = isNew ? 'it works on your newest message' : json.state.words;
+      const line = ended?.sentence ?? `no outcome yet: ${doing}`;
       tell(io, given.has('json'), { sessions: [json], more: false }, () => [shown(line, 600)]);
-      return ended === null ? noOutcomeYet : exitCodes[ended.outcome];
+      return ended === null ? noOutcomeExitCode : exitCodes[ended.outcome];
     });
   } catch (error) {
     if (!(error instanceof UntildoneError) || error.code !== 'unknown-session') throw error;
@@ -115,7 +112,7 @@ async function look(
   const { id, descriptor, agent, createdAt, updatedAt, turn, settled, latch, pause, leftOver } = session;
   const { host, mode: hostMode, kind, directory } = descriptor;
   const [lastDecision = null] = await store.decisions(id, 1);
-  const state = await readState(store, session, clock.now());
+  const state = await describeCurrentState(store, session, clock.now());
   const next = nextTodos(session.plan, namedTodos).map(({ title }) => title);
   return {
     ...{ id, title: session.title ?? null, host, hostMode, kind, directory, agent: agent.name },

@@ -16,7 +16,7 @@ import {
 import { formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import { shown } from '../print.ts';
-import { readState } from '../session-process.ts';
+import { describeCurrentState } from '../session-process.ts';
 import { callResult } from '../show/event-lines.ts';
 import { createPage, lookOf, type Page } from '../show/page.ts';
 import { tellingArgument } from '../show/words.ts';
@@ -35,7 +35,7 @@ export const transcript = sessionCommand({
     const rows = (await store.transcript(session.id, 0)).messages;
     const messages = transcriptEntries(rows, given.has('all'));
     const workers = await readWorkers(store, session);
-    const state = await readState(store, session, io.clock.now());
+    const state = await describeCurrentState(store, session, io.clock.now());
     const { parentId, driven } = session.descriptor;
     const { name, model } = session.agent;
     const of = parentId === null ? '' : `, worker of ${shortId(parentId)}`;

@@ -146,10 +146,10 @@ function nameOf({ source, session, file }: VerifyTarget): string {
   return source === 'plan-file' ? shown(file ?? '', 200) : 'the configuration';
 }
 
-/** Of what a failed check printed: more than a run shows, since a log of CI may be all that there is. */
-const failedLines = 20;
+/** Lines that are shown of what a failed check printed. More than `run` shows, since a log of CI may be all that there is. */
+const mostFailedLines = 20;
 
-/** A line while a check runs, painted over on a terminal, and then what `run` says of it. */
+/** A line while a check runs, which a terminal paints over, and then the lines that `run` shows for the check. */
 function createProgress(io: Io, total: number) {
   const page = createPage(lookOf(io));
   const { begin: beginLine, close } = createTimedLine(io);
@@ -175,7 +175,7 @@ function createProgress(io: Io, total: number) {
         flaky: isFlaky,
         sentence,
       } as const;
-      printLines(io, checkLines(page, ended, results, failedLines));
+      printLines(io, checkLines(page, ended, results, mostFailedLines));
       results.set(check, ended);
     },
   };

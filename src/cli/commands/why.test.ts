@@ -44,7 +44,7 @@ describe('why', () => {
     );
   });
 
-  it('V6: the refusals of the turn stand first, a line each: when, why and what was sent', async () => {
+  it('V6: it lists the refusals of the turn first, one line each: when, why and what was sent', async () => {
     await addStagnantSession(bench);
     const { out } = await bench.run('why');
     const lines = linesOf(out);
@@ -66,10 +66,10 @@ describe('why', () => {
       text: expect.stringContaining('[TODO CONTINUATION] 1/4 completed'),
     });
     const one = await bench.run('why', '--decision', '6');
-    expect(one.out, 'one decision alone has no list').not.toContain('sent back to work 4 times');
+    expect(one.out, 'one decision by its number has no list').not.toContain('sent back to work 4 times');
   });
 
-  it('V6: after done they are those of that turn alone', async () => {
+  it('V6: the list has the refusals of the explained turn alone', async () => {
     const host = await bench.host({ sessionId: 'alpha-0001' });
     await host.open();
     await host.says('Work');
@@ -93,7 +93,7 @@ describe('why', () => {
     );
     await bench.clock.advance(1000);
     await host.says('And now?');
-    // The turn that it explains is over.
+    // `why` still explains the turn before.
     expect(linesOf((await bench.run('why')).out)[0]).toBe(
       'alpha-0001 “Work” was sent back to work once in this turn:',
     );
@@ -150,7 +150,7 @@ describe('why', () => {
     expect(json.text).toContain('] 0/1 completed');
   });
 
-  it('V1: names a check once that failed for the goal and for a todo', async () => {
+  it('V1: it names a check that failed for the goal and for a todo once', async () => {
     const host = await bench.host({ sessionId: 'alpha-0001' });
     await host.open();
     await host.says('Work');

@@ -1,6 +1,6 @@
-// `untildone why`: one decision, explained from the record alone (V6): how often the agent was sent back before it in the
-// turn, then what happened, the rule and its numbers, the check that failed and the text that was sent; with --rules every
-// rule in order. It decides nothing again; `replay` does.
+// `untildone why`: one decision, explained from the record alone (V6): each time that the agent was sent back before it in
+// the turn, then what happened, the rule and its numbers, the check that failed and the text that was sent; with --rules
+// every rule in order. It decides nothing again; `replay` does.
 import { bareCheck } from '../../core/check-specs.ts';
 import type { Inputs } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
@@ -21,14 +21,14 @@ import { checkName, formatClock, whyNotPassed } from '../show/words.ts';
 
 /** Of the text that was sent; --rules and --json have all of it. */
 const longestText = 300;
-/** Of the text of each refusal before it. */
+/** Characters of the text that a refusal sent. */
 const longestRefusal = 120;
-/** Of what a failed check printed. */
-const printedLines = 4;
+/** Lines that are shown of what a failed check printed. */
+const mostFailedLines = 4;
 
 export const why = sessionCommand({
   about: [
-    'Explains the last decision of a session, or the Nth, in five lines: what happened, the rule that answered, the\nnumbers that it looked at, the check that failed, and the text that the agent was sent. Before the last one stands, a\nline each, how often the agent was sent back in that turn: when, why and with what.',
+    'Explains the last decision of a session, or the Nth, in five lines: what happened, the rule that answered, the\nnumbers that it looked at, the check that failed, and the text that the agent was sent. Above the last decision\nit lists each time that the agent was sent back in that turn: when, why and with which text.',
     'With --rules: every rule in the order in which they are asked. Rules before the one that answered had nothing to\nsay; those after it were not asked.',
   ],
   options: {
@@ -61,7 +61,7 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
   const name = `Session ${nameSession(session)}`;
   const [newest] = await store.decisions(session.id, 1);
   const latest = newest?.sequence ?? 0;
-  const number = wanted ?? (await lastOfTurn(store, session)) ?? latest;
+  const number = wanted ?? (await findLastOfTurn(store, session)) ?? latest;
   const failed = wanted === null ? (failedStops(io.env, session.id).at(-1) ?? null) : null;
   const untried = failed === null ? 'the agent has not tried to stop.' : describeUndecided(failed, io);
   const none = `${name} has no decision yet: ${untried}`;
@@ -83,16 +83,17 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
     rules: isOurs ? marked(rules, (rule) => rule.name === reason, 'silent', 'answered') : [],
     /** Which text a continuation carried; empty for other answers. */
     texts: marked(kinds, ({ kind }) => kind === textKind, 'does not apply', 'chosen'),
-    /** Before it in the same turn, the oldest first; of an earlier decision that was asked for by its number: none. */
+    /** The refusals before it in the same turn, the oldest first; empty if the decision was asked for by its number. */
     refusals: wanted === null ? await refusalsBefore(store, session, stored) : [],
     ...(await explainDecision(store, stored)),
   };
 }
 
-/** The last decision until the turn ended: later ones only say that the human had stopped or paused it (V12). */
-async function lastOfTurn(store: Store, session: State): Promise<number | null> {
+/** The last decision of a turn after which the human held the session, since later ones only say that; null: no such hold (V12). */
+async function findLastOfTurn(store: Store, session: State): Promise<number | null> {
   const { settled } = session;
-  if (settled === null || describeLaterHold(session, settled.at) === null) return null;
+  const isHeldLater = settled !== null && describeLaterHold(session, settled.at) !== null;
+  if (!isHeldLater) return null;
   const decisions = await store.decisions(session.id, Number.MAX_SAFE_INTEGER);
   return decisions.find(({ at }) => at <= settled.at)?.sequence ?? null;
 }
@@ -134,10 +135,8 @@ function refusalLines(session: State, { refusals }: Explained, io: Io): string[]
   return [
     `${nameSession(session)} was sent back to work ${times} in this turn:`,
     ...refusals.map(({ at, sentence, text }) => {
-      const sent =
-        text === null
-          ? ''
-          : ` Sent: “${shown(text.replace(`[${continuationMarker}] `, ''), longestRefusal)}”`;
+      const unmarked = text?.replace(`[${continuationMarker}] `, '');
+      const sent = unmarked === undefined ? '' : ` Sent: “${shown(unmarked, longestRefusal)}”`;
       return `  ${formatClock(at, io.clock.now())}  ${shown(sentence, 200)}${sent}`;
     }),
     '',
@@ -146,20 +145,24 @@ function refusalLines(session: State, { refusals }: Explained, io: Io): string[]
 
 function describeFailures(failed: Explained['failedChecks']): string {
   const names = failed.map(({ check }) => checkName(shown(check, 80)));
-  const same = findSameOutput(
+  const sameOutputs = findSameOutput(
     failed.map(({ sentence, tail }, index) => ({ name: names[index] ?? '', tail: `${sentence}\n${tail}` })),
   );
   const each = failed.map(({ check, sentence, tail, failedBefore }, index) => {
-    // Else the sentence begins with the command, which is not the name of the check.
+    // If the sentence begins with the name of the check, `whyNotPassed` cuts that off, and "it" stands for it.
     const it = sentence.startsWith(`${bareCheck(check)} `) ? 'it ' : '';
     const why = shown(whyNotPassed({ check, sentence }), 160);
     const before = failedBefore ? ' It failed before the work began too.' : '';
-    const lines = pickFailedLines(tail, printedLines).map((line) => `“${shown(line, 100)}”`);
-    const printed = lines.length === 0 ? '' : ` It printed ${lines.join(', ')}.`;
-    const first = same[index] ?? null;
-    return `${names[index]} failed: ${it}${why}${before}${first === null ? printed : ` It printed the same as ${first}.`}`;
+    const sameAs = sameOutputs[index] ?? null;
+    const printed = sameAs === null ? describePrinted(tail) : ` It printed the same as ${sameAs}.`;
+    return `${names[index]} failed: ${it}${why}${before}${printed}`;
   });
   return each.join('; ');
+}
+
+function describePrinted(tail: string): string {
+  const lines = pickFailedLines(tail, mostFailedLines).map((line) => `“${shown(line, 100)}”`);
+  return lines.length === 0 ? '' : ` It printed ${lines.join(', ')}.`;
 }
 
 /** No counter comes near this: such a number is a time, in milliseconds since 1970. */

@@ -22,8 +22,8 @@ const longestArgument = 160;
 /** Room for the result of a call: `✗ exit 127 · 59.9 s`; where that is too much, `✗ exit 127` or `✓ 59.9 s`. */
 const resultWidth = { wide: 20, narrow: 12 };
 const isNarrow = ({ width }: Page): boolean => width !== null && width < 60;
-/** Of what a failed check printed; the agent is told more. */
-const failedLines = 8;
+/** Lines that are shown of what a failed check printed; the agent is told more. */
+const mostFailedLines = 8;
 /** A plan of 200 todos must not push everything else off the screen. */
 const shownAtFirst = 40;
 const shownAfterwards = 8;
@@ -89,12 +89,12 @@ function toolEndedLines(page: Page, state: ViewState, event: EventOf<'tool-ended
 
 type EndedCheck = Omit<EventOf<'check-ended'>, 'type' | 'at' | 'sessionId' | 'todoId'>;
 
-/** `results`: how each check ended last; an output that was shown for one of them is not shown again. */
+/** `results`: how each check ended last. An output that was shown for one of them is not shown again. */
 export function checkLines(
   page: Page,
   event: EndedCheck,
   results: ReadonlyMap<string, EndedCheck>,
-  most: number = failedLines,
+  most: number = mostFailedLines,
 ): string[] {
   const { check, result, flaky, milliseconds, tail } = event;
   const { signs, unicode } = page;
@@ -105,12 +105,14 @@ export function checkLines(
     'cannot-start': ['cannot start', signs.failed, 'yellow'],
   } as const satisfies Record<typeof result, readonly [string, string, Style]>;
   const [said, mark, markStyle] = looks[result];
-  const same = findSame(event, results);
-  const how = flaky ? 'passed only when run again (flaky)' : same?.check === check ? 'fails as before' : said;
+  const same = findSameFailure(event, results);
+  const failsAsBefore = same?.check === check;
+  const printsSameAs = same === null || failsAsBefore ? null : same.check;
+  const ended = failsAsBefore ? 'fails as before' : said;
+  const how = flaky ? 'passed only when run again (flaky)' : ended;
   const took = result === 'waiting' ? '' : ` (${words.formatShort(milliseconds)})`;
-  const why = same?.check === check ? '' : words.whyNotPassed(event);
-  const printed =
-    same === null || same.check === check ? '' : ` It printed the same as ${nameCheck(page, same.check)}.`;
+  const why = failsAsBefore ? '' : words.whyNotPassed(event);
+  const printed = printsSameAs === null ? '' : ` It printed the same as ${nameCheck(page, printsSameAs)}.`;
   const text = `${nameCheck(page, check)} ${how}${took}${why === '' ? '' : `: ${why}`}${printed}`;
   const isShown = (result === 'failed' || result === 'cannot-start') && same === null;
   return [
@@ -120,8 +122,8 @@ export function checkLines(
   ];
 }
 
-/** The check that failed with the same output before: this one, or another. null: the output is new, or there is none. */
-function findSame(event: EndedCheck, results: ReadonlyMap<string, EndedCheck>): EndedCheck | null {
+/** How this check or another one failed before with the same output; null: the output is new, or there is none. */
+function findSameFailure(event: EndedCheck, results: ReadonlyMap<string, EndedCheck>): EndedCheck | null {
   if (event.result !== 'failed') return null;
   const key = outputKey(event.tail);
   const isSame = (other: EndedCheck): boolean => other.result === 'failed' && outputKey(other.tail) === key;

@@ -247,7 +247,7 @@ describe('what the system does', () => {
     expect(told(held, late)).toEqual(['✋ "All done!" refused: 1 of 3 todos open → next: Say so']);
   });
 
-  it('first-use 12: the count is that of the event, and a plan that is not known has no total', () => {
+  it('first-use 12: the event gives the counts, and an unknown plan has no total', () => {
     const unplanned = (...events: AgentEvent[]) => printed(events, { columns: null }).trimEnd();
     const late = { ...sent('standard'), open: 1, next: 'Say so' } as AgentEvent;
     expect(unplanned(held, late)).toBe('✋ "All done!" refused: 1 todo open → next: Say so');
@@ -283,7 +283,7 @@ describe('what the system does', () => {
     ]);
   });
 
-  it('first-use 13: a check that fails again with the same output is named, and not shown again', () => {
+  it('first-use 13: a check that fails again with the same output is named, and its output is not shown again', () => {
     const failed = (text: string, took: number): AgentEvent =>
       ({ ...check, tail: `✖ adds (${took}ms)\n  ${text}\n`, milliseconds: took }) as AgentEvent;
     const lines = told(failed('0 == 4', 12), failed('0 == 4', 13), failed('1 == 4', 12), failed('0 == 4', 9));
@@ -296,7 +296,7 @@ describe('what the system does', () => {
     expect(lines.filter((line) => line.startsWith('  │ ✖'))).toHaveLength(3);
     const passed = { ...check, result: 'passed', sentence: '' } as AgentEvent;
     const between = told(failed('0 == 4', 12), passed, failed('0 == 4', 12));
-    expect(between.at(-2), 'after a pass it is news').toBe('  │ ✖ adds (12ms)');
+    expect(between.at(-2), 'a failure after a pass is shown again').toBe('  │ ✖ adds (12ms)');
   });
 
   it('first-use 4: two checks that fail with the same output show it once', () => {
@@ -308,7 +308,7 @@ describe('what the system does', () => {
     expect(told(silent, { ...other, tail: '' } as AgentEvent).at(-1)).toMatch(/instead of 0\.$/u);
   });
 
-  it('first-use 8, 23: without such a line it shows the end, and each thing once', () => {
+  it('first-use 8, 23: a failed check without such lines shows the end of its output, and each thing once', () => {
     const lines = told(check, sent('failed-check'));
     expect(lines[0]).toBe('✗ check "npm test" failed (49 ms): exited with 1 instead of 0.');
     expect(lines.slice(1, 9)).toEqual([...Array<string>(7).fill('  │ passed'), '  │ 1 failed']);

@@ -178,7 +178,7 @@ export function upTo<T>(page: Page, items: readonly T[], most: number, draw: (it
   return [...items.slice(0, most).flatMap(draw), ...more];
 }
 
-/** Of what a failed check printed the lines that say what failed, behind a margin. */
+/** The lines of a failed check's output that say what failed, behind a margin. */
 export function failedLinesOf(page: Page, output: string, most: number): string[] {
   return pickFailedLines(output, most).flatMap((text) =>
     page.entry({ mark: page.signs.margin, markStyle: 'red', indent: 2, text, style: 'dim', cut: true }),

@@ -13,8 +13,8 @@ import * as words from './words.ts';
 /** Todos that are listed; of a longer plan those that a human must look at come first. */
 const listedTodos = 40;
 const listedOthers = 10;
-/** Of what a failed check printed. */
-const shownLines = 3;
+/** Lines that are shown of what a failed check printed. */
+const mostFailedLines = 3;
 const longestTitle = 160;
 const longestWhy = 240;
 
@@ -30,14 +30,14 @@ export function summaryLines(page: Page, event: RunEnded, state: ViewState): str
   const { outcome } = event;
   const plain = (text: string): string[] => (text === '' ? [] : page.entry({ hang: 2, text }));
   const sentence = sentenceOf(event, state);
-  // The decision's own sentence says which check failed before the work began too.
-  const isBeforeSaid = sentence === event.sentence;
+  // The decision's own sentence names the checks that failed before the work began too.
+  const namesFailedBefore = sentence === event.sentence;
   return [
     '',
     ...page.entry({ text: `outcome: ${outcome}`, style: styles[outcome] }),
     ...page.entry({ indent: 2, text: sentence }),
     ...todoLines(page, event),
-    ...failedCheckLines(page, event.failedChecks, state, isBeforeSaid),
+    ...failedCheckLines(page, event.failedChecks, state, namesFailedBefore),
     ...fileLines(page, event, state),
     ...leftOverLines(page, event.leftOver),
     ...plain(describeEffort(event)),
@@ -90,30 +90,33 @@ function todoEntry(page: Page, todo: TodoView): string[] {
   return page.entry({ mark, markStyle, indent: 2, text });
 }
 
-/** Its output stands above, if it was run in front of whoever reads this; else it is shown once. */
+/**
+ * The output of a check that ran on this screen stands above; that of another check is shown once.
+ * @param namesFailedBefore the sentence above names the checks that failed before the work began too
+ */
 function failedCheckLines(
   page: Page,
   failed: RunEnded['failedChecks'],
   { results }: ViewState,
-  isBeforeSaid: boolean,
+  namesFailedBefore: boolean,
 ): string[] {
   const listed = failed.slice(0, listedOthers);
   const name = (check: string): string => words.checkName(check, (text) => page.clip(text, longestTitle));
-  const same = findSameOutput(listed.map(({ check, tail }) => ({ name: name(check), tail })));
+  const sameOutputs = findSameOutput(listed.map(({ check, tail }) => ({ name: name(check), tail })));
   return listed.flatMap(({ check, tail, failedBefore = false }, index) => {
-    const first = same[index] ?? null;
+    const sameAs = sameOutputs[index] ?? null;
     const isAbove = results.has(check);
-    const printed = isAbove
-      ? '; its output is above'
-      : first === null
-        ? ''
-        : `; it printed the same as ${first}`;
-    const before = failedBefore && !isBeforeSaid ? ' before the work began too' : '';
-    const text = `${name(check)} failed${before}${printed}`;
-    const lines = page.entry({ mark: page.signs.error, markStyle: 'red', text });
-    if (tail === null || isAbove || first !== null) return lines;
+    const before = failedBefore && !namesFailedBefore ? ' before the work began too' : '';
+    const entry = (printed: string): string[] => {
+      const text = `${name(check)} failed${before}${printed}`;
+      return page.entry({ mark: page.signs.error, markStyle: 'red', text });
+    };
+    if (isAbove) return entry('; its output is above');
+    if (sameAs !== null) return entry(`; it printed the same as ${sameAs}`);
+    const lines = entry('');
+    if (tail === null) return lines;
     const { seen, output } = readFailure(tail);
-    return [...lines, ...failedLinesOf(page, output.trim() === '' ? seen : output, shownLines)];
+    return [...lines, ...failedLinesOf(page, output.trim() === '' ? seen : output, mostFailedLines)];
   });
 }
 

@@ -8,13 +8,13 @@ import type { Session, State } from '../../core/state.ts';
 import type { Clock } from '../../engine/host.ts';
 import type { Store } from '../../engine/store.ts';
 import { type DescribedState, describeState, describeWaits, isAtWork } from '../describe-session.ts';
-import { readState } from '../session-process.ts';
+import { describeCurrentState } from '../session-process.ts';
 import type { SessionEvent, SessionStateSeen } from './events.ts';
 
 /** How much of the past is told at the first look. */
 const pastEvents = 30;
-/** Between two looks at a process that was alive: where there is no /proc, each starts `ps`. */
-const processMs = 2000;
+/** Time between two looks at a process that was alive: without /proc, each look starts `ps`. */
+const processLookMs = 2000;
 
 export function createSessionWatch(store: Store, sessionId: string, clock: Clock) {
   let reader: StreamReader | null = null;
@@ -35,12 +35,12 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
     return [...kept, { type: 'plan-changed', at: updatedAt, sessionId: id, ...view }];
   }
 
-  async function stateNow(session: Session): Promise<DescribedState> {
+  async function readStateNow(session: Session): Promise<DescribedState> {
     const now = clock.now();
     const recorded = describeState(session, now);
     if (isAtWork(recorded) && now < aliveUntil) return recorded;
-    const found = await readState(store, session, now);
-    if (isAtWork(found)) aliveUntil = now + processMs;
+    const found = await describeCurrentState(store, session, now);
+    if (isAtWork(found)) aliveUntil = now + processLookMs;
     return found;
   }
 
@@ -67,7 +67,7 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
       const found = withPlan(await reader.look(store, state), state);
       // What our own agent wrote is in order; of a host several lists are one now.
       if (!isOurs) found.sort((one, other) => one.at - other.at);
-      const seen = stateEvent(state, await stateNow(state), clock.now());
+      const seen = stateEvent(state, await readStateNow(state), clock.now());
       const told = isFirst ? present(found, state) : found;
       const left = withdrawn(told, isOver(seen));
       const shown = JSON.stringify({ ...seen, at: 0 });

@@ -134,12 +134,12 @@ export function describeContinuation(
   const again = level > 1 ? ` (reminder ${level} of ${lastLevel})` : '';
   const next = told.next ?? known.todos.find(isOpen)?.title ?? null;
   const open = told.open ?? known.todos.filter(isOpen).length;
-  const left = describeOpen(open, told.total ?? known.todos.length);
+  const left = formatOpenTodos(open, told.total ?? known.todos.length);
   return { isRefused, sentence: `${head}: ${reasonOf(textKind, open, left, known, quote)}${again}`, next };
 }
 
 /** `2 of 3 todos open`; a plan that is not known has no total. */
-function describeOpen(open: number, total: number): string {
+function formatOpenTodos(open: number, total: number): string {
   return total < open ? `${count(open, 'todo')} open` : `${open} of ${count(total, 'todo')} open`;
 }
 
