@@ -39,7 +39,9 @@ describe('C3: the session of a host that is meant where none is named', () => {
     // As the hook at a message of the human leaves it until the next stop.
     const spoken = { messageId: 'm-2', turnId: 'm-2', text: 'Go on.', fingerprint: null, policyHash: null };
     const tell = (sessionId: string, more: object) =>
-      store.append([{ sessionId, id: `${sessionId} ${bench.clock.now()}`, at: bench.clock.now(), ...more } as Event]);
+      store.append([
+        { sessionId, id: `${sessionId} ${bench.clock.now()}`, at: bench.clock.now(), ...more } as Event,
+      ]);
     for (const id of ids.slice(0, 2)) await tell(id, { type: 'human-spoke', ...spoken });
     await bench.clock.advance(1000);
     await tell('esc-000001', { type: 'human-aborted', how: 'Esc' });
