@@ -278,4 +278,20 @@ describe('a driven program', () => {
     );
     expect(told.slice(0, 3)).toEqual(['All done!', 'refused: 1', 'Now it is.']);
   });
+
+  it('V8: that a human stops in the middle of its work is decided as stopped, and the run says so', async () => {
+    const store = createMemoryStore();
+    let stop: Promise<unknown> | null = null;
+    const host = createScriptedHost({ mode: 'asked', store, sessionId: 'session' });
+    const { ended } = await play([[...says, { sleep: 20_000 }]], {
+      store,
+      emit(event) {
+        if (event.type === 'text') stop ??= host.happens({ type: 'human-aborted', how: 'untildone stop' });
+      },
+      limits: { silenceMs: 30_000, exitMs: 700, interruptMs: 500, endGraceMs: 500 },
+    });
+    await stop;
+    expect(ended).toMatchObject({ outcome: 'aborted', exitCode: 130 });
+    expect(ended.sentence).toContain('You stopped the agent.');
+  });
 });

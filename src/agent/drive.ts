@@ -8,7 +8,7 @@ import type { StopEnd } from '../core/events.ts';
 import { isSameList, writtenItems } from '../core/reconcile.ts';
 import { isBudgetSpent } from '../core/rules.ts';
 import { endsInQuestion, oneLine } from '../core/safe-text.ts';
-import { isTurnOver, isUnsaid } from '../core/state.ts';
+import { hadEndedOtherwise, isUnsaid } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { DriveMode, HostDriver } from '../engine/host-driver.ts';
 import type { RunEnded } from './agent-event.ts';
@@ -100,7 +100,7 @@ async function work(drive: Drive) {
   }
   const state = await drive.run.state();
   // A stop that came before a start, or in a wait.
-  if (state.latch !== null && !isTurnOver(state)) await ask(drive, 'cancelled');
+  if (state.latch !== null && !hadEndedOtherwise(state, 'aborted')) await ask(drive, 'cancelled');
 }
 
 const goOn: Prompt = { kind: 'note', text: '[resumed] Go on with the plan.' };

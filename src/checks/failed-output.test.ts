@@ -44,6 +44,13 @@ describe('V1: what is kept of a long output', () => {
     expect(kept).not.toContain('123456');
   });
 
+  it.each(['\u2028', '\u2029'])('takes no time for hostile lines with %j, which ends no line here', (end) => {
+    const line = `✖${' '.repeat(900)}a${' '.repeat(900)}${end}b\n`;
+    const began = performance.now();
+    expect(printed([line.repeat(500)]).length).toBeLessThanOrEqual(8192);
+    expect(performance.now() - began).toBeLessThan(2000);
+  });
+
   it('of a text that is not cut has them too', () => {
     expect(evidenceOf(`${failure}${fine.repeat(1000)}`, [])).toMatch(
       /^in sum.js, line 3\nnot ok 1 - adds\n…\nok/u,

@@ -2,9 +2,12 @@
 // directory. It never guesses between two: an unclear word gets a sentence with the candidates.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ancestorsOf } from '../checks/process-ancestors.ts';
 import { UntildoneError } from '../core/error.ts';
 import { createState, isTurnOver, type Session, type State } from '../core/state.ts';
+import { findOwnerProcess } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
+import { hostOfCommand } from '../hosts/host-processes.ts';
 import { type Arguments, type Command, jsonOption } from './command.ts';
 import { hostTitle, isImported, nameSession, sessionFields, shortId } from './describe-session.ts';
 import { formatAge } from './describe-time.ts';
@@ -15,6 +18,8 @@ import { refuse, shown, tell } from './print.ts';
 /** How many recent sessions are looked at for one that a human would mean. */
 const recentSessions = 50;
 const namedCandidates = 5;
+/** One that is at work is among the newest. */
+const mostRuns = 200;
 
 export const noSessionsYet = 'There are no sessions yet.';
 
@@ -127,10 +132,15 @@ export async function findAgentSession(
 
 async function findCallingSession(store: Store, io: Io, agent: string): Promise<State | string> {
   const named = await io.agentSessions();
+  const run = await findRunAbove(store);
+  if (run?.isNearest === true) return run.session;
+  const isForeign = ({ id, descriptor: { host, parentId } }: Session): boolean =>
+    run !== null && host === 'untildone' && (parentId ?? id) !== run.session.id;
   for (const id of named) {
     const found = await store.state(id);
     const parent = found?.descriptor.kind === 'subagent' ? found.descriptor.parentId : null;
     const session = parent === null ? found : await store.state(parent);
+    if (session !== null && isForeign(session)) continue;
     if (session !== null) return session;
     // A host that asks before it stops gets its record at its first stop; until then its events wait in the inbox.
     if ((await store.events({ sessionId: id, waiting: true })).length > 0)
@@ -144,13 +154,28 @@ async function findCallingSession(store: Store, io: Io, agent: string): Promise<
     store,
     io,
     recentSessions,
-    async (session) => isOf(session) && (await hasUnfinishedTurn(store, session)),
+    async (session) => isOf(session) && !isForeign(session) && (await hasUnfinishedTurn(store, session)),
   );
   const [only] = running;
   if (only === undefined) return `${called} none of its sessions is at work in this directory.`;
   if (running.length > 1)
     return `${called} does not say from which session: ${formatSessions(running, io)} are at work.`;
   return (await store.state(only.id)) ?? `${called} its session is gone.`;
+}
+
+/**
+ * The run whose own process stands above, whatever the caller's variables say; null: none does. `isNearest`: no host stands
+ * between, as one does that a run drives or its agent started.
+ */
+async function findRunAbove(store: Store) {
+  const above = [...ancestorsOf(process.pid)];
+  const owners = new Map<number | null, Session>();
+  for (const session of await store.sessions({ limit: mostRuns }))
+    if (isOwnMain(session)) owners.set(await findOwnerProcess(store, session.id), session);
+  const at = above.findIndex(({ id }) => owners.has(id));
+  const session = await store.state(owners.get(above[at]?.id ?? null)?.id ?? '');
+  if (at === -1 || session === null) return null;
+  return { session, isNearest: above.slice(0, at).every(({ argv }) => hostOfCommand(argv) === null) };
 }
 
 /** Counts a message of the human that still waits in the inbox: events of a host are taken in at its next stop. */

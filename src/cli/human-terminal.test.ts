@@ -99,6 +99,17 @@ describe('V12: the session that an agent’s command belongs to', () => {
     expect(await findAgentSessions(claude('own'), [process(['claude'])])).toEqual(['own']);
   });
 
+  it('a host that the agent of another host started is nearer than that one', async () => {
+    const inPi = { ...claude('c-1'), PI_CODING_AGENT: '1', UNTILDONE_AGENT_SESSION: 'i-1' };
+    const inClaude = [
+      process(['bash'], inPi),
+      process(['claude'], { PI_CODING_AGENT: '1' }),
+      process(['pi']),
+    ];
+    expect(await findAgentSessions(inPi, inClaude)).toEqual(['c-1', 'i-1']);
+    expect(await findAgentSessions(inPi, [process(['bash'], inPi), process(['pi'])])).toEqual(['i-1', 'c-1']);
+  });
+
   it('V12: its own variables count if no host is above it, or if other processes cannot be read', async () => {
     expect(await findAgentSessions(claude('own'), [process(['bash']), process(['init'])])).toEqual(['own']);
     expect(await findAgentSessions(claude('own'), [process(['bash']), process(['claude'])])).toEqual(['own']);

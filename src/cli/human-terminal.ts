@@ -46,7 +46,8 @@ export function findAgentSessions(
   let given = own;
   for (const { argv, variables } of ancestors) {
     // The process right beneath the host has the variables that the host gave; further down the agent may have set others.
-    if (hostOfCommand(argv) !== null) return sessionsOfVariables(given);
+    const host = hostOfCommand(argv);
+    if (host !== null) return sessionsOfVariables(given, host);
     if (variables.size > 0) given = (name) => variables.get(name);
   }
   return sessionsOfVariables(own);

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCommandBench } from '../../test/support/command-bench.ts';
+import type { Event } from '../core/events.ts';
 
 function openBench() {
   const bench = createCommandBench();
@@ -24,6 +25,29 @@ describe('C3: the session of a host that a command without a session takes', () 
     await ended.happens({ type: 'human-aborted', how: 'Esc' });
     expect((await bench.run('pause')).out).toContain('Session works-0001');
     expect((await bench.run('resume')).out).toContain('Session works-0001 “Work as works-0001.” is resumed.');
+  });
+
+  it('C3: is the one whose newest message still waits in the inbox, and none that was interrupted since', async () => {
+    const { bench, begin } = openBench();
+    const ids = ['works-0001', 'esc-000001', 'ended-0001'];
+    for (const id of ids) {
+      const host = await begin(id);
+      await host.stops({ end: 'cancelled' });
+      await host.happens({ type: 'human-aborted', how: 'Esc' });
+    }
+    const store = await bench.store();
+    // As the hook at a message of the human leaves it until the next stop.
+    const spoken = { messageId: 'm-2', turnId: 'm-2', text: 'Go on.', fingerprint: null, policyHash: null };
+    const tell = (sessionId: string, more: object) =>
+      store.append([
+        { sessionId, id: `${sessionId} ${bench.clock.now()}`, at: bench.clock.now(), ...more } as Event,
+      ]);
+    for (const id of ids.slice(0, 2)) await tell(id, { type: 'human-spoke', ...spoken });
+    await bench.clock.advance(1000);
+    await tell('esc-000001', { type: 'human-aborted', how: 'Esc' });
+    const { out } = await bench.run('pause');
+    expect(out).toContain('Session works-0001');
+    expect(out).not.toContain('nothing runs here');
   });
 
   it('C3: is neither a subagent nor a session that its host closed', async () => {

@@ -36,5 +36,16 @@ export async function isRunning(store: Store, session: Session, now: number): Pr
   if (found !== null && found !== 'alive') return false;
   // The process of a run ends with its work; a program that uses the library lives on.
   if (session.descriptor.host === 'untildone') return true;
-  return isAtWork(describeState(session, now)) || session.turn?.ended === false;
+  if (isAtWork(describeState(session, now)) || session.turn?.ended === false) return true;
+  return hasNewMessage(store, session);
 }
+
+/** What a host with hooks tells waits in the inbox until its next stop: the record still shows the turn before. */
+async function hasNewMessage(store: Store, { id }: Session): Promise<boolean> {
+  const waiting = await store.events({ sessionId: id, waiting: true });
+  return waiting.findLast(({ event }) => endsOrBegins.has(event.type))?.event.type === 'human-spoke';
+}
+
+const endsOrBegins: ReadonlySet<string> = new Set([
+  ...['human-spoke', 'human-aborted', 'session-closed', 'session-deleted'],
+]);

@@ -54,6 +54,17 @@ describe.each(hosts)('in $name', ({ options }) => {
     expect(isGoalProved(driver.state)).toBe(true);
   });
 
+  it('V12: to resume it afterwards lifts the stop or the pause, and decides nothing anew', () => {
+    for (const type of ['human-aborted', 'human-paused'] as const) {
+      const driver = ended(options);
+      const { settled } = driver.state;
+      driver.happens(type === 'human-aborted' ? { type, how: 'untildone stop' } : { type, reason: null });
+      driver.now += 1000;
+      expect(driver.happens({ type: 'human-resumed' })).toMatchObject({ decision: null, commands: [] });
+      expect(driver.state).toMatchObject({ settled, latch: null, pause: null, parked: null });
+    }
+  });
+
   it('V12: a stop word that is typed after the end is no turn with an outcome of its own', () => {
     const driver = ended(options);
     const { settled, turn } = driver.state;

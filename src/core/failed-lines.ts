@@ -15,7 +15,8 @@ const passed = /^\s*(?:[✓✔√]|ok\b|PASS\b|--- PASS)|\.\.\. ok$|\bPASSED\b/u
 const noise =
   /^\s*[=\-_⎯─]{4}|^\s*---$|^=== |^\s*\^[\^~ ]*$|^\s*✖ failing tests:$|^\s*at |^\s*(?:# |ℹ )|^\s*(?:name|code|type|failureType|operator): |^npm (?:error|ERR!)|\b(?:0|no) (?:errors?|failures?)\b/u;
 /** The name of a test is printed when it fails, and again above its failure. */
-const name = /^\s*(?:[✖✗✘✕×●]|FAIL\b)\s*(.+?)(?: \(?[\d.]+ ?m?s\)?)?\s*$/u;
+const named = /^\s*(?:[✖✗✘✕×●]|FAIL\b)/u;
+const duration = / \(?[\d.]+ ?m?s\)?$/u;
 
 /** More of one line tells nobody more, and must not take time. */
 const longestLine = 2000;
@@ -88,7 +89,7 @@ export function failedLines(whole: readonly string[]): string[] {
     if (!isMarked && !detail.test(line)) return;
     if (isMarked && !detail.test(line) && isUsable(index - 1)) picked.add(index - 1);
     picked.add(index);
-    if (name.test(line) && indentOf(lines[index + 1] ?? '') > indentOf(line) && isUsable(index + 1))
+    if (nameOf(line) !== null && indentOf(lines[index + 1] ?? '') > indentOf(line) && isUsable(index + 1))
       picked.add(index + 1);
     for (const next of announced(lines, index)) if (isUsable(next)) picked.add(next);
   });
@@ -111,9 +112,16 @@ function announced(lines: readonly string[], from: number): number[] {
   return found;
 }
 
+/** Without the time that the test took. In two steps: one pattern for both takes hours on hostile lines. */
+function nameOf(line: string): string | null {
+  const [start] = named.exec(line) ?? [];
+  if (start === undefined) return null;
+  return line.slice(start.length).trim().replace(duration, '') || null;
+}
+
 /** The last one stands above what was wrong. */
 function withoutRepeatedNames(lines: readonly string[]): string[] {
-  const names = lines.map((line) => name.exec(line)?.[1] ?? null);
+  const names = lines.map(nameOf);
   return lines.filter((_, index) => {
     const own = names[index] ?? null;
     return own === null || !names.slice(index + 1).some((later) => later?.endsWith(own));

@@ -1,6 +1,6 @@
 // What the human does, and how a session comes and goes. Only the human lifts the latch; only speaking zeroes the
 // counters (G4, G6, T3).
-import { byEvent } from './decision.ts';
+import { byEvent, type Outcome } from './decision.ts';
 import type { EventOf } from './events.ts';
 import type { Policy } from './policy.ts';
 import { oneLine } from './safe-text.ts';
@@ -47,6 +47,8 @@ export const humanReducers = byEvent({
     const { lastStop, descriptor, turn } = state;
     const lifted: State = { ...cancelParked(state), latch: null, pause: null };
     if (descriptor.mode !== 'told' || turn?.ended === false || lastStop === null) return lifted;
+    // What ended otherwise before it was held keeps its outcome (V12).
+    if (state.settled !== null && !heldOutcomes.has(state.settled.outcome)) return lifted;
     const parked = { ...lastStop, at, end: 'normal', cause: 'resumed' } as const;
     return { ...lifted, parked, activeSinceAnswer: true };
   },
@@ -70,6 +72,8 @@ function pauseWaiting(state: State, at: number): State {
   if (state.descriptor.judgesGoal === true) return state;
   return { ...endTurn(state), settled: { outcome: 'paused', reason: 'paused-by-human', at } };
 }
+
+const heldOutcomes: ReadonlySet<Outcome> = new Set(['aborted', 'paused']);
 
 function reopenTurn(state: State): State {
   const { turn } = state;

@@ -75,6 +75,12 @@ export async function findProcess(store: Store, sessionId: string, now: number):
   return (isOwnerAlive(last.holder) ?? last.until > now) ? 'alive' : 'gone';
 }
 
+/** The number of the living process of this machine that has a session open; null: there is none. */
+export async function findOwnerProcess(store: Store, sessionId: string): Promise<number | null> {
+  const last = await store.leaseHolder(leaseOf(sessionId));
+  return last !== null && isOwnerAlive(last.holder) ? Number(last.holder.split('/')[1]) : null;
+}
+
 const leaseOf = (sessionId: string) => `run ${sessionId}`;
 
 /** null: it lives on another machine, and only time tells. */

@@ -28,12 +28,19 @@ export function hostOfVariables(isSet: (variable: string) => boolean): string | 
 /**
  * The sessions that a command with these variables may belong to, the nearest first: a host that one of our runs drives is
  * known by its own id and by that of the run. Empty: none is named.
+ * @param nearest the title of the host right above; null: it is not known
  */
-export async function sessionsOfVariables(variable: (name: string) => string | undefined): Promise<string[]> {
+export async function sessionsOfVariables(
+  variable: (name: string) => string | undefined,
+  nearest: string | null = null,
+): Promise<string[]> {
   const found = [variable(agentSessionVariable)];
-  for (const { process: shown, asked } of hosts) {
+  for (const { title, process: shown, asked } of hosts) {
     if (asked === undefined || !shown.variables.some((name) => variable(name))) continue;
-    found.push((await asked()).agentCommandOf(variable)?.sessionId ?? undefined);
+    const id = (await asked()).agentCommandOf(variable)?.sessionId ?? undefined;
+    // One that another host's agent started inherits the variables of that one.
+    if (title === nearest) found.unshift(id);
+    else found.push(id);
   }
   found.push(variable(sessionVariable));
   return found.flatMap((id) => id || []);

@@ -1,9 +1,13 @@
 // Our own agent does not speak as the human: if it types `untildone stop` or `pause`, it pauses itself (V12, P52).
-import { describe, expect, it } from 'vitest';
-import { complete, plan, runCommand, say, writeFile } from '../../src/scripted-model/index.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/engine/system.ts';
+import { complete, firstOf, plan, runCommand, say, writeFile } from '../../src/scripted-model/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { sharedProgram } from '../support/bundled-program.ts';
 import { openCommandLine } from './command-line.ts';
-import { delegate } from './delegating.ts';
+import { delegate, ifSentFor } from './delegating.ts';
 import { play } from './play.ts';
 import { protocols } from './protocols.ts';
 import { ending } from './seen.ts';
@@ -68,5 +72,33 @@ describe('P52: the agent of a run', () => {
     });
     expect(ending(played)).toMatchObject({ outcome: 'paused', reason: 'paused-by-model', exitCode: 7 });
     expect(played.session).toMatchObject({ latch: null, pause: { by: 'model' } });
+  });
+
+  it.each([
+    ['with the variables of the other', 'UNTILDONE_SESSION=$V UNTILDONE_AGENT_SESSION=$V', 'stop $V'],
+    ['with no variables', 'env -u UNTILDONE_SESSION', 'stop'],
+    [
+      'as a host of the other',
+      'CLAUDECODE=1 AI_AGENT=claude-code_1_agent CLAUDE_CODE_SESSION_ID=$V',
+      'stop $V',
+    ],
+  ])('cannot pause another run: %s', async (_how, variables, words) => {
+    const stops = `V=$(cat ../victim); UNTILDONE_HOME="$PWD/../state"; export UNTILDONE_HOME; ${variables} "${process.execPath}" --no-warnings "${program}" ${words} 2>&1`;
+    const line = await openCommandLine({
+      steps: [
+        firstOf(ifSentFor('slow', runCommand('sleep 30')), runCommand(stops)),
+        say('I stop here.'),
+        say('Really.'),
+      ],
+    });
+    const begin = (goal: string) => line.start('run', goal, '--auto', '--json', '--model', 'openai/story');
+    const victim = begin('The slow work.');
+    const { sessionId } = await victim.sees(({ type }) => type === 'tool-started');
+    writeFileSync(join(line.project, '..', 'victim'), sessionId);
+    const attacker = begin('Stop the other.');
+    await attacker.ended;
+    const store = await openSqliteStore({ path: line.storePath, clock: systemClock });
+    onTestFinished(() => store.close());
+    expect(await store.state(sessionId)).toMatchObject({ latch: null, pause: null });
   });
 });
