@@ -1,7 +1,7 @@
 // The process behind a session. Of our own sessions (our own agent, a driven one, the library) it is known and looked at;
 // of a host only the record is known. It only reads.
 import { libraryHost, type Session } from '../core/state.ts';
-import { findProcess, type SessionProcess } from '../engine/session-owner.ts';
+import { findProcessState, type SessionProcessState } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { type DescribedState, describeState, isAtWork } from './describe-session.ts';
 
@@ -10,10 +10,10 @@ export async function readProcess(
   store: Store,
   session: Session,
   now: number,
-): Promise<SessionProcess | null> {
+): Promise<SessionProcessState | null> {
   const { host, parentId } = session.descriptor;
   const isOurs = host === 'untildone' || host === libraryHost;
-  return isOurs ? findProcess(store, parentId ?? session.id, now) : null;
+  return isOurs ? findProcessState(store, parentId ?? session.id, now) : null;
 }
 
 /** As `describeState`, with a look at the process. */

@@ -26,17 +26,18 @@ export function hostOfVariables(isSet: (variable: string) => boolean): string | 
 }
 
 /**
- * The sessions that a command with these variables may belong to, the nearest first: a host that one of our runs drives is
- * known by its own id and by that of the run. Empty: none is named.
+ * The ids of sessions that a command with these variables may belong to, the nearest first: a command in a host that one of
+ * our runs drives has the host's own id and that of the run. Empty: no session is named.
  */
 export async function sessionsOfVariables(variable: (name: string) => string | undefined): Promise<string[]> {
-  const found = [variable(agentSessionVariable)];
-  for (const { process: shown, asked } of hosts) {
-    if (asked === undefined || !shown.variables.some((name) => variable(name))) continue;
-    found.push((await asked()).agentCommandOf(variable)?.sessionId ?? undefined);
+  const ids = [variable(agentSessionVariable)];
+  for (const { process: marks, asked } of hosts) {
+    if (asked === undefined || !marks.variables.some((name) => variable(name))) continue;
+    const adapter = await asked();
+    ids.push(adapter.agentCommandOf(variable)?.sessionId ?? undefined);
   }
-  found.push(variable(sessionVariable));
-  return found.flatMap((id) => id || []);
+  ids.push(variable(sessionVariable));
+  return ids.flatMap((id) => id || []);
 }
 
 /** The program, and for a runtime the script: a flag's value may stand before it. A bare word behind it is an argument. */

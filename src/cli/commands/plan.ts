@@ -63,8 +63,8 @@ function todoLines(todo: Todo & { readonly standing: Standing }, number: string,
 
 /** What failed, where the output says it; else what the system saw. */
 function describeFailure(tail: string): string {
-  const { seen, output } = readFailure(tail);
-  return [seen, ...pickFailedLines(output, printedLines)].join(' ');
+  const { sentence, output } = readFailure(tail);
+  return [sentence, ...pickFailedLines(output, printedLines)].join(' ');
 }
 
 /** A completed todo is a claim until a check passed: its own, or that of the goal. */

@@ -112,8 +112,8 @@ function failedCheckLines(
     const text = `${name(check)} failed${before}${printed}`;
     const lines = page.entry({ mark: page.signs.error, markStyle: 'red', text });
     if (tail === null || isAbove || first !== null) return lines;
-    const { seen, output } = readFailure(tail);
-    return [...lines, ...failedLinesOf(page, output.trim() === '' ? seen : output, shownLines)];
+    const { sentence, output } = readFailure(tail);
+    return [...lines, ...failedLinesOf(page, output.trim() === '' ? sentence : output, shownLines)];
   });
 }
 
