@@ -93,7 +93,7 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
     ...defined(run.environment),
     ...call.variables,
     [sessionVariable]: sessionId,
-    // If an agent started this run, its session is not that of the program.
+    // If an agent started this run, the program must not inherit the session of that agent.
     [agentSessionVariable]: '',
   };
   const queue = createQueue();

@@ -14,7 +14,10 @@ const longestName = 60;
 const namedChecks = 3;
 const namedOpen = 5;
 
-/** What people are shown when a stop is answered; null: nothing. */
+/**
+ * The line that people are shown when a stop is answered; null: none.
+ * @param state as it was before the answer: after it, a second stop of an aborted turn looks the same
+ */
 export function endMessage(
   state: State,
   goalChecks: readonly string[],
@@ -29,7 +32,7 @@ export function endMessage(
   return endSentence(state, goalChecks, { outcome, reason }, sentence);
 }
 
-/** How these two are told; every other outcome is told as "not done", with its name in brackets. */
+/** The words for these two outcomes. Every other outcome is "not done", with its name in brackets. */
 const outcomeWords: Partial<Record<Outcome, string>> = { done: 'done', claimed: 'claimed, not proved' };
 
 /** @param why the sentence of the decision; null: not known */
@@ -40,8 +43,8 @@ export function endSentence(
   why: string | null,
 ): string {
   const facts = [openFact(state), ...checkFacts(state, goalChecks, outcome), sentBackFact(state, reason)];
-  const told = facts.filter((fact) => fact !== '').join(', ');
-  const plain = [outcomeWords[outcome] ?? 'not done', told].filter((part) => part !== '').join(': ');
+  const details = facts.filter((fact) => fact !== '').join(', ');
+  const plain = [outcomeWords[outcome] ?? 'not done', details].filter((part) => part !== '').join(': ');
   const end = outcome in outcomeWords ? plain : `${plain} (${outcome})`;
   // "done" and its checks say all, unless files were hidden from the checks.
   const needsReason = outcome !== 'done' || (state.hidden ?? []).length > 0;

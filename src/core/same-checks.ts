@@ -44,8 +44,10 @@ type NamedCheck = readonly [name: string, spec: CheckSpec];
  * even where no file knows the name. The order in which the names were given does not count, because a stored policy is
  * sorted.
  */
-function compareNames([left, one]: NamedCheck, [right, other]: NamedCheck): number {
-  return rankName(left, one) - rankName(right, other) || (left < right ? -1 : 1);
+function compareNames([left, leftSpec]: NamedCheck, [right, rightSpec]: NamedCheck): number {
+  const difference = rankName(left, leftSpec) - rankName(right, rightSpec);
+  if (difference !== 0) return difference;
+  return left < right ? -1 : 1;
 }
 
 function rankName(name: string, spec: CheckSpec): number {

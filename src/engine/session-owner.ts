@@ -64,8 +64,8 @@ export async function ownSession(
 }
 
 /**
- * Of the process that opened a session last: it is alive; it is gone, but never left the session; or it left the session, and
- * no process has it open. A process on another machine counts as alive until its lease ends.
+ * The process that opened a session last is alive, is gone without having left the session, or has left it: then no process
+ * has the session open. A process on another machine counts as alive until its lease ends.
  */
 export type SessionProcessState = 'alive' | 'gone' | 'left';
 

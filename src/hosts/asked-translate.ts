@@ -121,7 +121,7 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
     agentCommandOf(variable, strangers = []) {
       if (!commandValue.test(variable(commandVariable) ?? '')) return null;
       const isHook = hookVariable !== undefined && Boolean(variable(hookVariable));
-      // Then the project set it, and it proves nothing.
+      // A hook has this variable only from the project, so it proves nothing.
       if (isHook && strangers.includes(commandVariable)) return null;
       return { sessionId: sessionVariables.map(variable).find((id) => id !== undefined) ?? null };
     },
