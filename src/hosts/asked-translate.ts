@@ -55,7 +55,7 @@ export interface HookLanguage extends OwnParts {
   describe?(call: Told, moment: asked.HookMoment): Described;
   /** Set for agents' shell commands but not for hooks: first the variable that proves it, then those that may hold the session id. */
   readonly agentCommand: readonly [variable: string, value: RegExp, ...sessions: string[]];
-  /** Set for hooks but not for agents' shell commands. It tells the two apart if a project sets the variable of `agentCommand`. */
+  /** Set for hooks but not for agents' shell commands: tells the two apart if a project sets the variable of `agentCommand`. */
   readonly hookVariable?: string;
   /**
    * The other variables that the functions of this object read: they get no variable that is not named. `host`: the host sets
