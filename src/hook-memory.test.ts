@@ -29,7 +29,7 @@ import { mostPayloadBytes } from './hosts/asked.ts';
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
 const file = join(bundles, 'plugin/programs/hook.js');
-/** Told once, however often the agent stops afterwards. */
+/** The human is told this once, however often the agent stops afterwards. */
 const stoppedByYou = expect.stringMatching(
   /^untildone: not done: 1 of 1 todo open.* \(aborted\)\. You stopped the agent/u,
 );

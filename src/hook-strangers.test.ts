@@ -1,5 +1,5 @@
-// V10: no variable that a project's own settings of its host set switches us off. The hook as hosts start it, with recorded
-// payloads, for each host that has such settings.
+// V10: no variable that a project's own settings of its host set switches us off. The hook is started as hosts start it, with
+// recorded payloads, for each host that has such settings.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,15 +12,16 @@ import * as claude from '../test/support/payload-cases.ts';
 import * as qwen from '../test/support/qwen-payloads.ts';
 import { wordsInCapitals } from '../test/support/variables-read.ts';
 import { hosts as table } from './hosts/hosts.ts';
-import { actsAtStart, isReadByUs } from './hosts/project-variables.ts';
+import { isReadAtStart, isReadByUs } from './hosts/project-variables.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 interface HostCase {
   readonly name: string;
-  /** In the project; and what sets these variables there. */
+  /** Path of its settings in the project. */
   readonly file: string;
+  /** The text of settings that set these variables. */
   readonly write: (variables: Readonly<Record<string, string>>) => string;
-  /** What nobody can read. */
+  /** Makes the text of settings unreadable for us. */
   readonly damage: (text: string) => string;
   /** As the host starts each hook, whatever the project says. */
   readonly environment: (project: string) => Readonly<Record<string, string>>;
@@ -90,7 +91,7 @@ beforeEach(() => {
   [project, state] = [join(home, 'project'), join(home, 'state')];
   for (const folder of ['.git', '.claude', '.qwen', 'evil'])
     mkdirSync(join(project, folder), { recursive: true });
-  // As `init` copies it: where our own program lies, we keep our things.
+  // As `init` copies it: the folder that holds our own program counts as our state directory.
   mkdirSync(state, { mode: 0o700 });
   cpSync(join(bundles, 'plugin/programs'), join(state, 'bin/here'), { recursive: true });
   writeFileSync(join(project, 'evil/false'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
@@ -101,7 +102,7 @@ beforeEach(() => {
   acceptProject(state, project);
 });
 
-/** One that a stranger would choose. */
+/** The value that a stranger would choose. */
 function strangersValue(name: string): string {
   const chosen: Readonly<Record<string, string>> = {
     ...{ AI_AGENT: 'claude-code_x_agent', GEMINI_CLI: '1', QWEN_CODE: '1' },
@@ -116,7 +117,7 @@ function turn(host: HostCase, variables: Readonly<Record<string, string>>, text:
   writeFileSync(join(project, host.file), text);
   const path = `${dirname(process.execPath)}:/usr/bin:/bin`;
   const env = { PATH: path, HOME: home, UNTILDONE_HOME: state, ...variables, ...host.environment(project) };
-  // What the host sets itself for hooks is stronger than the project, but for the mark of a harness.
+  // What the host sets for hooks overrides the project, except the mark of a harness.
   const own = 'AI_AGENT' in variables ? { ...env, AI_AGENT: variables['AI_AGENT'] } : env;
   const answers = [host.prompt, host.work, host.stop].map((payload) => {
     const words = [join(state, 'bin/here/hook.js'), host.name];
@@ -136,10 +137,10 @@ function turn(host: HostCase, variables: Readonly<Record<string, string>>, text:
 
 describe.each(cases)('V10: a project’s own settings of $name', (host) => {
   const own = adapters.get(host.name)?.variables ?? [];
-  const shared = [...wordsInCapitals().keys()].filter(isReadByUs).filter((name) => !actsAtStart(name));
+  const shared = [...wordsInCapitals().keys()].filter(isReadByUs).filter((name) => !isReadAtStart(name));
   const failed = '“never” of the whole work failed';
 
-  it('hold nothing back where they set none of what we read', () => {
+  it('change nothing if they set no variable that we read', () => {
     const variables = { DATABASE_URL: 'x' };
     expect(turn(host, variables, host.write(variables))).toEqual({
       told: '\n\n',
@@ -166,7 +167,7 @@ describe.each(cases)('V10: a project’s own settings of $name', (host) => {
     expect(told).toMatch(/The host's settings in this project set \w+, .* more: that is ignored/u);
   }, 30_000);
 
-  it('do not switch us off where nobody can read them', () => {
+  it('do not switch us off if nobody can read them', () => {
     const names = [...own, ...shared, 'NODE_OPTIONS'];
     const variables = Object.fromEntries(names.map((name) => [name, strangersValue(name)]));
     const { told, goesOn } = turn(host, variables, host.damage(host.write(variables)));

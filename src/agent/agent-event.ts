@@ -54,7 +54,7 @@ const aboutWorker = { agentType: text, todoId: nullable(text) };
 const failedCheck = object({
   check: text,
   tail: nullable(text),
-  failedBefore: optional(described(flag, 'It failed before the first model call too.')),
+  failedBefore: optional(described(flag, 'It failed before the first call of the model too.')),
 });
 const input = kinds.taken((value) => value);
 
@@ -93,7 +93,7 @@ export const eventFields = {
     text: words('What was sent to the agent.'),
     number: described(whole, "Continuations since the human's message."),
     open: optional(described(whole, 'Todos that were open; absent: those of the plan that was shown last.')),
-    total: optional(described(whole, 'Todos of the plan then.')),
+    total: optional(described(whole, 'How many todos the plan had when this was sent.')),
     next: optional(maybe('The todo that it was told to go on with.')),
   },
   waiting: {
@@ -147,7 +147,7 @@ export const eventFields = {
     flaky: described(flag, 'It failed first and passed when it was run once more.'),
     sentence: words('Why it did not pass.'),
     milliseconds,
-    tail: words('Of its output the end, and before it the lines that say what failed.'),
+    tail: words('The end of its output, and above it the lines that say what failed.'),
   },
   baseline: {
     check: text,

@@ -58,10 +58,10 @@ function newSight(at: number, isNew: boolean) {
     /** Calls that our hooks told of. */
     heard: 0,
     lastText: '',
-    /** What it did last, since a continuation was shown. */
-    last: null as 'step' | 'text' | 'tool' | null,
-    /** On the record, and not shown yet. */
-    unshown: [] as RecordedEvent[],
+    /** The last line of its work; null: none since a continuation was shown. */
+    lastWork: null as 'step' | 'text' | 'tool' | null,
+    /** Events that are on the record and not shown yet. */
+    unshownEvents: [] as RecordedEvent[],
     toolError: null as string | null,
     todos: null as readonly ListedTodo[] | null,
     tokens: { inputTokens: 0, outputTokens: 0 },
@@ -89,8 +89,13 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
   const start = { text: prompt.text, id: drive.id, isNew: drive.isNew, mode, model, flags };
   const call = driver.start({ ...start, scratch: drive.scratch, environment: run.environment });
   drive.isNew = false;
-  const marks = { [sessionVariable]: sessionId, [agentSessionVariable]: '' };
-  const environment = { ...defined(run.environment), ...call.variables, ...marks };
+  const environment = {
+    ...defined(run.environment),
+    ...call.variables,
+    [sessionVariable]: sessionId,
+    // If an agent started this run, the program must not inherit the session of that agent.
+    [agentSessionVariable]: '',
+  };
   const queue = createQueue();
   let facts: Promise<unknown> = Promise.resolve();
   const takeLine = (from: 'output' | 'errors') => (line: string) => {
@@ -144,7 +149,7 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
   seen.exit = exit;
   if (driver.endsByExit && exit.exitCode === 0 && seen.error === null) seen.ended ??= 'normal';
   await run.planFile.follow();
-  await show(drive, seen, await run.state(), true);
+  await show(drive, seen, await run.state(), { holdsBack: false });
   return seen;
 }
 
@@ -215,21 +220,24 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
     case 'step':
       if (drive.counted.has(`step ${fact.id}`)) return;
       drive.counted.add(`step ${fact.id}`);
-      // What it was told stands before what it does then; but this may be the answer that was refused.
-      await show(drive, seen, await run.state(), seen.last === 'step' || seen.last === 'text');
-      seen.last = 'step';
+      // A continuation is shown above the step that it caused. After a tool call this step may still be the answer that
+      // was refused.
+      await show(drive, seen, await run.state(), {
+        holdsBack: seen.lastWork !== 'step' && seen.lastWork !== 'text',
+      });
+      seen.lastWork = 'step';
       // It answers again.
       Object.assign(drive, { failures: noFailures, failure: null });
       run.steps += 1;
       run.tell({ type: 'step-started', step: run.steps });
       return;
     case 'text':
-      Object.assign(seen, { lastText: fact.text, last: 'text' });
+      Object.assign(seen, { lastText: fact.text, lastWork: 'text' });
       run.tell({ type: 'text', text: fact.text });
       await hear(fact.text);
       return;
     case 'tool-started':
-      seen.last = 'tool';
+      seen.lastWork = 'tool';
       run.toolCalls += 1;
       run.tell({ type: 'tool-started', callId: fact.callId, tool: fact.tool, input: fact.input ?? null });
       // In the middle of its work it has heard what it was told.
@@ -237,7 +245,7 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
       return;
     case 'tool-ended': {
       const { callId, ok, output } = fact;
-      seen.last = 'tool';
+      seen.lastWork = 'tool';
       const begun = seen.running.get(callId);
       seen.running.delete(callId);
       const tool = begun?.tool ?? fact.tool ?? 'unknown';
@@ -299,25 +307,31 @@ async function count(drive: Drive, seen: Sight, fact: Extract<DriveFact, { type:
 
 const noTokens: Pick<Tokens, 'inputTokens' | 'outputTokens'> = { inputTokens: 0, outputTokens: 0 };
 
-/** Our hooks may record that an answer was refused before the line with the answer arrives. */
-const answerMs = 3000;
+/**
+ * Our hooks may record that an answer was refused before the line with that answer arrives. The line mostly follows within
+ * a second; too long a wait shows the refusal late, too short a wait shows it above the refused answer.
+ */
+const refusedAnswerMs = 3000;
 
-/** What our hooks did in it: continuations, checks, the plan. `isNow`: no line with the refused answer comes any more. */
-async function show(drive: Drive, seen: Sight, state: State, isNow = false) {
+/**
+ * Shows what our hooks did in it: continuations, checks, the plan. `holdsBack`: a continuation waits for the line with the
+ * refused answer; false: that line has come or will not come any more.
+ */
+async function show(drive: Drive, seen: Sight, state: State, { holdsBack } = { holdsBack: true }) {
   const { run, reader } = drive;
   // Our hooks may hear it first.
   drive.id ??= state.descriptor.driven?.id ?? null;
-  const found = await reader.look(run.store, state);
-  seen.heard += found.filter(({ type }) => type === 'tool-ended').length;
-  seen.unshown.push(...found);
-  const waits = (event: RecordedEvent) => {
-    if (event.type !== 'continuation' || isNow || seen.last === 'text') return false;
-    return run.clock.now() - event.at <= answerMs;
+  const recorded = await reader.look(run.store, state);
+  seen.heard += recorded.filter(({ type }) => type === 'tool-ended').length;
+  seen.unshownEvents.push(...recorded);
+  const mustWait = (event: RecordedEvent) => {
+    if (event.type !== 'continuation' || !holdsBack || seen.lastWork === 'text') return false;
+    return run.clock.now() - event.at <= refusedAnswerMs;
   };
-  for (let event = seen.unshown[0]; event !== undefined && !waits(event); event = seen.unshown[0]) {
-    seen.unshown.shift();
+  while (seen.unshownEvents[0] !== undefined && !mustWait(seen.unshownEvents[0])) {
+    const event = seen.unshownEvents.shift() as RecordedEvent;
     if (event.type === 'continuation') {
-      seen.last = null;
+      seen.lastWork = null;
       run.continuations.push(event.textKind);
       // First the plan that it counts, unless the agent has done more of it meanwhile.
       const { plan } = await run.state();

@@ -2,7 +2,7 @@
 // is translated here, and only here, to the same events. A host tells less than our own agent does: a tool call of its
 // has a name and an end, but no input.
 import type { Event, EventOf } from '../core/events.ts';
-import { pausedByAgent } from '../core/rules.ts';
+import { agentPauseSentence } from '../core/rules.ts';
 import type { Session } from '../core/state.ts';
 import type { Clock, EvidenceRow } from '../engine/host.ts';
 import { eventOf } from '../engine/session-record.ts';
@@ -127,7 +127,7 @@ function told(event: Event): RecordedEvent[] {
     case 'human-resumed':
       return notice('Resumed by the human.');
     case 'model-paused':
-      return notice(pausedByAgent(event));
+      return notice(agentPauseSentence(event));
     case 'loop-alarmed':
       return notice(`The agent is repeating itself: ${event.pattern}`);
     case 'host-cap-reached':

@@ -34,7 +34,7 @@ describe('V1: what is kept of a long output', () => {
     expect(kept).toContain('not ok 399 - fails');
   });
 
-  it('shows no secret in a failed line that was dropped', () => {
+  it('shows no secret in a failed line of the dropped part', () => {
     const secret = 'sk-ant-123456';
     const kept = printed(
       [fine.repeat(40_000), `Error: ${secret} is `, `wrong\nsk-ant`, `-123456\n`, fine.repeat(40_000)],
@@ -51,14 +51,14 @@ describe('V1: what is kept of a long output', () => {
     expect(performance.now() - began).toBeLessThan(2000);
   });
 
-  it('of a text that is not cut has them too', () => {
+  it('has the failed lines of a text that was not dropped too', () => {
     expect(evidenceOf(`${failure}${fine.repeat(1000)}`, [])).toMatch(
       /^in sum.js, line 3\nnot ok 1 - adds\n…\nok/u,
     );
     expect(evidenceOf('short\n', [])).toBe('short');
   });
 
-  it('comes from a command that prints them long before its end', async () => {
+  it('has the failed lines that a command prints long before its end', async () => {
     const shell = `echo "not ok 1 - adds"; i=0; while [ $i -lt 3000 ]; do echo "${fine.trim()}"; i=$((i+1)); done; exit 1`;
     const spec = {
       ...({ kind: 'command', command: { shell }, directory: null, environment: [], files: null } as const),
@@ -66,7 +66,7 @@ describe('V1: what is kept of a long output', () => {
     };
     const place = { directory: process.cwd(), environment: process.env, session: 'test' };
     const signal = new AbortController().signal;
-    const seen = await runCheck(spec as never, { ...place, now: systemClock.now, signal });
-    expect(seen.tail).toMatch(/^not ok 1 - adds\n…\n/u);
+    const result = await runCheck(spec as never, { ...place, now: systemClock.now, signal });
+    expect(result.tail).toMatch(/^not ok 1 - adds\n…\n/u);
   });
 });

@@ -1,6 +1,6 @@
-// Makes printed text fit to be kept: no terminal controls, bounded, secrets masked (not encoded ones). What is kept has the
-// lines that say what failed, wherever they stood.
-import { failedLines } from '../core/failed-lines.ts';
+// Makes printed text fit to be kept: no terminal controls, bounded, secrets masked (not encoded ones). The lines that say
+// what failed are kept wherever they stood in the output.
+import { findFailedLines } from '../core/failed-lines.ts';
 import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import type { Environment } from '../engine/policy.ts';
 
@@ -14,16 +14,16 @@ type Secrets = readonly string[];
 type Cut = { readonly atStart?: boolean; readonly atEnd?: boolean };
 
 /**
- * Keeps both ends of a stream, the last one longer by a secret, so that none is cut in two. Of what is dropped between them
- * it keeps the lines that say what failed, masked.
+ * Keeps both ends of a stream, the last one longer by a secret, so that none is cut in two. The part between them is dropped;
+ * its lines that say what failed are kept, masked.
  */
 export class BoundedOutput {
   #head = '';
   #tail = '';
   #total = 0;
-  #failed = '';
-  /** The tail begins with a whole line. */
-  #isWhole = false;
+  /** The lines that say what failed, from the part that was dropped. */
+  #failedLines = '';
+  #tailBeginsWithWholeLine = false;
   readonly #half: number;
   readonly #secrets: Secrets;
 
@@ -39,20 +39,24 @@ export class BoundedOutput {
     this.#tail += chunk.slice(room);
     const limit = this.#half + longestSecret(this.#secrets);
     // Only when it has doubled: cutting at every chunk would copy it each time.
-    if (this.#tail.length > 2 * limit) this.#drop(this.#tail.length - limit);
+    if (this.#tail.length > 2 * limit) this.#dropFromTail(this.#tail.length - limit);
   }
 
-  /** Up to the end of a line, if there is one: a secret stands on one line, or its lines are secrets too. */
-  #drop(length: number) {
-    const end = this.#tail.lastIndexOf('\n', length - 1) + 1;
-    const dropped = this.#tail.slice(0, end || length);
+  /**
+   * Drops about `length` characters, up to the end of a line if there is one. Then no secret is cut in two: a secret stands
+   * on one line, or each of its lines counts as a secret too.
+   */
+  #dropFromTail(length: number) {
+    const lineEnd = this.#tail.lastIndexOf('\n', length - 1) + 1;
+    const dropped = this.#tail.slice(0, lineEnd || length);
     this.#tail = this.#tail.slice(dropped.length);
-    if (end > 0) {
+    if (lineEnd > 0) {
       const lines = maskSecrets(plainText(dropped), this.#secrets).split('\n');
-      const failed = failedLines(this.#isWhole ? lines : lines.slice(1));
-      this.#failed = linesWithin(failedLength, [...this.#failed.split('\n'), ...failed]);
+      const failed = findFailedLines(this.#tailBeginsWithWholeLine ? lines : lines.slice(1));
+      const kept = this.#failedLines.split('\n');
+      this.#failedLines = joinFittingLines(failedLinesLength, [...kept, ...failed]);
     }
-    this.#isWhole = end > 0;
+    this.#tailBeginsWithWholeLine = lineEnd > 0;
   }
 
   get isEmpty() {
@@ -67,7 +71,8 @@ export class BoundedOutput {
     const [head, tail] = [this.#head, this.#tail.slice(-this.#half)];
     const leftOut = this.#total - head.length - tail.length;
     [this.#head, this.#tail, this.#total] = ['', '', 0];
-    [this.#failed, this.#isWhole] = ['', false];
+    this.#failedLines = '';
+    this.#tailBeginsWithWholeLine = false;
     if (leftOut === 0) return plainText(head + tail);
     return `${plainText(head)}\n… ${leftOut} characters left out …\n${plainText(tail)}`;
   }
@@ -81,38 +86,38 @@ export class BoundedOutput {
     if (!this.isCut) return evidenceOf(this.#head + this.#tail, this.#secrets);
     const head = maskSecrets(plainText(this.#head), this.#secrets, { atEnd: true });
     const tail = maskSecrets(plainText(this.#tail), this.#secrets, { atStart: true });
-    return shortened(`${head}\n${this.#failed}\n${tail}`);
+    return shortenOutput(`${head}\n${this.#failedLines}\n${tail}`);
   }
 }
 
 /** The end of a test report, little enough for a prompt. */
 const tailLength = 8192;
-/** Of it, for lines that stood before that end and say what failed. */
-const failedLength = tailLength / 2;
+/** Half is for the lines that say what failed and stood further up; the other half is the end itself. */
+const failedLinesLength = tailLength / 2;
 const longestFailedLine = 500;
 
 export function evidenceOf(text: string, secrets: Secrets, cut: Cut = {}) {
-  return shortened(maskSecrets(plainText(text), secrets, cut));
+  return shortenOutput(maskSecrets(plainText(text), secrets, cut));
 }
 
-/** The end, and before it the lines from further up that say what failed. */
-function shortened(masked: string) {
+/** The end of the text, and above it the lines from further up that say what failed. */
+function shortenOutput(masked: string) {
   const text = masked.trimEnd();
   if (text.length <= tailLength) return text;
-  const lineEnd = text.indexOf('\n', text.length - failedLength);
-  const failed = lineEnd === -1 ? [] : failedLines(text.slice(0, lineEnd).split('\n'));
+  const lineEnd = text.indexOf('\n', text.length - failedLinesLength);
+  const failed = lineEnd === -1 ? [] : findFailedLines(text.slice(0, lineEnd).split('\n'));
   if (failed.length === 0) return text.slice(-tailLength).replace(/^[\udc00-\udfff]/u, '');
-  return `${linesWithin(failedLength - 3, failed)}\n…\n${text.slice(lineEnd + 1)}`;
+  return `${joinFittingLines(failedLinesLength - 3, failed)}\n…\n${text.slice(lineEnd + 1)}`;
 }
 
-/** As many of the first ones as fit. */
-function linesWithin(length: number, lines: readonly string[]) {
+/** The first lines, as many as fit into `length` characters; long lines are cut. */
+function joinFittingLines(length: number, lines: readonly string[]) {
   let text = '';
   for (const line of lines) {
     const start = line.slice(0, longestFailedLine).replace(/[\ud800-\udbff]$/u, '');
-    const longer = text === '' ? start : `${text}\n${start}`;
-    if (longer.length > length) break;
-    text = longer;
+    const joined = text === '' ? start : `${text}\n${start}`;
+    if (joined.length > length) break;
+    text = joined;
   }
   return text;
 }

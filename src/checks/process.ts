@@ -135,19 +135,19 @@ const fixed = { TERM: 'dumb', NO_COLOR: '1', PAGER: 'cat', GIT_PAGER: 'cat', GIT
 
 /** Marks all beneath a session, so that an agent cannot approve itself. */
 export const sessionVariable = 'UNTILDONE_SESSION';
-/** Set by our plugins in hosts for the commands of an agent: whose session it is. */
+/** Our plugins in hosts set it for the commands of an agent: the id of that agent's session. */
 export const agentSessionVariable = 'UNTILDONE_AGENT_SESSION';
 /** Finds a command's processes in other groups too. */
 export const processVariable = 'UNTILDONE_PROCESS';
 
-/** To every command, whether a check names it or not. */
+/** Every command gets these, whether a check names them or not; a proxy only if its address holds no password. */
 export const isPassedOn = (name: string) =>
   passedOn.includes(name) || proxies.includes(name) || name.startsWith('LC_');
 
 export function commandEnvironment(source: Environment, session: string, alsoPassOn: readonly string[] = []) {
-  const holdsKey = (name: string, value: string) => proxies.includes(name) && value.includes('@');
+  const hasPassword = (name: string, value: string) => proxies.includes(name) && value.includes('@');
   const passes = (name: string, value: string) =>
-    alsoPassOn.includes(name) || (isPassedOn(name) && !holdsKey(name, value));
+    alsoPassOn.includes(name) || (isPassedOn(name) && !hasPassword(name, value));
   const passed = Object.entries(source).filter(([name, value]) => value !== undefined && passes(name, value));
   return { ...Object.fromEntries(passed), ...fixed, [sessionVariable]: session } as Record<string, string>;
 }

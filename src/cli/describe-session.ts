@@ -14,7 +14,7 @@ import {
   waitingHost,
 } from '../core/state.ts';
 import type { Todo } from '../core/todo.ts';
-import type { SessionProcess } from '../engine/session-owner.ts';
+import type { SessionProcessState } from '../engine/session-owner.ts';
 import type { WorkerView } from '../engine/worker-sessions.ts';
 import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
@@ -81,7 +81,7 @@ export const isAtWork = ({ name }: DescribedState): boolean => atWorkStates.has(
 export function describeState(
   session: Session,
   now: number,
-  found: SessionProcess | null = null,
+  found: SessionProcessState | null = null,
 ): DescribedState {
   const recorded = describeRecord(session, now);
   if (found === null || found === 'alive' || !isAtWork(recorded)) return recorded;
@@ -89,7 +89,7 @@ export function describeState(
 }
 
 /** Nothing runs the session any more, and its record still says that it is at work. */
-function describeLostProcess({ id, descriptor: { host, parentId } }: Session, found: SessionProcess) {
+function describeLostProcess({ id, descriptor: { host, parentId } }: Session, found: SessionProcessState) {
   if (host === libraryHost && found === 'left')
     return state('idle', 'idle: no program has it open; it goes on when one opens it again with this id');
   const resumes = `untildone run --resume ${shortId(parentId ?? id)}`;

@@ -10,7 +10,7 @@ import { applyEdit, type Edit, type FileTarget } from '../hosts/install/changes.
 import { isCopied, readSettingsFile, unlessRefused } from '../hosts/install/files.ts';
 import * as install from '../hosts/install/installer.ts';
 import { broken, initCommand, note, ok } from '../hosts/install/installer.ts';
-import { actsAtStart, isReadByUs } from '../hosts/project-variables.ts';
+import { isReadAtStart, isReadByUs } from '../hosts/project-variables.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 
 export function tellFirst(rows: install.Examination): install.Finding[] {
@@ -142,7 +142,7 @@ function examineVariables(
   const isIgnored = (name: string) =>
     (isReadByUs(name) || variables.includes(name)) && !(isMoved && name === 'UNTILDONE_HOME');
   const names = [...new Set(found.flatMap((listed) => listed ?? []))].filter(isIgnored);
-  const atStart = names.filter(actsAtStart);
+  const atStart = names.filter(isReadAtStart);
   const ignored = `The settings of ${title} in this project set ${names.join(', ')}: untildone's hooks ignore that.`;
   const early = `${atStart.join(', ')} can still change what a hook does: it takes effect when the hook starts.`;
   return [

@@ -48,7 +48,7 @@ export async function stopSession(place: Place, how: string): Promise<Acted> {
 
 /** An agent does not speak as the human: its `stop` or `pause` counts as `todo_pause` in its own session (V12). */
 export async function pauseAsAgent(place: Place, reason: string | null): Promise<Acted> {
-  return sendActs(place, [{ type: 'model-paused', reason: reason ?? '', asked: true }]);
+  return sendActs(place, [{ type: 'model-paused', reason: reason ?? '', byCommand: true }]);
 }
 
 export function resumeSession(place: Place): Promise<Acted> {

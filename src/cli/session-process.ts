@@ -1,7 +1,7 @@
 // The process behind a session. The process of our own sessions (our own agent, a driven one, the library) is known, so it
 // is looked at; the process of a host is not, so its record has to do. It only reads.
 import { libraryHost, type Session } from '../core/state.ts';
-import { findProcess, type SessionProcess } from '../engine/session-owner.ts';
+import { findProcessState, type SessionProcessState } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { type DescribedState, describeState, isAtWork } from './describe-session.ts';
 
@@ -10,10 +10,10 @@ async function findSessionProcess(
   store: Store,
   session: Session,
   now: number,
-): Promise<SessionProcess | null> {
+): Promise<SessionProcessState | null> {
   const { host, parentId } = session.descriptor;
   const isOurs = host === 'untildone' || host === libraryHost;
-  return isOurs ? findProcess(store, parentId ?? session.id, now) : null;
+  return isOurs ? findProcessState(store, parentId ?? session.id, now) : null;
 }
 
 /** Like `describeState`, but looks at the process too. */

@@ -86,20 +86,22 @@ function goalChecked(state: State, { check, result, flaky, tail }: Finished): St
   return passed && !passedBefore ? countProgress(checked, 'first-pass') : checked;
 }
 
-/** Under a new policy a check may go by another of its names: what is known of it goes along. */
+/** A new policy may give a check another of its names as id: what is known of the check moves to the new id. */
 export function renameChecks(state: State, { checks }: Policy, at: number): Step {
   const draft = new PlanDraft(state, 'system', at, checks);
   draft.renameChecks();
   const { edited } = draft.finish();
   const { baseline, goal, progress } = state;
-  const byId = <T>(seen: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
-    Object.fromEntries(Object.entries(seen).map(([name, one]) => [findCheck(checks, name)?.id ?? name, one]));
+  const keyById = <Value>(byName: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> =>
+    Object.fromEntries(
+      Object.entries(byName).map(([name, value]) => [findCheck(checks, name)?.id ?? name, value]),
+    );
   const renamed: State = {
     ...edited.state,
-    // No todo has moved: only its check has another name.
+    // A new name of a check is no progress.
     progress,
-    goal: byId(goal),
-    ...(baseline && { baseline: { ...baseline, checks: byId(baseline.checks) } }),
+    goal: keyById(goal),
+    ...(baseline && { baseline: { ...baseline, checks: keyById(baseline.checks) } }),
   };
   return { ...edited, state: renamed };
 }

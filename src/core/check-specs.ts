@@ -66,7 +66,7 @@ export type CheckSpec = Readonly<SettingCheck> | ProtectedCheck;
 
 export const protectedPathsId = 'protected paths';
 
-/** For people: `--check "npm test"` has the id `$ npm test`, and a long line the start of its hash too. */
+/** The id without its marks, for people: `--check "npm test"` has the id `$ npm test`; the id of a long line ends in a hash. */
 export function bareCheck(check: string): string {
   return check.replace(/^\$ /u, '').replace(/ #[\da-f]{8}$/u, '');
 }

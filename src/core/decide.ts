@@ -1,6 +1,6 @@
 // The one function that decides. It performs nothing: time and ids come inside the event.
 import { checkReducers, renameChecks } from './check-results.ts';
-import { join, type Reducers, type Step, step } from './decision.ts';
+import { joinSteps, type Reducers, type Step, step } from './decision.ts';
 import { UntildoneError } from './error.ts';
 import type { Event, EventType } from './events.ts';
 import { humanReducers } from './human.ts';
@@ -46,9 +46,9 @@ export function decide(state: State, event: Event, policy: Policy): Step {
   const settings = settingsForAgent(policy.settings, state.agent.name);
   const own = settings === policy.settings ? policy : { ...policy, settings };
   const reduced = reduce(state, at === event.at ? event : { ...event, at }, own);
-  const answered = 'plan' in reduced ? step(reduced) : reduced;
-  const isNewPolicy = answered.state.policyHash !== state.policyHash;
-  const first = isNewPolicy ? join(answered, renameChecks(answered.state, own, at)) : answered;
+  const ownStep = 'plan' in reduced ? step(reduced) : reduced;
+  const isNewPolicy = ownStep.state.policyHash !== state.policyHash;
+  const first = isNewPolicy ? joinSteps(ownStep, renameChecks(ownStep.state, own, at)) : ownStep;
   // A cause of waiting ends a countdown, and its toasts, at once (E3).
   const isHeld = event.type === 'wait-started' && first.state.timer?.purpose === 'due';
   const result = isHeld || endingWaits.has(event.type) ? reconsider(first, own, at) : first;

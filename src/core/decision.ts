@@ -115,8 +115,8 @@ export function step(state: State, commands: Step['commands'] = [], ledger: Step
   return { state, commands, decision: null, ledger };
 }
 
-/** The second step began where the first one ended. */
-export function join(first: Step, second: Step): Step {
+/** `second` must have begun with the state that `first` ended with. */
+export function joinSteps(first: Step, second: Step): Step {
   return {
     state: second.state,
     commands: [...first.commands, ...second.commands],

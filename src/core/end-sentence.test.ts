@@ -11,7 +11,7 @@ import type { Step } from './decision.ts';
 const npmTest = '$ npm test';
 const told: DriverOptions = { descriptor: { mode: 'told', immediate: true } };
 
-/** What people are shown, in both kinds of hosts. */
+/** The line that people are shown, in hosts that ask and in hosts that are told. */
 function shown(step: Step) {
   const toasts = step.commands.flatMap((command) => (command.type === 'notify' ? [command.message] : []));
   return answerOf(step)?.message ?? toasts.join('\n');
@@ -34,7 +34,7 @@ describe('the line at the end of a turn', () => {
     }
   });
 
-  it('C4: an agent that was never sent back is not said to have been', () => {
+  it('C4: the line says nothing about sending back if the agent was never sent back', () => {
     const { driver, first } = planned({ goalChecks: [npmTest] }, 'parse');
     driver.works();
     driver.completes(first);
@@ -63,7 +63,7 @@ describe('the line at the end of a turn', () => {
     }
   });
 
-  it('C4: a check on the goal that fails is named where nothing is open', () => {
+  it('C4: a check on the goal that fails is named if no todo is open', () => {
     const { driver, first } = planned({ goalChecks: [npmTest], settings: { maxStagnant: 1 } }, 'parse');
     driver.works();
     driver.completes(first);
@@ -78,7 +78,7 @@ describe('the line at the end of a turn', () => {
     );
   });
 
-  it('C4: many checks are named up to the third, and protected paths are no check that passes', () => {
+  it('C4: three of many checks are named, and protected paths do not count as a check that passed', () => {
     const goalChecks = ['protected paths', 'unit', 'lint', 'types', 'build', 'links'];
     const { driver, first } = planned({ goalChecks }, 'parse');
     driver.works();
@@ -88,7 +88,7 @@ describe('the line at the end of a turn', () => {
     expect(shown(ends(driver))).toBe('done: unit, lint, types and 2 more checks passed');
   });
 
-  it('P27: protected paths that were changed are told as that', () => {
+  it('P27: changed protected paths are named as such, not as a check that fails', () => {
     const goalChecks = ['protected paths', 'unit'];
     const { driver, first } = planned({ goalChecks, settings: { maxStagnant: 1 } }, 'parse');
     driver.works();
@@ -103,7 +103,7 @@ describe('the line at the end of a turn', () => {
     expect(messages.at(-1)).toMatch(/^not done: protected paths changed, sent back/u);
   });
 
-  it('C4: a result of an earlier turn is not told as one of this turn', () => {
+  it('C4: the result of a check in an earlier turn is not told', () => {
     const { driver, first } = planned({ goalChecks: [npmTest], settings: { maxStagnant: 1 } }, 'parse');
     driver.works();
     driver.completes(first);
@@ -145,7 +145,7 @@ describe('the line at the end of a turn', () => {
     expect(driver.stops().commands).toEqual([]);
   });
 
-  it('C4: nothing is shown of a subagent, of a program that `run --with` drives, and where nothing was to be verified', () => {
+  it('C4: nothing is shown for a subagent, for a program that `run --with` drives, or if there was nothing to verify', () => {
     const hidden: DriverOptions[] = [
       { descriptor: { kind: 'subagent', parentId: 'main' }, settings: { subagents: 'on' } },
       { descriptor: { driven: { host: 'pi', id: null, mode: 'write', flags: [] } } },
@@ -189,7 +189,7 @@ describe('the line at the end of a turn', () => {
     expect(shown(step)).toMatch(/^not done: 1 of 1 todo open, sent back twice \(exhausted\)\./u);
   });
 
-  it('E1: a toast in words of the human keeps its title and its parts, and done has them too', () => {
+  it('E1: a toast in the human’s own words keeps its title and its parts, for done too', () => {
     const toasts = { end: '{outcome}! {reason} ({remaining} open)' };
     const { driver, first } = planned({ ...told, settings: { toasts }, goalChecks: [npmTest] }, 'parse');
     driver.works();

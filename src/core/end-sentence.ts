@@ -1,37 +1,41 @@
-// The one line that people read when a turn ends with an outcome: how it ended, what is open, what the checks said, how
-// often the agent was sent back, and why. It is derived from the state, so that a command can say it again later.
+// The one line that people read when a turn ends with an outcome: how the turn ended, what is open, what the checks said, how
+// often the agent was sent back, and why it ended. The line is derived from the state, so that a command can print it again.
 import { bareCheck, protectedPathsId } from './check-specs.ts';
 import type { Decision, Outcome } from './decision.ts';
+import { withFullStop } from './problem.ts';
 import { oneLine, visibleLine } from './safe-text.ts';
 import { todos } from './settlement.ts';
 import { countPlan, type GoalCheck, openCount, type State } from './state.ts';
 import { isOpen } from './todo.ts';
 
-/** Toasts and lines on the error output show no more. */
+/** In characters: toasts and lines on the error output show no more. */
 const longestLine = 500;
 const longestName = 60;
 const namedChecks = 3;
 const namedOpen = 5;
 
-/** What people are shown; null: nothing. `state`: as it was before the stop was settled. */
+/**
+ * The line that people are shown when a stop is answered; null: none.
+ * @param state as it was before the answer: after it, a second stop of an aborted turn looks the same
+ */
 export function endMessage(
   state: State,
   goalChecks: readonly string[],
   { outcome, reason, sentence }: Pick<Decision, 'outcome' | 'reason' | 'sentence'>,
 ): string | null {
   const { kind, driven } = state.descriptor;
-  // The end of a subagent concerns its parent only, and `run --with` ends with a summary of its own.
+  // The end of a subagent concerns only its parent, and `run --with` prints a summary of its own.
   if (outcome === null || kind === 'subagent' || driven !== undefined) return null;
-  // A host may stop more than once after an abort.
+  // A host may stop more than once after an abort; only the first of these stops is shown.
   const isRepeated = outcome === 'aborted' && !state.activeSinceAnswer;
   if (isRepeated && state.latch?.movedTo === undefined) return null;
   return endSentence(state, goalChecks, { outcome, reason }, sentence);
 }
 
-/** The outcomes that are words of everyday life; the others stand in brackets behind "not done". */
-const plainOutcomes: Partial<Record<Outcome, string>> = { done: 'done', claimed: 'claimed, not proved' };
+/** The words for these two outcomes. Every other outcome is "not done", with its name in brackets. */
+const outcomeWords: Partial<Record<Outcome, string>> = { done: 'done', claimed: 'claimed, not proved' };
 
-/** `why`: the sentence of the decision; null: it is not known. */
+/** @param why the sentence of the decision; null: not known */
 export function endSentence(
   state: State,
   goalChecks: readonly string[],
@@ -39,14 +43,15 @@ export function endSentence(
   why: string | null,
 ): string {
   const facts = [openFact(state), ...checkFacts(state, goalChecks, outcome), sentBackFact(state, reason)];
-  const told = facts.filter((fact) => fact !== '').join(', ');
-  const head = [plainOutcomes[outcome] ?? 'not done', told].filter((part) => part !== '').join(': ');
-  const first = outcome in plainOutcomes ? head : `${head} (${outcome})`;
-  const isWhySaid = outcome === 'done' && (state.hidden ?? []).length === 0;
-  const because = isWhySaid || why === null ? '' : why;
+  const details = facts.filter((fact) => fact !== '').join(', ');
+  const plain = [outcomeWords[outcome] ?? 'not done', details].filter((part) => part !== '').join(': ');
+  const end = outcome in outcomeWords ? plain : `${plain} (${outcome})`;
+  // "done" and its checks say all, unless files were hidden from the checks.
+  const needsReason = outcome !== 'done' || (state.hidden ?? []).length > 0;
+  const reasons = needsReason && why !== null && why !== '' ? [why] : [];
   const { open } = openTodos(state);
-  const rest = [because, open === '' ? '' : `Open: ${open}`].filter((part) => part !== '');
-  const line = rest.length === 0 ? first : [first, ...rest].map(withFullStop).join(' ');
+  const rest = open === '' ? reasons : [...reasons, `Open: ${open}`];
+  const line = rest.length === 0 ? end : [end, ...rest].map(withFullStop).join(' ');
   return oneLine(visibleLine(line), longestLine);
 }
 
@@ -55,7 +60,7 @@ function openFact({ plan }: State): string {
   return open === 0 ? '' : `${open} of ${todos(plan.length)} open`;
 }
 
-/** A pass is told only where the plan is finished, since later work may undo it. */
+/** Checks that passed are told only if the plan is finished: further work may break them again. */
 function checkFacts(state: State, goalChecks: readonly string[], outcome: Outcome): string[] {
   const failed = failedFacts(state, goalChecks);
   const isFinished = outcome === 'done' || outcome === 'claimed';
@@ -65,7 +70,7 @@ function checkFacts(state: State, goalChecks: readonly string[], outcome: Outcom
 function failedFacts(state: State, goalChecks: readonly string[]): string[] {
   const goal = checksWith('failed', state, goalChecks);
   const reopened = state.plan.filter((todo) => isOpen(todo) && todo.verification === 'failed');
-  // Which of several checks failed is not kept.
+  // If a todo has several checks, the record does not say which of them failed.
   const own = reopened.map(({ checks: [check = '', ...others], title }) =>
     others.length === 0 ? nameCheck(check) : `a check of “${shortTitle(title)}”`,
   );
@@ -81,12 +86,12 @@ function passedFacts(state: State, goalChecks: readonly string[]): string[] {
   return listChecks(names, 'passed', 'passed');
 }
 
-/** Checks on the goal that had this result in this turn. */
+/** The checks on the goal that had this result in this turn. */
 function checksWith(result: GoalCheck['state'], { goal, finalRun }: State, goalChecks: readonly string[]) {
   return finalRun === null ? [] : goalChecks.filter((check) => goal[check]?.state === result);
 }
 
-/** `npm test, lint and 2 more checks passed`. */
+/** Such as `npm test, lint, types and 2 more checks passed`. */
 function listChecks(checks: readonly string[], verb: string, verbOfMany: string): string[] {
   const names = [...new Set(checks)];
   const [first] = names;
@@ -101,24 +106,20 @@ function listChecks(checks: readonly string[], verb: string, verbOfMany: string)
 const nameCheck = (check: string): string => oneLine(visibleLine(bareCheck(check)), longestName);
 const shortTitle = (title: string): string => oneLine(visibleLine(title), 80);
 
-/** The last continuation was counted, and never reached the agent. */
+/** Reasons of an end where the last continuation was counted but never reached the agent. */
 const undelivered: readonly string[] = ['host-cap', 'delivery-failed'];
 
-/** Since the human's message. */
+/** Counted since the human's message. */
 function sentBackFact({ counters: { total } }: State, reason: string): string {
   const sent = undelivered.includes(reason) ? total - 1 : total;
   if (sent <= 0) return '';
   return `sent back ${['never', 'once', 'twice'][sent] ?? `${sent} times`}`;
 }
 
-/** For the human: which they are, and how many more (S8). */
+/** For the human: the first open todos by name, and how many more there are (S8). */
 export function openTodos({ plan }: State) {
   const all = plan.filter(isOpen);
   const named = all.slice(0, namedOpen).map(({ title }) => `“${shortTitle(title)}”`);
   const more = all.length > namedOpen ? ` and ${all.length - namedOpen} more` : '';
   return { remaining: all.length, open: named.join(', ') + more };
-}
-
-export function withFullStop(sentence: string): string {
-  return /[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`;
 }

@@ -1,11 +1,11 @@
-// What a human says after a turn has ended silences the session and changes nothing of how the turn ended (V12).
+// A stop or a pause after the end of a turn silences the session and does not change how the turn ended (V12).
 import { describe, expect, it } from 'vitest';
 import { ends, reports } from '../../test/properties/check-story.ts';
 import { createCoreDriver, type DriverOptions } from '../../test/properties/core-driver.ts';
 import { isGoalProved } from './state.ts';
 
-/** Its check on the goal failed before the work and passes now. */
-function ended(options: DriverOptions) {
+/** After a turn that ended as done: its check on the goal failed before the work and passes now. */
+function afterDone(options: DriverOptions) {
   const driver = createCoreDriver({ goalChecks: ['unit'], ...options });
   driver.says();
   driver.happens({
@@ -32,7 +32,7 @@ const hosts = [
 
 describe.each(hosts)('in $name', ({ options }) => {
   it('V12: a stop after the end silences the session; outcome and proofs stay, also at a later stop attempt', () => {
-    const driver = ended(options);
+    const driver = afterDone(options);
     const { settled, goal } = driver.state;
     driver.happens({ type: 'human-aborted', how: 'untildone stop' });
     driver.happens({ type: 'activity-seen' });
@@ -44,7 +44,7 @@ describe.each(hosts)('in $name', ({ options }) => {
   });
 
   it('V12: a pause after the end does the same', () => {
-    const driver = ended(options);
+    const driver = afterDone(options);
     const { settled } = driver.state;
     driver.happens({ type: 'human-paused', reason: 'lunch' });
     driver.happens({ type: 'activity-seen' });
@@ -56,7 +56,7 @@ describe.each(hosts)('in $name', ({ options }) => {
 
   it('V12: to resume it afterwards lifts the stop or the pause, and decides nothing anew', () => {
     for (const type of ['human-aborted', 'human-paused'] as const) {
-      const driver = ended(options);
+      const driver = afterDone(options);
       const { settled } = driver.state;
       driver.happens(type === 'human-aborted' ? { type, how: 'untildone stop' } : { type, reason: null });
       driver.now += 1000;
@@ -65,8 +65,8 @@ describe.each(hosts)('in $name', ({ options }) => {
     }
   });
 
-  it('V12: a stop word that is typed after the end is no turn with an outcome of its own', () => {
-    const driver = ended(options);
+  it('V12: a stop word after the end begins no turn and gets no outcome of its own', () => {
+    const driver = afterDone(options);
     const { settled, turn } = driver.state;
     driver.says('stop');
     expect(driver.state).toMatchObject({ settled, turn, latch: { how: 'told to stop', at: driver.now } });
@@ -77,7 +77,7 @@ describe.each(hosts)('in $name', ({ options }) => {
   });
 
   it('V12: the next message lifts it and begins a turn, which a stop ends as aborted', () => {
-    const driver = ended(options);
+    const driver = afterDone(options);
     driver.says('stop');
     driver.says('now the docs');
     expect(driver.state).toMatchObject({ settled: null, latch: null, turn: { number: 2, ended: false } });
@@ -88,7 +88,7 @@ describe.each(hosts)('in $name', ({ options }) => {
   });
 
   it('V12: a plan that is moved after the end leaves the outcome as it was', () => {
-    const driver = ended(options);
+    const driver = afterDone(options);
     driver.happens({ type: 'plan-moved', to: 'OpenCode' });
     expect(driver.state).toMatchObject({ settled: { outcome: 'done' }, latch: { movedTo: 'OpenCode' } });
     driver.happens({ type: 'activity-seen' });
@@ -96,8 +96,8 @@ describe.each(hosts)('in $name', ({ options }) => {
   });
 });
 
-describe('what had no outcome', () => {
-  it('V12: a turn that only asked something gets none by a stop or a pause afterwards', () => {
+describe('a turn without an outcome', () => {
+  it('V12: gets none by a stop or a pause afterwards', () => {
     for (const type of ['human-aborted', 'human-paused'] as const) {
       const driver = createCoreDriver();
       driver.says('what is this?');
@@ -131,7 +131,7 @@ describe('a turn that runs', () => {
     }
   });
 
-  it('P19: one that was resumed after its end runs again', () => {
+  it('P19: a turn that is resumed after its end runs again', () => {
     const driver = createCoreDriver({ descriptor: { mode: 'told' } });
     driver.says();
     driver.plans('write the parser');
@@ -154,7 +154,7 @@ describe('a turn that runs', () => {
     expect(driver.state.settled?.outcome).toBe('paused');
   });
 
-  it('C3: a run that is paused while it waits is stopped as aborted', () => {
+  it('C3: a run that is stopped after a pause ends as aborted', () => {
     const driver = createCoreDriver({ goalChecks: ['unit'], descriptor: { judgesGoal: true } });
     driver.says();
     driver.works();

@@ -243,15 +243,15 @@ const eventTable = {
   'human-aborted': { how: text },
   'human-paused': { reason: nullable(text) },
   'human-resumed': {
-    /** Of a run that is taken up; null: what holds now is recorded. */
+    /** The policy of a run that is taken up; null: the policy of now is recorded. */
     policyHash: optional(nullable(identifier)),
-    /** The agent is started again in the turn that had ended. */
+    /** The agent is started again, and the turn that had ended goes on. */
     goesOn: optional(flag),
   },
   'model-paused': {
     reason: text,
-    /** By `untildone stop` or `pause` in a command of its own, and not by `todo_pause`. */
-    asked: optional(flag),
+    /** The agent called `untildone stop` or `untildone pause`, and not `todo_pause`. */
+    byCommand: optional(flag),
   },
   'activity-seen': {},
   'tool-started': { tool: identifier, access, requestId: optional(identifier) },

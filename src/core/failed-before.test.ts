@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aTodo } from '../../test/support/builders.ts';
-import { failedBefore, failedBeforeSentence } from './settlement.ts';
+import { failedBeforeSentence, findFailedBefore } from './settlement.ts';
 import { createState, type GoalCheck, newGoalCheck, type State } from './state.ts';
 
 const failed: GoalCheck = { ...newGoalCheck, state: 'failed' };
@@ -19,15 +19,15 @@ describe('P51: what failed before the work began', () => {
     expect(failedBeforeSentence(state)).toBe('The check npm test failed before the work began too.');
   });
 
-  it('P51: is named for people, a few by name', () => {
+  it('P51: names three checks and counts the others', () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
-    const of = <Value>(value: Value) => Object.fromEntries(names.map((name) => [name, value]));
-    expect(failedBeforeSentence(withGoal(of(failed), of('failed' as const)))).toBe(
+    const perName = <Value>(value: Value) => Object.fromEntries(names.map((name) => [name, value]));
+    expect(failedBeforeSentence(withGoal(perName(failed), perName('failed' as const)))).toBe(
       'The checks a, b, c and 2 more failed before the work began too.',
     );
   });
 
-  it('P51: may be the check of a todo, if it has only one', () => {
+  it('P51: counts the check of a todo, if the todo has only one', () => {
     const todo = aTodo({ checks: ['unit'], verification: 'failed' });
     const state = withGoal({}, { unit: 'failed', lint: 'failed' });
     expect(failedBeforeSentence({ ...state, plan: [todo] })).toContain('The check unit failed');
@@ -36,8 +36,8 @@ describe('P51: what failed before the work began', () => {
     expect(failedBeforeSentence({ ...state, plan: [{ ...todo, verification: 'passed' }] })).toBe('');
   });
 
-  it('P51: is unknown where nobody looked, whatever a check is called', () => {
-    expect(failedBefore({}, ['unit'])).toEqual([]);
-    expect(failedBefore(withGoal({}, {}), ['constructor', 'toString'])).toEqual([]);
+  it('P51: is unknown without a baseline, whatever the name of the check is', () => {
+    expect(findFailedBefore({}, ['unit'])).toEqual([]);
+    expect(findFailedBefore(withGoal({}, {}), ['constructor', 'toString'])).toEqual([]);
   });
 });

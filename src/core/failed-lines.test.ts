@@ -1,4 +1,4 @@
-// The outputs are those that the programs really print, shortened where nothing is picked.
+// The outputs are what the programs really print, shortened where no line is picked.
 import { describe, expect, it } from 'vitest';
 import { findSameOutput, outputKey, pickFailedLines } from './failed-lines.ts';
 
@@ -279,7 +279,7 @@ const picked: [string, string, string[]][] = [
 ];
 
 describe('the lines that say what failed', () => {
-  it.each(picked)('first-use 13: of %s tell a person what failed', (_program, output, lines) => {
+  it.each(picked)('first-use 13: are picked from what %s prints', (_program, output, lines) => {
     expect(pickFailedLines(output, 8)).toEqual(lines);
   });
 
@@ -288,7 +288,7 @@ describe('the lines that say what failed', () => {
     expect(pickFailedLines(output, 8)).toEqual(['in sum.js', 'Error: no sum']);
   });
 
-  it('V1: are the last ones where nothing is marked, without empty ones', () => {
+  it('V1: are the last lines if no line has a mark, without empty ones', () => {
     expect(pickFailedLines('one\n\ntwo\r\nthree\n\n', 2)).toEqual(['two', 'three']);
     expect(pickFailedLines(' \n', 2)).toEqual([]);
   });
@@ -300,12 +300,12 @@ describe('the lines that say what failed', () => {
     },
   );
 
-  it('V1: are found behind colours, which are taken away', () => {
+  it('V1: are found despite colours, which are removed', () => {
     const red = '\u001b[31mFAIL\u001b[39m sum\n\u001b[2Jmore';
     expect(pickFailedLines(red, 8)).toEqual(['FAIL sum']);
   });
 
-  it('V1: a hostile output takes no time', () => {
+  it('V1: are picked from a hostile output within two seconds', () => {
     const hostile = [
       'x'.repeat(3_000_000),
       `✖ ${' '.repeat(60_000)}x`,
@@ -321,14 +321,14 @@ describe('the lines that say what failed', () => {
 });
 
 describe('the same output', () => {
-  it('V1: is known again whatever time it took', () => {
+  it('V1: has the same key, however long the run took', () => {
     const later = nodeSpec.replaceAll('0.541487ms', '7.1ms').replace('64.409902', '99.5');
     expect(outputKey(later)).toBe(outputKey(nodeSpec));
     expect(outputKey(vitest.replace('136ms', '2.5s'))).toBe(outputKey(vitest));
     expect(outputKey(nodeSpec.replaceAll('0 !== 4', '1 !== 4'))).not.toBe(outputKey(nodeSpec));
   });
 
-  it('V1: names the first check that printed it; what printed nothing is the same as nothing', () => {
+  it('V1: names the first check that printed it; two checks that printed nothing are not the same', () => {
     const failures = [
       { name: 'a', tail: 'a exited with 1.\nnot ok 1' },
       { name: 'b', tail: 'b exited with 1.' },

@@ -1,51 +1,52 @@
 // Picks from the output of a failed check the lines that tell a person what failed (V1). The same lines stand in the texts
-// to agents, on the screen and in the record. It never judges whether a check failed: its exit status has done that.
+// to agents, on the screen and in the record. Nothing here judges whether a check failed: its exit status has done that.
 import { stripTerminalControls } from './safe-text.ts';
 
-/** Marks of test programs, and words that programs put before what went wrong. Capitals matter: "0 failed" is no failure. */
-const mark =
+/** Marks of test programs, and words that programs print before an error. Capitals matter: "0 failed" is no failure. */
+const failureMark =
   /[✖✗✘✕×]|\bFAIL(?:ED|URES?)?\b|\bnot ok\b|(?:Error|Exception)\b|\berrors?(?:\[\w+\])?(?=[ :]|$)|\bERROR\b|\bfatal:|\bpanic(?:ked)?\b|^E {2}|^\s*● /u;
-/** What was expected and what was there: told below the mark, so the line before it says nothing more. */
-const detail =
+/** What was expected and what was there. It stands below a mark, so the line before it adds nothing. */
+const failureDetail =
   /^\s*(?:error|[Ee]xpected|[Rr]eceived|[Aa]ctual|[Gg]ot|[Ww]ant(?:ed)?|left|right)\b *:|^\s*expect\(/u;
-/** It only says that something follows. */
-const announces = /(?::|\|-)\s*$|^\s*--- FAIL:/u;
-const passed = /^\s*(?:[✓✔√]|ok\b|PASS\b|--- PASS)|\.\.\. ok$|\bPASSED\b/u;
-/** Rulers and headings, frames of a stack, counts, fields that repeat the message, and npm's words about any failed script. */
+/** A line that only says that something follows. */
+const announcement = /(?::|\|-)\s*$|^\s*--- FAIL:/u;
+const passedTest = /^\s*(?:[✓✔√]|ok\b|PASS\b|--- PASS)|\.\.\. ok$|\bPASSED\b/u;
+/** Rulers, headings, frames of a stack, counts, fields that repeat the message, and what npm says of any failed script. */
 const noise =
   /^\s*[=\-_⎯─]{4}|^\s*---$|^=== |^\s*\^[\^~ ]*$|^\s*✖ failing tests:$|^\s*at |^\s*(?:# |ℹ )|^\s*(?:name|code|type|failureType|operator): |^npm (?:error|ERR!)|\b(?:0|no) (?:errors?|failures?)\b/u;
-/** The name of a test is printed when it fails, and again above its failure. */
-const named = /^\s*(?:[✖✗✘✕×●]|FAIL\b)/u;
+/** A test program prints the name of a test when it fails, and again above the reason. */
+const testNameStart = /^\s*(?:[✖✗✘✕×●]|FAIL\b)/u;
 const duration = / \(?[\d.]+ ?m?s\)?$/u;
 
-/** More of one line tells nobody more, and must not take time. */
+/** In characters: the rest of a longer line helps nobody, and to search it takes time. */
 const longestLine = 2000;
-/** An output is kept much shorter; what comes from elsewhere may not be. */
+/** In characters: our own record of an output is much shorter, but a caller may pass a longer text. */
 const longestOutput = 65_536;
-/** After a line that announces something. */
-const followed = 3;
-/** Thousands of failures have one cause, and the first ones show it. */
+/** Lines that are picked below one that announces something. */
+const mostAnnounced = 3;
+/** Thousands of failures mostly have one cause, and the first lines show it. */
 const mostPicked = 400;
 
-/** At most `most` lines that say something, without terminal controls: those that failed, else the last ones. */
+/** At most `most` lines without terminal controls: the first that say what failed; if none does, the last of the output. */
 export function pickFailedLines(output: string, most: number): string[] {
-  const lines = linesOf(output);
-  const failed = failedLines(lines);
+  const lines = splitLines(output);
+  const failed = findFailedLines(lines);
   return failed.length > 0 ? failed.slice(0, most) : lines.filter((line) => line.trim() !== '').slice(-most);
 }
 
-/** Of a check that failed: what the system saw is the first line of its `tail`, and what it printed are the others. */
-type Failure = Readonly<{ name: string; tail: string | null }>;
+/** A failed check or the todo that it is for; `tail` null: nothing is known of its failure. */
+export type CheckFailure = Readonly<{ name: string; tail: string | null }>;
 
-export function readFailure(tail: string): Readonly<{ seen: string; output: string }> {
-  const [seen = '', ...printed] = tail.split('\n');
-  return { seen, output: printed.join('\n') };
+/** The first line of a tail says in our words how the check ended; the lines below it are what the check printed. */
+export function readFailure(tail: string): Readonly<{ sentence: string; output: string }> {
+  const [sentence = '', ...printed] = tail.split('\n');
+  return { sentence, output: printed.join('\n') };
 }
 
-/** For each the name of the first one that printed the same; null: it is the first, or it printed nothing. */
-export function findSameOutput(failed: readonly Failure[]): (string | null)[] {
+/** For each failure the name of the first one with the same output; null: it is the first, or it printed nothing. */
+export function findSameOutput(failures: readonly CheckFailure[]): (string | null)[] {
   const names = new Map<string, string>();
-  return failed.map(({ name, tail }) => {
+  return failures.map(({ name, tail }) => {
     const key = tail === null ? '' : outputKey(readFailure(tail).output);
     const same = names.get(key) ?? null;
     if (key !== '' && same === null) names.set(key, name);
@@ -53,19 +54,19 @@ export function findSameOutput(failed: readonly Failure[]): (string | null)[] {
   });
 }
 
-/** What an output prints anew each time: how long it took, when that was, and addresses in memory. */
-const changing =
+/** The parts of an output that differ in each run: durations, times of day, dates, percentages and addresses in memory. */
+const changingParts =
   /\b\d+(?:\.\d+)?(?: ?(?:[mµn]?s|secs?|seconds?|min|m)\b|%)|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d:\d\d(?:\.\d+)?|\b0x[\da-f]+\b|(?<=duration_ms:? )[\d.]+/giu;
 
-/** An output by which the same one is known again. Empty: nothing was printed. */
+/** Two outputs with equal keys are the same except for `changingParts`. Empty: nothing was printed. */
 export function outputKey(output: string): string {
-  return linesOf(output)
-    .map((line) => line.slice(0, longestLine).replace(changing, ''))
+  return splitLines(output)
+    .map((line) => line.slice(0, longestLine).replace(changingParts, ''))
     .join('\n')
     .trim();
 }
 
-function linesOf(output: string): string[] {
+function splitLines(output: string): string[] {
   const broken = output.slice(-longestOutput).replace(/\r\n?|[\v\f\u0085\u2028\u2029]/gu, '\n');
   return stripTerminalControls(broken.replaceAll('\t', '    '))
     .split('\n')
@@ -73,55 +74,58 @@ function linesOf(output: string): string[] {
 }
 
 /**
- * The lines with a mark, the line before each, what stands below the name of a test, and what a line announces. No name
- * stands there twice.
+ * The lines with a mark, the line before each, the line below the name of a test, and what a line announces. Each name of a
+ * test stands there once. Empty: no line has a mark.
  */
-export function failedLines(whole: readonly string[]): string[] {
-  const lines = whole.map((line) => line.slice(0, longestLine));
+export function findFailedLines(output: readonly string[]): string[] {
+  const lines = output.map((line) => line.slice(0, longestLine));
   const picked = new Set<number>();
   const isUsable = (index: number): boolean => {
     const line = lines[index] ?? '';
-    return line.trim() !== '' && !noise.test(line) && !passed.test(line);
+    return line.trim() !== '' && !noise.test(line) && !passedTest.test(line);
   };
   lines.forEach((line, index) => {
     if (!isUsable(index)) return;
-    const isMarked = mark.test(line);
-    if (!isMarked && !detail.test(line)) return;
-    if (isMarked && !detail.test(line) && isUsable(index - 1)) picked.add(index - 1);
+    const isDetail = failureDetail.test(line);
+    const isMarked = failureMark.test(line);
+    if (!isMarked && !isDetail) return;
+    if (isMarked && !isDetail && isUsable(index - 1)) picked.add(index - 1);
     picked.add(index);
-    if (nameOf(line) !== null && indentOf(lines[index + 1] ?? '') > indentOf(line) && isUsable(index + 1))
-      picked.add(index + 1);
-    for (const next of announced(lines, index)) if (isUsable(next)) picked.add(next);
+    const isIndentedBelow = indentOf(lines[index + 1] ?? '') > indentOf(line);
+    if (readTestName(line) !== null && isIndentedBelow && isUsable(index + 1)) picked.add(index + 1);
+    for (const next of findAnnounced(lines, index)) if (isUsable(next)) picked.add(next);
   });
+  const indexes = [...picked].sort((one, other) => one - other).slice(0, mostPicked);
+  const failed = indexes.map((index) => lines[index] ?? '');
   // "expected: 4" without any mark may be anything: then the end of the output says more.
-  const first = [...picked].sort((one, other) => one - other).slice(0, mostPicked);
-  const all = first.map((index) => lines[index] ?? '');
-  const isFailure = all.some((line) => mark.test(line));
-  return isFailure ? withoutRepeatedNames(all) : [];
+  const hasMark = failed.some((line) => failureMark.test(line));
+  return hasMark ? withoutRepeatedNames(failed) : [];
 }
 
 const indentOf = (line: string): number => line.search(/\S/u);
 
-function announced(lines: readonly string[], from: number): number[] {
+/** The indexes of the lines that the line at `from` announces; a line below may announce the next one. */
+function findAnnounced(lines: readonly string[], from: number): number[] {
   const found: number[] = [];
-  for (let last = from; found.length < followed && announces.test(lines[last] ?? ''); ) {
-    last += 1;
-    while (lines[last]?.trim() === '') last += 1;
-    if (last < lines.length) found.push(last);
+  let index = from;
+  while (found.length < mostAnnounced && announcement.test(lines[index] ?? '')) {
+    index += 1;
+    while (lines[index]?.trim() === '') index += 1;
+    if (index < lines.length) found.push(index);
   }
   return found;
 }
 
 /** Without the time that the test took. In two steps: one pattern for both takes hours on hostile lines. */
-function nameOf(line: string): string | null {
-  const [start] = named.exec(line) ?? [];
+function readTestName(line: string): string | null {
+  const [start] = testNameStart.exec(line) ?? [];
   if (start === undefined) return null;
   return line.slice(start.length).trim().replace(duration, '') || null;
 }
 
-/** The last one stands above what was wrong. */
+/** Keeps the last line with each name: the reason stands below that one. */
 function withoutRepeatedNames(lines: readonly string[]): string[] {
-  const names = lines.map(nameOf);
+  const names = lines.map(readTestName);
   return lines.filter((_, index) => {
     const own = names[index] ?? null;
     return own === null || !names.slice(index + 1).some((later) => later?.endsWith(own));

@@ -28,14 +28,14 @@ export const humanReducers = byEvent({
   'words-joined'(state, { messageId }) {
     return { ...state, words: state.words?.filter((known) => known.messageId !== messageId) ?? [] };
   },
-  /** Nothing is left to abort in a turn that is over. */
+  /** A turn that is over keeps its outcome: nothing is left to abort (V12). */
   'human-aborted'(state, { how, at }) {
     const aborted = { outcome: 'aborted', reason: 'aborted', at } as const;
     const settled = isTurnOver(state) ? state.settled : aborted;
     return { ...cancelParked(endTurn(state)), latch: { how, at }, settled };
   },
   'human-paused'(state, { reason, at }) {
-    const paused = state.parked === null ? state : pauseWaiting(state, at);
+    const paused = state.parked === null ? state : endWaitingTurn(state, at);
     return { ...cancelParked(paused), pause: { by: 'human', reason, at } };
   },
   /** Budgets stay spent (G6). A told host does not idle again by itself: its last stop is taken up. */
@@ -67,8 +67,11 @@ export const humanReducers = byEvent({
   'session-deleted': (state) => ({ ...cancelParked(state), deleted: true }),
 });
 
-/** The agent of a host has stopped and nothing waits for it any more: its turn is over. A run itself waits for `resume`. */
-function pauseWaiting(state: State, at: number): State {
+/**
+ * A pause while a stop attempt waits ends the turn in a host: the agent has stopped there, and nothing waits for it any more.
+ * A run of our own waits for `resume` instead.
+ */
+function endWaitingTurn(state: State, at: number): State {
   if (state.descriptor.judgesGoal === true) return state;
   return { ...endTurn(state), settled: { outcome: 'paused', reason: 'paused-by-human', at } };
 }
@@ -85,9 +88,9 @@ type Spoken = EventOf<'human-spoke'>;
 function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   if (isEcho(state, event, policy)) return state;
   const stops = event.text !== null && isPhrase(event.text, policy.settings.stopWords);
-  // After the end of a turn a stop word begins no other turn: it only silences the session.
-  const silences = stops && isTurnOver(state);
-  const placed = silences ? dropUnanswered(state) : placeInTurn(state, event, policy);
+  // A stop word after the end of a turn begins no turn of its own: it only silences the session (V12).
+  const isStopAfterEnd = stops && isTurnOver(state);
+  const placed = isStopAfterEnd ? dropUnanswered(state) : placeInTurn(state, event, policy);
   const fresh: State = {
     ...(stops ? placed : queueWords(forgetRefusals(placed), event)),
     ...titleFrom(state, event),
@@ -128,7 +131,7 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
     settled: null,
     // The human spoke before the agent moved: the answer was lost.
     injection: afterAnswer(state, 'unanswered'),
-    ...(silences && endOf(state)),
+    ...(isStopAfterEnd && keepTurnEnd(state)),
   };
   if (event.fingerprint === null) return fresh;
   // Progress starts from the workspace at the human's message.
@@ -136,8 +139,8 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   return seeFingerprint({ ...fresh, work: { ...work, writesAtFingerprint: work.writes } }, event);
 }
 
-/** How the turn ended, and what that was judged by. */
-function endOf({
+/** The outcome of the ended turn, and the policy that it was judged by. */
+function keepTurnEnd({
   settled,
   policyHash,
   recordBroken,

@@ -1,4 +1,4 @@
-// Todos go by the ids of checks, whichever of a check's names was said (V1).
+// Todos hold the ids of checks, by whichever name a check was given (V1).
 import { expect, it } from 'vitest';
 import { anEvent, aSession, aTodo, builtAt } from '../../test/support/builders.ts';
 import { createCommandCheck } from './check-specs.ts';
@@ -12,7 +12,7 @@ const settings = { ...defaultSettings, todoChecks: [{ title: '*parser*', checks:
 const own: Policy = addChecks({ settings, goalChecks: [] }, { goalChecks: ['tests'], checks: named });
 const both = addChecks(own, { goalChecks: ['$ npm test'], checks: typed });
 
-it('V3: a todo whose title and whose proposal name one check has it once', () => {
+it('V3: a todo has a check once, even if its title and a proposal name it differently', () => {
   const item = { id: 'a', title: 'Write the parser', checks: ['tests', '$ npm test'] };
   const event = anEvent.todosCreated({ items: [item], actor: 'agent' });
   expect(decide(aSession(), event, both).state.plan).toMatchObject([{ checks: ['$ npm test'] }]);
@@ -21,7 +21,7 @@ it('V3: a todo whose title and whose proposal name one check has it once', () =>
   ]);
 });
 
-it('V1 V4: under a new policy what is known of a check goes along with its new id, and the ledger has it', () => {
+it('V1 V4: under a new policy what is known of a check moves to its new id, and the ledger says so', () => {
   const proof = { check: 'tests', fingerprint: 'tree', flaky: false };
   const done = { status: 'completed', checks: ['tests'] } as const;
   const plan = [
@@ -46,5 +46,5 @@ it('V1 V4: under a new policy what is known of a check goes along with its new i
     { change: 'edited', actor: 'system', todoId: plan[0]?.id },
     { change: 'edited', actor: 'system', todoId: plan[1]?.id },
   ]);
-  expect(decide(before, event, own).ledger, 'and nothing where no id is another').toEqual([]);
+  expect(decide(before, event, own).ledger, 'no entry if no id changes').toEqual([]);
 });

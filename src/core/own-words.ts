@@ -54,7 +54,7 @@ export const toastParts = {
 export const toastTemplates = section({
   default: template('Every toast that has no words of its own.', toastParts, ['reason']),
   countdown: template('Each second before the agent is sent on.', toastParts, ['seconds']),
-  end: template('The agent ended, in whatever way.', toastParts, ['reason']),
+  end: template('The turn ended with an outcome, `done` or any other.', toastParts, ['reason']),
 });
 
 /** Null: no words of the user's own. */

@@ -219,7 +219,7 @@ function editFields(
 ): Todo {
   const checks = draft.actor === 'agent' ? undefined : changes.checks;
   const edited: Todo = {
-    ...(checks === undefined ? todo : withChecks(todo, draft.checksFor(title, checks, settings))),
+    ...(checks === undefined ? todo : withChecks(todo, draft.resolveChecks(title, checks, settings))),
     title,
     titleKey: normaliseTitle(title),
     context: changes.context ?? todo.context,

@@ -62,7 +62,7 @@ export class PlanDraft {
   #plan: Todo[] | null = null;
   #isOrdered = true;
 
-  /** @param checks those of the policy; wanted where todos get checks */
+  /** @param checks those of the policy; needed wherever todos get checks */
   constructor(state: State, actor: Actor, at: number, checks?: Checks) {
     this.state = state;
     this.actor = actor;
@@ -78,19 +78,19 @@ export class PlanDraft {
     const index = next === undefined ? plan.length : wanted;
     const low = plan[index - 1]?.order ?? 0;
     const order = rank ?? (next === undefined ? low + orderGap : low + (next.order - low) / 2);
-    const checks = this.checksFor(item.title.trim(), item.checks ?? [], settings);
+    const checks = this.resolveChecks(item.title.trim(), item.checks ?? [], settings);
     const todo = newTodo(item, checks, order, this.state, this.at);
     if (order <= low || (next !== undefined && order >= next.order)) this.#isOrdered = false;
     this.#insert(todo, index);
     return this.setStatus(todo, wantedStatus(item)) ?? todo;
   }
 
-  /** Also those that the human wants for its title; each by its id, whichever of its names was said. */
-  checksFor(title: string, named: readonly string[], settings: Settings): readonly string[] {
+  /** The ids of the named checks and of those that the human wants for this title; each once, by whichever name. */
+  resolveChecks(title: string, named: readonly string[], settings: Settings): readonly string[] {
     return checkIds(this.#checks, [...named, ...checksForTitle(settings, title)]);
   }
 
-  /** The policy is a new one: the ids of its checks may be others. */
+  /** To be called under a new policy, where checks may have other ids. */
   renameChecks(): void {
     for (const todo of this.state.plan) {
       const renamed = this.#withCheckIds(todo);
@@ -98,14 +98,14 @@ export class PlanDraft {
     }
   }
 
-  /** What was proved stays proved; what only some of its checks proved is proved anew. */
+  /** A proved todo stays proved; a todo that only some of its checks proved must be proved anew. */
   #withCheckIds<T extends Pick<Todo, 'checks' | 'evidence' | 'verification'>>(todo: T): T {
     const checks = checkIds(this.#checks, todo.checks);
     if (checks.length === todo.checks.length && checks.every((check) => todo.checks.includes(check)))
       return todo;
-    const seen = todo.verification === 'passed' ? todo.evidence : [];
+    const proofs = todo.verification === 'passed' ? todo.evidence : [];
     const evidence = checks.flatMap((check) => {
-      const proof = seen.find((one) => checkIds(this.#checks, [one.check]).includes(check));
+      const proof = proofs.find((one) => checkIds(this.#checks, [one.check]).includes(check));
       return proof === undefined ? [] : [{ ...proof, check }];
     });
     return { ...todo, checks, evidence };
@@ -245,7 +245,7 @@ function countTodoProgress(state: State, before: Todo | null, after: Todo): Stat
 
 type SeedTodo = NewTodo & { readonly reason?: string | undefined };
 
-/** Pending (T6). */
+/** A new todo is pending (T6). */
 function newTodo(item: SeedTodo, checks: readonly string[], order: number, state: State, at: number): Todo {
   const { id, hostKey = null, context = null, completionCriteria = null, agentType = null } = item;
   const title = item.title.trim();

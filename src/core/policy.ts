@@ -35,7 +35,7 @@ export function createPolicy(settings: Settings) {
   };
 }
 
-/** The one way in which checks come into a policy: those that ask for the same become one (V1). */
+/** Every check comes into a policy through here: checks that ask for the same become one (V1). */
 export function addChecks(policy: Policy, added: Pick<Policy, 'goalChecks' | 'checks'>): Policy {
   const checks = uniteChecks({ ...policy.checks, ...added.checks });
   return { ...policy, goalChecks: checkIds(checks, [...policy.goalChecks, ...added.goalChecks]), checks };

@@ -86,7 +86,7 @@ export function closestName(written: string, known: readonly string[]): string |
 }
 
 /** A question has its mark already. */
-export const withFullStop = (sentence: string) => (sentence.endsWith('?') ? sentence : `${sentence}.`);
+export const withFullStop = (sentence: string) => (/[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`);
 
 export function didYouMean(sentence: string, written: string, known: readonly string[]): string {
   const closest = closestName(written, known);

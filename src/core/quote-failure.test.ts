@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { quoteFailure } from './texts.ts';
 
 describe('the quoted failure of a check', () => {
-  it('P31: is what the system saw and, without a line that says what failed, the last lines', () => {
+  it('P31: is how the check ended, and the last lines if none says what failed', () => {
     const output = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n\n');
     const quoted = quoteFailure(`npm test exited with 1.\n${output}`).split('\n');
     expect(quoted).toHaveLength(15);
@@ -11,7 +11,7 @@ describe('the quoted failure of a check', () => {
     expect(quoted.at(-1)).toBe('| line 39');
   });
 
-  it('V1: has the lines that say what failed, wherever they stand', () => {
+  it('V1: is how the check ended, and the lines that say what failed, wherever they stand', () => {
     const output = `not ok 1 - adds\n${'more\n'.repeat(100)}`;
     expect(quoteFailure(`npm test exited with 1.\n${output}`)).toBe(
       '| npm test exited with 1.\n| not ok 1 - adds',

@@ -116,7 +116,7 @@ export const stopRules = [
       return hadEnded ? skip(sentence, inputs) : letGo('aborted', sentence, inputs);
     }
     if (hadEnded)
-      return skip(`You stopped the agent after its turn had ended. ${outcomeStays(state)}`, inputs);
+      return skip(`You stopped the agent after its turn had ended. ${keptOutcomeSentence(state)}`, inputs);
     // How a session of our own is taken up again is told where it ends.
     const how = judgesGoal(state)
       ? 'when the session is taken up again'
@@ -129,7 +129,7 @@ export const stopRules = [
     const { by, reason } = pause;
     const did = by === 'human' ? 'paused this session' : 'rejected what the agent asked for';
     if (hadEndedOtherwise(state, 'paused'))
-      return skip(`You ${did} after the turn had ended. ${outcomeStays(state)}`, { by, reason });
+      return skip(`You ${did} after the turn had ended. ${keptOutcomeSentence(state)}`, { by, reason });
     return letGo('paused', `You ${did}.`, { by, reason });
   }),
   rule('timer-expired', 'Is a countdown from an earlier run too old to act on?', ({ state: { pause } }) => {
@@ -141,7 +141,7 @@ export const stopRules = [
   rule('paused-by-model', 'Did the agent pause because it needs a human?', ({ state: { pause } }) => {
     if (pause?.by !== 'model') return null;
     const { by, reason } = pause;
-    return letGo('paused', pausedByAgent(pause), { by, reason });
+    return letGo('paused', agentPauseSentence(pause), { by, reason });
   }),
   // Told hosts may idle twice, or after an abort on an idle session: that is no new stop (E4).
   rule(
@@ -403,19 +403,15 @@ function judgesGoal({ descriptor }: State): boolean {
   return descriptor.judgesGoal === true;
 }
 
-function outcomeStays({ settled }: State): string {
+function keptOutcomeSentence({ settled }: State): string {
   return settled === null ? 'It had no outcome.' : `Its outcome stays ${settled.outcome}.`;
 }
 
-/** In the words of whoever paused: a command of the agent asks for it, `todo_pause` does it. */
-export function pausedByAgent({
-  reason,
-  asked,
-}: {
-  reason: string | null;
-  asked?: boolean | undefined;
-}): string {
-  const did = asked === true ? 'asked to stop' : 'paused';
+type AgentPause = Readonly<{ reason: string | null; byCommand?: boolean | undefined }>;
+
+/** An agent that called `untildone stop` or `pause` asked to stop; one that called `todo_pause` paused. */
+export function agentPauseSentence({ reason, byCommand }: AgentPause): string {
+  const did = byCommand === true ? 'asked to stop' : 'paused';
   const why = oneLine(reason ?? '', 300);
   return `The agent ${did}${why === '' ? '.' : `: ${why}`}`;
 }

@@ -35,13 +35,13 @@ describe('V1: which checks are one', () => {
       words('b', ['x'], { files: ['test', 'src'] }),
     ],
     [
-      'the folder, written otherwise',
+      'the same folder, written differently',
       words('a', ['x'], { directory: './sub/' }),
       words('b', ['x'], { directory: 'sub' }),
     ],
-    ['the workspace itself', words('a', ['x'], { directory: '.' }), words('b', ['x'])],
+    ['the folder of the workspace itself', words('a', ['x'], { directory: '.' }), words('b', ['x'])],
     ['another timeout', words('a', ['x'], { timeoutMs: 1 }), words('b', ['x'])],
-  ])('V1: %s', (_, one, other) => {
+  ])('V1: one check: %s', (_, one, other) => {
     expect(areOne(one, other)).toBe(true);
     expect(areOne(other, one)).toBe(true);
   });
@@ -53,12 +53,12 @@ describe('V1: which checks are one', () => {
     ['a line that sets a variable', words('a', ['CI=1', 'npm']), line('b', 'CI=1 npm')],
     ['a word that a shell keeps to itself', words('a', ['exit', '0']), line('b', 'exit 0')],
     ['two lines and one', line('a', 'npm\ntest'), line('b', 'npm test')],
-    ['the folder', npmTest, words('b', ['npm', 'test'], { directory: 'sub' })],
-    ['the names of variables', npmTest, words('b', ['npm', 'test'], { environment: ['TOKEN'] })],
-    ['the files', npmTest, words('b', ['npm', 'test'], { files: ['src'] })],
-    ['the exit status', npmTest, words('b', ['npm', 'test'], { expectExit: 1 })],
-    ['the output', npmTest, words('b', ['npm', 'test'], { expectOutput: 'ok' })],
-  ])('V1: not with %s', (_, one, other) => {
+    ['another folder', npmTest, words('b', ['npm', 'test'], { directory: 'sub' })],
+    ['another variable', npmTest, words('b', ['npm', 'test'], { environment: ['TOKEN'] })],
+    ['other files', npmTest, words('b', ['npm', 'test'], { files: ['src'] })],
+    ['another exit status', npmTest, words('b', ['npm', 'test'], { expectExit: 1 })],
+    ['another output', npmTest, words('b', ['npm', 'test'], { expectOutput: 'ok' })],
+  ])('V1: two checks: %s', (_, one, other) => {
     expect(areOne(one, other)).toBe(false);
     expect(areOne(other, one)).toBe(false);
   });
@@ -84,20 +84,20 @@ describe('V1: one check with several names', () => {
     expect(otherNames(checks, 'lint')).toEqual([]);
   });
 
-  it('V2: the id does not hang on the order of the names, nor on being united before', () => {
+  it('V2: the id does not depend on the order of the names, nor on an earlier union', () => {
     const checks = uniteChecks(given);
     const reversed = uniteChecks(Object.fromEntries(Object.entries(given).reverse()));
     expect(reversed).toEqual(checks);
     expect(uniteChecks(checks)).toEqual(checks);
   });
 
-  it('V1: a name that means something else by now is a check of its own again', () => {
+  it('V1: a name that gets another meaning is a check of its own again', () => {
     const { tests: _, ...rest } = uniteChecks(given);
     const checks = uniteChecks({ ...rest, tests: words('tests', ['npm', 'run', 'other']) });
     expect(checkIds(checks, ['tests', 'all'])).toEqual(['tests', '$ npm test']);
   });
 
-  it('V3: the words that an agent may propose keep the name that the configuration gives them', () => {
+  it('V3: a list of words that an agent proposes has the name that the configuration gives to the same words', () => {
     const checks = uniteChecks(byName(npmTest, words('$ npm test', ['npm', 'test'])));
     expect(checkIds(checks, ['$ npm test'])).toEqual(['tests']);
   });

@@ -1,11 +1,11 @@
-// Checks that ask for the same under several names are one check (V1): it runs once and is told once. Each of its names
-// finds it in the policy, and its id is what everything after the policy goes by.
-import type { CheckSpec } from './check-specs.ts';
+// Checks that ask for the same under several names are one check (V1): it runs once and is shown once. The policy finds it
+// under each of its names; everything else knows it by its id.
+import type { CheckSpec, CommandCheck } from './check-specs.ts';
 
 /** By name; a check with several names stands under each of them. */
 export type Checks = Readonly<Record<string, CheckSpec>>;
 
-/** A name that the policy does not know stays as it is: it fails when it is asked for. */
+/** Each id once. A name that the policy does not know stays as it is: such a check fails when it is to run. */
 export function checkIds(checks: Checks | undefined, names: readonly string[]): readonly string[] {
   return [...new Set(names.map((name) => findCheck(checks, name)?.id ?? name))];
 }
@@ -14,7 +14,7 @@ export function findCheck(checks: Checks | undefined, name: string): CheckSpec |
   return checks !== undefined && Object.hasOwn(checks, name) ? checks[name] : undefined;
 }
 
-/** Every name that a human or a file gave to this check, its id aside. */
+/** Every name that a human or a file gave to this check, except its id. */
 export function otherNames(checks: Checks | undefined, id: string): readonly string[] {
   return Object.keys(checks ?? {}).filter((name) => name !== id && findCheck(checks, name)?.id === id);
 }
@@ -24,7 +24,7 @@ export function distinctChecks(checks: Checks | undefined): readonly CheckSpec[]
   return Object.entries(checks ?? {}).flatMap(([name, spec]) => (name === spec.id ? [spec] : []));
 }
 
-/** Names whose checks ask for the same get one check between them, with the longest of their timeouts. */
+/** Names whose checks ask for the same share one check, with the longest of their timeouts. */
 export function uniteChecks(checks: Checks): Checks {
   const united = new Map<string, CheckSpec>();
   for (const [id, spec] of Object.entries(checks).sort(compareNames)) {
@@ -37,14 +37,17 @@ export function uniteChecks(checks: Checks): Checks {
   );
 }
 
-type Entry = readonly [name: string, spec: CheckSpec];
+type NamedCheck = readonly [name: string, spec: CheckSpec];
 
 /**
- * The id is the line that a human typed, where there is one: it says what runs, and holds where no file knows the name.
- * The order in which the names were given does not count, because a stored policy is sorted.
+ * The first name in this order becomes the id. A line that a human typed comes first: it says what runs, and it is valid
+ * even where no file knows the name. The order in which the names were given does not count, because a stored policy is
+ * sorted.
  */
-function compareNames([left, one]: Entry, [right, other]: Entry): number {
-  return rankName(left, one) - rankName(right, other) || (left < right ? -1 : 1);
+function compareNames([left, leftSpec]: NamedCheck, [right, rightSpec]: NamedCheck): number {
+  const difference = rankName(left, leftSpec) - rankName(right, rightSpec);
+  if (difference !== 0) return difference;
+  return left < right ? -1 : 1;
 }
 
 function rankName(name: string, spec: CheckSpec): number {
@@ -52,41 +55,42 @@ function rankName(name: string, spec: CheckSpec): number {
   return spec.kind === 'command' && 'shell' in spec.command ? 0 : 2;
 }
 
-/** Equal texts: the checks run the same, in the same place, with the same rights, and are judged alike. */
+/** Two checks with equal texts run the same, in the same folder, with the same rights, and are judged by the same rules. */
 function describeDemand(spec: CheckSpec): string {
-  const { id: _, timeoutMs: __, ...demand } = { ...spec, files: sorted(spec.files) };
-  const plain =
-    demand.kind !== 'command'
-      ? demand
-      : {
-          ...demand,
-          command: wordsOf(demand.command),
-          directory: (demand.directory ?? '').replace(/^(?:\.\/+)+|\/+$/gu, '').replace(/^\.$/u, ''),
-          environment: sorted(demand.environment),
-        };
-  return JSON.stringify(Object.entries(plain).sort(([left], [right]) => (left < right ? -1 : 1)));
+  const { id: _, timeoutMs: __, ...demand } = { ...spec, files: sortedOnce(spec.files) };
+  const normal = demand.kind === 'command' ? { ...demand, ...normaliseCommand(demand) } : demand;
+  return JSON.stringify(Object.entries(normal).sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
-const sorted = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort();
+type CommandFields = Pick<CommandCheck, 'command' | 'directory' | 'environment'>;
 
-type Command = Extract<CheckSpec, { kind: 'command' }>['command'];
+function normaliseCommand({ command, directory, environment }: CommandFields): CommandFields {
+  const withoutSlashes = (directory ?? '').replace(/^(?:\.\/+)+|\/+$/gu, '');
+  return {
+    command: splitPlainLine(command),
+    directory: withoutSlashes === '.' ? '' : withoutSlashes,
+    environment: [...sortedOnce(environment)],
+  };
+}
 
-/** A line that a shell would only split at its blanks is the same as its words. */
-function wordsOf(command: Command): Command {
+const sortedOnce = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort();
+
+/** A line that a shell would only split at its blanks asks for the same as the list of its words. */
+function splitPlainLine(command: CommandCheck['command']): CommandCheck['command'] {
   if (!('shell' in command)) return command;
   const words = command.shell.trim().split(/[ \t]+/u);
   const [program = ''] = words;
-  const isPlain = words.every(isPlainWord) && !program.includes('=') && !shellWords.has(program);
+  const isPlain = words.every(isPlainWord) && !program.includes('=') && !shellBuiltins.has(program);
   return isPlain ? words : { shell: command.shell.trim() };
 }
 
-/** No shell would read it otherwise: then one line stands for exactly one argv. */
+/** No shell reads anything but the word itself in it. A line of such words stands for exactly one argv. */
 export function isPlainWord(word: string): boolean {
   return /^[\w@%+=:,./-]+$/u.test(word);
 }
 
-/** What a shell does itself instead of starting the program of that name. */
-const shellWords: ReadonlySet<string> = new Set(
+/** Words that a shell carries out itself instead of starting a program of that name. */
+const shellBuiltins: ReadonlySet<string> = new Set(
   [
     '. : alias bg bind break builtin caller case cd chdir command compgen complete continue coproc declare dirs disown',
     'do done echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash help history if',

@@ -81,24 +81,30 @@ export function unstartable(context: StopContext): { check: string; tail: string
   ];
 }
 
-/** These checks failed last, and before the first call of the model too (P51). Absent: nobody looked then. */
-export function failedBefore(
+/**
+ * Those of the failed checks that failed before the first call of the model too (P51). Without a baseline nobody ran them
+ * then, and none is named.
+ */
+export function findFailedBefore(
   { baseline }: Pick<State, 'baseline'>,
   failed: readonly string[],
 ): readonly string[] {
   return failed.filter((check) => baseline?.checks[check] === 'failed');
 }
 
-/** Of the goal and of todos, each once. Which of its checks failed is not known of a todo with several. */
-function failedChecks({ goal, plan }: State): string[] {
+/**
+ * The failed checks on the goal and of todos, each once. A todo with several checks names none: the record does not say which
+ * of them failed.
+ */
+function listFailedChecks({ goal, plan }: State): string[] {
   const ofGoal = Object.keys(goal).filter((check) => goal[check]?.state === 'failed');
   const ofTodos = plan.filter(({ verification }) => verification === 'failed');
   return [...new Set([...ofGoal, ...ofTodos.flatMap(({ checks }) => (checks.length === 1 ? checks : []))])];
 }
 
-/** For people, behind the sentence of any outcome; empty: no check failed both before the work and last. */
+/** For people, behind the sentence of the outcome. Empty: no check failed both before the work and last. */
 export function failedBeforeSentence(state: State): string {
-  const checks = failedBefore(state, failedChecks(state));
+  const checks = findFailedBefore(state, listFailedChecks(state));
   const named = checks.slice(0, 3).map((check) => oneLine(displayName(bareCheck(check)), 80));
   const more = checks.length > named.length ? ` and ${checks.length - named.length} more` : '';
   const subject = `The check${checks.length === 1 ? '' : 's'} ${named.join(', ')}${more}`;

@@ -34,12 +34,12 @@ type FinalRun = { stop: string; ended: boolean; overdue: boolean; writes: number
 export type ParkedStop = Readonly<{ eventId: string; cause: string; waitedUntil?: number }> &
   Pick<EventOf<'stop-attempted'>, 'at' | 'end' | 'question' | 'toolError'>;
 
-/** `asked`: the agent asked to stop, by a command. */
 type Pause = {
   by: 'human' | 'model' | 'rejection' | 'system';
   reason: string | null;
   at: number;
-  asked?: boolean;
+  /** The agent called `untildone stop` or `untildone pause`, and not `todo_pause`. */
+  byCommand?: boolean;
 };
 
 /** Of our own agent, from the question until the call begins. */
@@ -368,12 +368,12 @@ export function isGoalProved({ settled, turn }: Pick<Session, 'settled' | 'turn'
   return turn?.proved === true && !turn.touchedPlan && !turn.touchedWorkspace;
 }
 
-/** Its outcome stays, whatever is said afterwards (V12). A stop attempt that waits keeps its turn open. */
+/** The outcome of such a turn does not change any more (V12). A stop attempt that waits keeps its turn open. */
 export function isTurnOver({ turn, parked }: Pick<Session, 'turn' | 'parked'>): boolean {
   return turn?.ended === true && parked === null;
 }
 
-/** The turn ended before it was stopped (`aborted`) or paused: that came later and changes nothing of how it ended (V12). */
+/** A stop (`aborted`) or a pause that came after the end of the turn changes nothing of how the turn ended (V12). */
 export function hadEndedOtherwise(
   session: Pick<Session, 'turn' | 'parked' | 'settled'>,
   outcome: 'aborted' | 'paused',

@@ -1,11 +1,12 @@
 // Answers a stop attempt: runs down the rules, and if none answers builds the continuation. Hosts, loops and timers all
 // end up here (G1).
-import { byEvent, type Command, type Decision, join, type Step, step } from './decision.ts';
-import { endMessage, openTodos, withFullStop } from './end-sentence.ts';
+import { byEvent, type Command, type Decision, joinSteps, type Step, step } from './decision.ts';
+import { endMessage, openTodos } from './end-sentence.ts';
 import type { EventOf } from './events.ts';
 import { ownToast } from './own-words.ts';
 import { PlanDraft } from './plan.ts';
 import type { Policy } from './policy.ts';
+import { withFullStop } from './problem.ts';
 import { type Reason, type RuleAnswer, type StopContext, stopRules, type Undelivered } from './rules.ts';
 import { oneLine, visibleLine } from './safe-text.ts';
 import { dueChallenge, failedBeforeSentence, isFinalRunTakenUp, type Rest } from './settlement.ts';
@@ -88,7 +89,7 @@ export function reconsider(first: Step, policy: Policy, at: number): Step {
   if (parked === null) return first;
   const hasWaited = descriptor.mode === 'told' && waits.has(parked.cause);
   const stop = hasWaited ? { ...parked, waitedUntil: at } : parked;
-  return join(first, decideStop(first.state, stop, policy, at));
+  return joinSteps(first, decideStop(first.state, stop, policy, at));
 }
 
 /** When one of these ends, a new countdown begins (G3). */
@@ -122,7 +123,7 @@ function decideStop(
   }
   const blocked = blockFailing(context);
   if (blocked === null) return continuing(context);
-  return join(blocked, decideStop(blocked.state, { ...stop, toolError: null }, policy, at));
+  return joinSteps(blocked, decideStop(blocked.state, { ...stop, toolError: null }, policy, at));
 }
 
 function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): Decision {
@@ -135,13 +136,13 @@ function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): De
   return { answer, reason, ...honestly, ...noText, dueAt, observed, epoch: state.epoch };
 }
 
-/** Whatever the outcome is: the human reads which failure was there before the work (P51). */
+/** With any outcome the human reads which checks failed before the work too (P51). */
 function withFailedBefore(state: State, given: ReturnType<typeof honest>) {
   const before = given.outcome === null ? '' : failedBeforeSentence(state);
   return before === '' ? given : { ...given, sentence: `${withFullStop(given.sentence)} ${before}` };
 }
 
-/** Whatever the outcome is: the human reads that an agent ignored files which nobody ignored before (V2). */
+/** With any outcome the human reads that an agent ignored files which nobody ignored before (V2). */
 function withHidden({ hidden = [] }: State, given: ReturnType<typeof honest>) {
   if (hidden.length === 0 || given.outcome === null) return given;
   return { ...given, sentence: `${withFullStop(given.sentence)} ${hiddenSentence(hidden)}` };
@@ -234,9 +235,9 @@ function settling(context: StopContext, decision: Decision): Step {
     const level = context.undelivered === null ? 'info' : 'warning';
     const parts = { reason: sentence, outcome: outcome ?? '', ...openTodos(state) };
     const own = ownToast(settings.toasts, 'end', parts);
-    const words =
-      own === null ? { title: 'untildone', message } : { title: `untildone: ${outcome}`, message: own };
-    commands.push({ type: 'notify', level, ...words });
+    // Our own message says the outcome; the user's words may not.
+    const title = own === null ? 'untildone' : `untildone: ${outcome}`;
+    commands.push({ type: 'notify', level, title, message: own ?? message });
   }
   return decided(decision, { ...endTurn(state), settled }, commands);
 }
@@ -248,8 +249,8 @@ function answerCommands(
 ): Command[] {
   if (state.descriptor.mode === 'told') return [];
   const { observed, sentence, dueAt } = decision;
-  const told = answer === 'wait' ? sentence : endMessage(state, goalChecks, decision);
-  const message = observed ? null : told;
+  const sentenceForHuman = answer === 'wait' ? sentence : endMessage(state, goalChecks, decision);
+  const message = observed ? null : sentenceForHuman;
   return [{ type: 'answer', answer, epoch: state.epoch, text: null, message, dueAt }];
 }
 
@@ -281,8 +282,10 @@ function continuing(context: StopContext): Step {
     reason: 'continue',
     sentence: describeText(text, level),
     inputs: {
-      ...{ open: openCount(counts), ...counters },
-      ...{ next: next[0]?.title ?? null, todos: planSize(counts) },
+      open: openCount(counts),
+      ...counters,
+      next: next[0]?.title ?? null,
+      todos: planSize(counts),
     },
     outcome: null,
     textKind: kind,

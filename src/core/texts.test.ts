@@ -228,21 +228,21 @@ describe('P51: a check that failed before the work began', () => {
     return worded('failed-check', 1, stopContext(patch), []);
   };
 
-  it('P51: is said, with the pause of that session as the way out', () => {
+  it('P51: is told to the agent, with the pause tool of that session as the way out', () => {
     expect(goal({ unit: 'failed' }, 'mcp__todo_pause')).toContain(
       'The check “unit” of the whole work failed.\nIt failed before the work began too. If mending that is part of your task, fix the cause; if it is not, call mcp__todo_pause with this as the reason.\n',
     );
     expect(goal({ unit: 'failed' }, null)).toContain('if it is not, say so in one sentence.');
   });
 
-  it('P51: is named where another check is newly red', () => {
+  it('P51: is named if another check failed only after the work began', () => {
     const text = goal({ unit: 'failed', lint: 'passed' });
-    expect(text).toContain('The check “unit”, “lint” of the whole work failed. Fix the cause.');
+    expect(text).toContain('The checks “unit”, “lint” of the whole work failed. Fix the cause.');
     expect(text).toContain('\n“unit” failed before the work began too. If mending');
     expect(text).toContain('go on until they pass.');
   });
 
-  it('P51: is not said of one that passed or could not start', () => {
+  it('P51: is not said of a check that passed before or could not start', () => {
     for (const result of ['passed', 'cannot-start'] as const)
       expect(goal({ unit: result })).not.toContain('before the work');
   });
@@ -254,14 +254,16 @@ describe('P51: a check that failed before the work began', () => {
       baseline,
       plan: [aTodo({ checks, verification: 'failed', failureTail: 'x' })],
     });
-    expect(textFor('failed-check', { patch })).toContain('open again.\nIt failed before the work began too.');
+    expect(textFor('failed-check', { patch })).toContain(
+      'open again.\nThe check failed before the work began too.',
+    );
     const two = [aTodo({ checks: ['unit', 'lint'], verification: 'failed', failureTail: 'x' })];
     const unsure = withSession({ baseline, plan: two });
     expect(textFor('failed-check', { patch: unsure })).not.toContain('before the work');
   });
 });
 
-describe('where no todo is open', () => {
+describe('if no todo is open', () => {
   const failing = (counts: Parameters<typeof withCounts>[0], level = 1, own = {}) => {
     const goal = { state: 'failed', passedBefore: false, flaky: false, tail: 'two failed' } as const;
     const patch = all(
@@ -296,11 +298,11 @@ describe('where no todo is open', () => {
     [{ completed: 2, cancelled: 1 }, 'No todo is open: 2 completed, 1 cancelled, but a check fails.'],
     [{ cancelled: 2 }, 'No todo is open: 2 cancelled, but a check fails.'],
     [{ completed: 1, blocked: 1 }, 'No todo is open: 1 completed, 1 blocked, but a check fails.'],
-  ])('V1: of %j it says: %s', (counts, line) => {
+  ])('V1: with %j the text begins: %s', (counts, line) => {
     expect(failing(counts).split('\n')[0]).toBe(`[TODO CONTINUATION] ${line}`);
   });
 
-  it('V9: nor does any other text tell it to finish todos', () => {
+  it('V9: no other text tells the agent to finish todos either', () => {
     for (const kind of kinds) {
       const text = textFor(kind, { patch: withCounts({ completed: 3, claims: 3 }), next: [] });
       expect(text).not.toMatch(/\d remaining|until all are done/u);
@@ -331,14 +333,14 @@ describe('what failed checks printed', () => {
     return worded('failed-check', 1, stopContext(patch), []);
   };
 
-  it('V1: the lines that say what failed, not the end', () => {
+  it('V1: is quoted by the lines that say what failed, not by its end', () => {
     const tail = `npm test exited with 1.\nnot ok 1 - adds\n${'generatedMessage: true\n'.repeat(50)}`;
     expect(text({ unit: tail })).toContain(
       'It printed:\n| npm test exited with 1.\n| not ok 1 - adds\nDo not',
     );
   });
 
-  it('V1: two that failed with the same output are quoted once', () => {
+  it('V1: is quoted once if two checks printed the same', () => {
     const same = text({
       a: 'a exited with 1.\nnot ok 1 - adds 5 ms',
       b: 'b exited with 2.\nnot ok 1 - adds 7 ms',

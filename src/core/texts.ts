@@ -1,7 +1,7 @@
 // The words of a continuation: the first text that applies is sent (E6, V9), in our words or the user's own. What comes from
 // todos or tools is quoted: it can neither pose as an instruction nor close a tag.
 import { messageOf } from './error.ts';
-import { findSameOutput, pickFailedLines, readFailure } from './failed-lines.ts';
+import { type CheckFailure, findSameOutput, pickFailedLines, readFailure } from './failed-lines.ts';
 import { render, template } from './own-words.ts';
 import { excerpt } from './problem.ts';
 import type { StopContext } from './rules.ts';
@@ -11,7 +11,7 @@ import {
   callsSinceMessage,
   claimsWaitedFor,
   dueChallenge,
-  failedBefore,
+  findFailedBefore,
   goalFailed,
   unnamedJobs,
 } from './settlement.ts';
@@ -23,10 +23,11 @@ export const continuationMarker = 'TODO CONTINUATION';
 
 /** Nobody would read more. */
 const namedTitles = 8;
-/** Of what failed checks printed; more lines cost tokens every time. */
+/** Lines that are quoted of all failed checks together; more lines cost tokens every time. */
 const quotedLines = 15;
-/** Of each, where several failed. */
+/** Lines that are quoted at least of each check, if several failed. */
 const fewestLines = 4;
+/** Checks whose output is quoted; the others are only named. */
 const quotedChecks = 5;
 const lineLength = 200;
 
@@ -145,7 +146,7 @@ export function pickText(context: StopContext): Text {
 export const textParts = {
   marker: `the words by which people and tools know such a text, [${continuationMarker}]`,
   progress:
-    'how far the plan is: 3/5 completed, 2 remaining; with nothing open: All 5 todos are completed, but a check fails',
+    'how far the plan is: 3/5 completed, 2 remaining; if no todo is open: All 5 todos are completed, but a check fails',
   reason: 'why this kind of text is sent, such as what a failed check printed; sometimes empty',
   next: 'the next todo in quotes, with when it is done and who does it, if that is known; empty if none is open',
   last: 'what the system will do without progress; empty before the last reminder',
@@ -159,8 +160,8 @@ export type Continuation = Readonly<Record<PartName | 'text', string> & { kind: 
 /** A program's own words. It answers at once and may be asked twice. */
 export type OwnTexts = (said: Continuation) => string;
 
-/** In our words; `goOn`: what is left to do. */
-const ownWords = (goOn: string) => [
+/** Our own words for a text, where the user gave none. @param goOn how the sentence "Do not ask whether to go on" ends */
+const defaultWords = (goOn: string) => [
   '{marker} {progress}.',
   '{reason}',
   'Go on with the next todo: {next}.',
@@ -199,7 +200,11 @@ export function continuationText({ kind, lines }: Text, context: TextContext): C
     wayOut: goesOn ? wayOutPart(context) : '',
   };
   const { texts: own } = context.settings;
-  return { kind, ...parts, text: render(own[kind] ?? own.default ?? ownWords(goOnWords(context)), parts) };
+  return {
+    kind,
+    ...parts,
+    text: render(own[kind] ?? own.default ?? defaultWords(goOnWords(context)), parts),
+  };
 }
 
 /** A program's function that fails no stop: where it fails itself, the human is told once, and `said.text` is sent. */
@@ -236,21 +241,22 @@ function progressPart(context: StopContext): string {
   const { counts } = context;
   const total = planSize(counts);
   const open = openCount(counts);
-  if (open === 0) return `${endedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;
+  if (open === 0) return `${describeEndedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;
   const blocked = counts.blocked > 0 ? `, ${counts.blocked} blocked` : '';
   return `${total - open - counts.blocked}/${total} completed, ${open} remaining${blocked}`;
 }
 
-/** Where none is open. A cancelled todo is not completed. */
-function endedTodos({ completed, cancelled, blocked }: PlanCounts): string {
+/** How the todos ended, if none is open. A cancelled todo does not count as completed. */
+function describeEndedTodos({ completed, cancelled, blocked }: PlanCounts): string {
   if (cancelled + blocked === 0) {
     if (completed === 0) return 'No todo is open';
     return completed === 1 ? 'The one todo is completed' : `All ${completed} todos are completed`;
   }
-  const ends = Object.entries({ completed, cancelled, blocked }).filter(([, amount]) => amount > 0);
-  return `No todo is open: ${ends.map(([end, amount]) => `${amount} ${end}`).join(', ')}`;
+  const counted = Object.entries({ completed, cancelled, blocked }).filter(([, amount]) => amount > 0);
+  return `No todo is open: ${counted.map(([status, amount]) => `${amount} ${status}`).join(', ')}`;
 }
 
+/** Behind "Do not ask whether to go on": for how long. */
 function goOnWords(context: StopContext): string {
   if (openCount(context.counts) > 0)
     return '. Mark each todo as soon as it is finished; do not stop until all are done.';
@@ -285,11 +291,11 @@ function staleListLine({ state: { progress } }: StopContext): string {
 
 function unchangedLine({ state, counts, level }: TextContext): string {
   const since = `Since ${level === 2 ? 'the last reminder' : 'two reminders'}`;
-  const rest =
-    'no check passed and no new state of the workspace appeared. Do one concrete step with a tool now';
-  if (openCount(counts) === 0) return `${since} ${rest}.`;
+  const nothingNew = 'no check passed and no new state of the workspace appeared.';
+  const nextStep = 'Do one concrete step with a tool now';
+  if (openCount(counts) === 0) return `${since} ${nothingNew} ${nextStep}.`;
   const moved = state.progress.planMoved ? 'the list was edited, but ' : '';
-  return `${since} ${moved}no todo was finished, ${rest}; a todo that cannot be done is blocked with its reason.`;
+  return `${since} ${moved}no todo was finished, ${nothingNew} ${nextStep}; a todo that cannot be done is blocked with its reason.`;
 }
 
 function lastPart({ counts, level }: TextContext): string {
@@ -307,67 +313,77 @@ function failedGoalChecks({ state, goalChecks }: StopContext): string[] {
 function failureLines(context: StopContext): string[] {
   const { state } = context;
   const todo = state.plan.find((row) => isOpen(row) && row.verification === 'failed');
-  if (todo !== undefined) {
-    const [printed = ''] = describeOutputs([{ name: '', tail: todo.failureTail }]);
-    const before = todoFailedBefore(state, todo);
-    return [
-      `The check of ${quoteForModel(todo.title)} failed, so it is open again.`,
-      before === '' ? '' : `It ${before}`,
-      printed === '' ? '' : `It ${printed}`,
-    ];
-  }
+  return todo === undefined ? goalFailureLines(context) : todoFailureLines(state, todo);
+}
+
+function todoFailureLines(state: State, todo: Todo): string[] {
+  const failedBefore = describeTodoFailedBefore(state, todo);
+  const [printed = ''] = describeOutputs([{ name: '', tail: todo.failureTail }]);
+  return [
+    `The check of ${quoteForModel(todo.title)} failed, so it is open again.`,
+    failedBefore === '' ? '' : `The check ${failedBefore}`,
+    printed === '' ? '' : `It ${printed}`,
+  ];
+}
+
+function goalFailureLines(context: StopContext): string[] {
+  const { state } = context;
   const checks = failedGoalChecks(context);
-  const before = failedBefore(state, checks);
-  const isOne = checks.length === 1;
-  const areAllBefore = before.length === checks.length;
-  const all = isOne ? 'It' : 'They';
-  const who = areAllBefore ? all : before.map(quotedCheck).join(', ');
-  const failed = checks.map((check) => ({
-    name: quotedCheck(check),
+  const failures = checks.map((check) => ({
+    name: quoteCheck(check),
     tail: state.goal[check]?.tail ?? null,
   }));
-  const outputs = describeOutputs(failed).map((printed, index) =>
-    printed === '' ? '' : `${isOne ? 'It' : failed[index]?.name} ${printed}`,
-  );
+  const [only, ...others] = failures;
+  const isOne = only !== undefined && others.length === 0;
+  const names = failures.map(({ name }) => name).join(', ');
+  const failedBefore = findFailedBefore(state, checks);
+  const areAllFailedBefore = failedBefore.length === checks.length;
+  const pronoun = isOne ? 'It' : 'They';
+  const subject = areAllFailedBefore ? pronoun : failedBefore.map(quoteCheck).join(', ');
+  const outputs = describeOutputs(failures).map((printed, index) => {
+    if (printed === '') return '';
+    return isOne ? `It ${printed}` : `${failures[index]?.name} ${printed}`;
+  });
   return [
-    `The check ${checks.map(quotedCheck).join(', ')} of the whole work failed.${areAllBefore ? '' : ' Fix the cause.'}`,
-    before.length === 0 ? '' : `${who} ${failedBeforeWords(state)}`,
+    `The ${isOne ? 'check' : 'checks'} ${names} of the whole work failed.${areAllFailedBefore ? '' : ' Fix the cause.'}`,
+    failedBefore.length === 0 ? '' : `${subject} ${failedBeforeWords(state)}`,
     ...outputs,
   ];
 }
 
-const quotedCheck = (check: string) => quoteForModel(check, 80);
+const quoteCheck = (check: string) => quoteForModel(check, 80);
 
-/** P51: mending it may be none of the agent's task, and then only the pause is an honest end. */
+/** P51: to mend such a check may not be part of the agent's task, and then only a pause is an honest end. */
 function failedBeforeWords({ descriptor }: State): string {
   const { pause } = descriptor.tools;
   const end = pause === null ? 'say so in one sentence' : `call ${pause} with this as the reason`;
   return `failed before the work began too. If mending that is part of your task, fix the cause; if it is not, ${end}.`;
 }
 
-/** Which of several checks of a todo failed is not known. Empty: it did not fail before. */
-export function todoFailedBefore(state: State, { checks }: Todo): string {
-  const isBefore = checks.length > 0 && failedBefore(state, checks).length === checks.length;
-  return isBefore ? failedBeforeWords(state) : '';
+/**
+ * Words to stand behind "The check"; empty: it did not fail before. If a todo has several checks, the record does not say
+ * which of them failed now, so all of them must have failed before.
+ */
+export function describeTodoFailedBefore(state: State, { checks }: Todo): string {
+  const isFailedBefore = checks.length > 0 && findFailedBefore(state, checks).length === checks.length;
+  return isFailedBefore ? failedBeforeWords(state) : '';
 }
 
-/** Behind the name of each check: what it printed, or which one printed the same; empty: nothing is known. */
-export function describeOutputs(
-  failed: readonly Readonly<{ name: string; tail: string | null }>[],
-): string[] {
-  const most = Math.max(fewestLines, Math.floor(quotedLines / failed.length));
-  const same = findSameOutput(failed);
-  return failed.map(({ tail }, index) => {
+/** Words to stand behind the name of each check: what it printed, or which check printed the same. Empty: not known. */
+export function describeOutputs(failures: readonly CheckFailure[]): string[] {
+  const most = Math.max(fewestLines, Math.floor(quotedLines / failures.length));
+  const same = findSameOutput(failures);
+  return failures.map(({ tail }, index) => {
     if (tail === null || index >= quotedChecks) return '';
     const first = same[index] ?? null;
     return first === null ? `printed:\n${quoteFailure(tail, most)}` : `printed the same as ${first}.`;
   });
 }
 
-/** What the system saw, and the lines that say what failed, each marked as quoted: no output can speak in our voice. */
+/** How a check ended and the lines that say what failed. Each is marked as quoted: no output can speak in our voice. */
 export function quoteFailure(tail: string, most = quotedLines): string {
-  const { seen, output } = readFailure(tail);
-  return [seen, ...pickFailedLines(output, most - 1)]
+  const { sentence, output } = readFailure(tail);
+  return [sentence, ...pickFailedLines(output, most - 1)]
     .map((line) => oneLine(line, lineLength).replaceAll('<', '‹').replaceAll('>', '›'))
     .filter((line) => line !== '')
     .map((line) => `| ${line}`)

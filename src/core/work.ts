@@ -37,10 +37,10 @@ export const workReducers = byEvent({
       turn: turn !== null && writes ? { ...turn, touchedWorkspace: true } : turn,
     };
   },
-  'model-paused'(state, { reason, asked, at }) {
+  'model-paused'(state, { reason, byCommand, at }) {
     if (state.pause?.by === 'human') return state;
-    const said = reason === '' ? null : reason;
-    return { ...cancelParked(state), pause: { by: 'model', reason: said, at, ...(asked && { asked }) } };
+    const pause = { by: 'model', reason: reason === '' ? null : reason, at } as const;
+    return { ...cancelParked(state), pause: byCommand ? { ...pause, byCommand } : pause };
   },
   /** G9: limits are nobody's failure; other errors are counted by signature. */
   'error-occurred'(state, event) {

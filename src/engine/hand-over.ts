@@ -85,11 +85,12 @@ async function carriedBy(store: Store, from: State): Promise<Carried> {
   return { checks: distinctChecks(frozen.checks).filter(({ id }) => wanted.has(id)), goalChecks };
 }
 
-/** Checks on the goal that no file asks for: the human gave them with the goal, in other words perhaps than the file. */
+/** Checks on the goal that no file asks for: the human gave them with the goal. */
 export function givenGoalChecks({ goalChecks, checks, settings }: Policy): readonly string[] {
-  const asked = goalCheckIds(settings);
-  const ofFiles = checkIds(checks, asked).filter((id) => !id.startsWith('$ '));
-  const known = [protectedPathsId, ...asked, ...ofFiles];
+  const names = goalCheckIds(settings);
+  // An id with `$ ` is a line that the human typed, even if a file asks for the same check by a name.
+  const idsOfFiles = checkIds(checks, names).filter((id) => !id.startsWith('$ '));
+  const known = [protectedPathsId, ...names, ...idsOfFiles];
   return goalChecks.filter((check) => !known.includes(check));
 }
 

@@ -122,7 +122,7 @@ function createRun(store: Store, sessionId: string, other: Settings | null, firs
   let session: Session | null = null;
   let now = 0;
   let fired = 0;
-  // The checks are no setting: their recorded results only make sense with them and their names.
+  // Checks are no settings: their recorded results make sense only with the recorded checks and names.
   const held = (text: string): Policy => {
     const policy = policyFromText(text);
     const { goalChecks, checks = {} } = policy;

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { findProcess, ownSession } from './session-owner.ts';
+import { findProcessState, ownSession } from './session-owner.ts';
 
 async function own() {
   const clock = createSimulatedClock();
@@ -45,23 +45,23 @@ describe('V5: the store of an owner', () => {
 });
 
 describe('V5: the process of a session', () => {
-  it('V5: lives from when it took the session until it leaves it', async () => {
+  it('V5: is alive from when it takes the session until it leaves it', async () => {
     const { owned, clock, store } = await own();
     await clock.advance(600_000);
-    expect(await findProcess(store, 's1', clock.now())).toBe('alive');
+    expect(await findProcessState(store, 's1', clock.now())).toBe('alive');
     await owned.release();
-    expect(await findProcess(store, 's1', clock.now())).toBe('left');
+    expect(await findProcessState(store, 's1', clock.now())).toBe('left');
   });
 
-  it('V5: is gone where another one has its number, and on another machine when its lease has ended', async () => {
+  it('V5: is gone if another process has its number, or, on another machine, if its lease has ended', async () => {
     const { owned, lease, store } = await own();
     await owned.release();
     const reused = `${hostname()}/${process.pid}/12345/1`;
     await lease(reused, 2e15);
-    expect(await findProcess(store, 's1', 1e15)).toBe('gone');
+    expect(await findProcessState(store, 's1', 1e15)).toBe('gone');
     await lease(reused, null);
     await lease('elsewhere/12/34/1', 2e15);
-    expect(await findProcess(store, 's1', 1e15)).toBe('alive');
-    expect(await findProcess(store, 's1', 3e15)).toBe('gone');
+    expect(await findProcessState(store, 's1', 1e15)).toBe('alive');
+    expect(await findProcessState(store, 's1', 3e15)).toBe('gone');
   });
 });

@@ -24,15 +24,15 @@ export async function ownSession(
   const name = leaseOf(sessionId);
   const take = () => store.lease(name, owner, clock.now(), clock.now() + leaseMs);
   const giveBack = (whose: string) => store.lease(name, whose, clock.now(), null);
-  const look = async () => (await store.leaseHolder(name))?.holder ?? null;
-  const last = await look();
+  const findHolder = async () => (await store.leaseHolder(name))?.holder ?? null;
+  const last = await findHolder();
   if (last !== null && isOwnerAlive(last) === true) return { ok: false, process: processOf(last) };
   if (last !== null && isOwnerAlive(last) === false) await giveBack(last);
   const held = await take();
   if (held !== null && held !== owner) return { ok: false, process: processOf(held) };
   /** Looks before it takes: whoever had it meanwhile may have given it back, and the work went on without us. */
   const confirm = async () => {
-    const holder = await look();
+    const holder = await findHolder();
     if (holder === owner) return;
     const taker = holder === null ? 'another process, which has ended' : processOf(holder);
     const sentence = `This session was taken over by ${taker}, so this run ends here and leaves it alone.`;
@@ -64,12 +64,16 @@ export async function ownSession(
 }
 
 /**
- * What is known of the process that has a session open: it lives, it is gone without having left the session, or it left
- * it and nobody has it open. One on another machine counts as alive until its lease ends.
+ * The process that opened a session last is alive, is gone without having left the session, or has left it: then no process
+ * has the session open. A process on another machine counts as alive until its lease ends.
  */
-export type SessionProcess = 'alive' | 'gone' | 'left';
+export type SessionProcessState = 'alive' | 'gone' | 'left';
 
-export async function findProcess(store: Store, sessionId: string, now: number): Promise<SessionProcess> {
+export async function findProcessState(
+  store: Store,
+  sessionId: string,
+  now: number,
+): Promise<SessionProcessState> {
   const last = await store.leaseHolder(leaseOf(sessionId));
   if (last === null) return 'left';
   return (isOwnerAlive(last.holder) ?? last.until > now) ? 'alive' : 'gone';

@@ -5,7 +5,7 @@ import { UntildoneError } from '../core/error.ts';
 import { type Event, parseEvent } from '../core/events.ts';
 import { findDamage, type LedgerReport, verifyLedger } from '../core/ledger.ts';
 import { type Checks, findCheck, otherNames } from '../core/same-checks.ts';
-import { failedBefore } from '../core/settlement.ts';
+import { findFailedBefore } from '../core/settlement.ts';
 import type { Session, State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { EvidenceRow } from './host.ts';
@@ -75,7 +75,7 @@ async function latestResults(
 ): Promise<EvidenceRow[]> {
   const last = new Map<string, EvidenceRow>();
   for (const row of await store.evidence(sessionId, recentEvidence)) {
-    // An earlier message of the human may have known the check by another of its names.
+    // The row may be older than a message of the human that gave the check another of its names as id.
     const check = findCheck(checks, row.check)?.id ?? row.check;
     const key = JSON.stringify([check, row.todoId]);
     if (row.at <= until && !last.has(key)) last.set(key, { ...row, check });
@@ -106,7 +106,7 @@ export async function checkStandings(store: Store, session: State, lastWriteAt: 
       ...{ result: row?.result ?? ('not-run' as const), at: row?.at ?? null, flaky: row?.flaky ?? false },
       onFinalState: row !== undefined && row.result === 'passed' && isFinal(row),
       ...{ sentence: row?.sentence ?? '', tail: row?.tail ?? '' },
-      failedBefore: row?.result === 'failed' && failedBefore(session, [check]).length > 0,
+      failedBefore: row?.result === 'failed' && findFailedBefore(session, [check]).length > 0,
     };
   });
 }
@@ -154,21 +154,21 @@ export async function explainDecision(
   return {
     /** What was sent to the agent; null: nothing. */
     text: outbox.find((row) => row.epoch === epoch)?.text ?? null,
-    /** As they stood then; each once, whether the goal or several todos asked for it. */
+    /** The checks that had failed by then; each once, whether the goal or several todos asked for it. */
     failedChecks: results
       .filter(({ result }) => result !== 'passed')
-      .filter(({ check }, index, failed) => failed.findIndex((one) => one.check === check) === index)
+      .filter(({ check }, index, failed) => failed.findIndex((row) => row.check === check) === index)
       .map(({ check, sentence, tail, at }) => ({
         ...{ check, sentence, tail, at },
-        /** Before the first call of the model too. */
-        failedBefore: failedBefore(isOfThisTurn ? state : {}, [check]).length > 0,
+        /** It failed before the first call of the model too. */
+        failedBefore: findFailedBefore(isOfThisTurn ? state : {}, [check]).length > 0,
       })),
   };
 }
 
-/** How often the agent was sent back before that in the same turn, with what it was sent; the oldest first (V6). */
+/** The decisions before this one that sent the agent back in the same turn, with the texts; the oldest first (V6). */
 export async function refusalsBefore(store: Store, session: State, { at, sequence }: StoredDecision) {
-  const since = await turnStart(store, session, at);
+  const since = await findTurnStart(store, session, at);
   const decisions = await store.decisions(session.id, Number.MAX_SAFE_INTEGER);
   const outbox = await store.outbox({ sessionId: session.id });
   return decisions
@@ -181,8 +181,8 @@ export async function refusalsBefore(store: Store, session: State, { at, sequenc
     .reverse();
 }
 
-/** Of the turn that something happened in. Of an earlier turn only the human's last message before it is known. */
-async function turnStart(store: Store, { id, turn }: State, at: number): Promise<number> {
+/** When the turn of this moment began. An earlier turn is known only by the human's last message before the moment. */
+async function findTurnStart(store: Store, { id, turn }: State, at: number): Promise<number> {
   if (turn !== null && turn.startedAt <= at) return turn.startedAt;
   let since = 0;
   for await (const event of recordedEvents(store, id))

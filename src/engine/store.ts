@@ -123,7 +123,7 @@ type QueueChange<T> = Pick<Additions, 'evidence'> &
     release?: boolean;
   }>;
 
-/** `until`: when it ends unless it is renewed. */
+/** `until`: when the lease ends unless it is renewed. */
 export type LeaseHolder = Readonly<{ holder: string; until: number }>;
 
 type LeaseRequest = Readonly<{ name: string; holder: string; now: number; until: number }>;
@@ -157,7 +157,7 @@ export interface Store {
   timers(instance: string, now: number, limit: number): Promise<{ due: DueTimer[]; nextAt: number | null }>;
   /** Takes, renews or, with `until` null, gives back one's own. Who holds it now; null: nobody. */
   lease(name: string, holder: string, now: number, until: number | null): Promise<string | null>;
-  /** Who took it last, also where its time is over; null: nobody, or it was given back. Only reads. */
+  /** The last holder, even if the lease has ended; null: nobody took it, or it was given back. Only reads. */
   leaseHolder(name: string): Promise<LeaseHolder | null>;
   /** By id, or those of a folder that are asked or running, as they were asked for. */
   checkRuns(filter: { id: string } | { directory: string }): Promise<readonly CheckRun[]>;

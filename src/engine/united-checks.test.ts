@@ -44,7 +44,7 @@ describe('V1: checks that ask for the same', () => {
     expect(checks?.['tests']).toMatchObject({ id: '$ npm test', timeoutMs: 900_000 });
   });
 
-  it('V10: a check of the file that asks for more than the accepted one gets nothing of its name', () => {
+  it('V10: a check of the file that asks for more than was accepted gets no more rights by its name', () => {
     const tests = { command: 'npm test' };
     const wanted = { checks: { tests: { ...tests, environment: ['TOKEN'] } }, goal };
     const { goalChecks, checks } = withShellChecks(policyOf(wanted, { checks: { tests }, goal }), [
@@ -61,7 +61,7 @@ describe('V1: checks that ask for the same', () => {
     expect(takenUpChecks(present, frozen, false).goalChecks).toEqual(['$ npm test']);
   });
 
-  it('V7: a check that comes with a plan is the one that the taker has already', () => {
+  it('V7: a check that comes with a plan is one check with the same one of the taker', () => {
     const own = policyOf({ checks: { tests: { command: 'npm test' } }, goal });
     const { goalChecks, checks = {} } = withShellChecks({ ...own, goalChecks: [], checks: {} }, ['npm test']);
     const saved = new Map<string, string>();

@@ -62,7 +62,10 @@ export function tellAsked(question: Question, session: Pick<Watched, 'title' | '
   return tell(question, { id, descriptor, updatedAt, ...session }, moment);
 }
 
-/** Nothing that the project's own settings of the host set: what we read ourselves is left aside already (V10). */
+/**
+ * The command for notices gets no variable that the project's own settings of the host set. Those that we read ourselves are
+ * out of the environment already (V10).
+ */
 function tell(question: Question & { told?: Map<string, string> }, session: Watched, moment: Moment) {
   const { store, hook, call, told } = question;
   const { environment, strangers } = hook;

@@ -22,8 +22,9 @@ export interface AskedHost {
    * and cannot be read, so they may set any. Must not throw. Absent: they cannot set any.
    */
   projectVariables?(directory: string | null, environment: Environment): readonly string[] | null;
-  /** Those that this part reads and a project may set; and those that the host sets for each hook, or obeys itself. */
+  /** Variables that this adapter reads and that do not count if a project sets them. */
   readonly variables: readonly string[];
+  /** Variables that this adapter reads and that the host sets for each hook, or obeys itself. */
   readonly hostVariables: readonly string[];
   /** The hook, if bytes that cannot be read as a payload are about a stop; null: about anything else. */
   findStop(bytes: Buffer): string | null;
@@ -32,8 +33,9 @@ export interface AskedHost {
   /** A sentence for when it takes no more continuations: what the human types so that it goes on. */
   goOn?(sessionId: string): string;
   /**
-   * By its variables a process is a command of an agent in this host: no human speaks from there. null: not one.
-   * @param strangers variables that the project may have set, which prove nothing alone
+   * Whether the variables of a process show that it is a command of an agent in this host: no human speaks from there.
+   * null: it is none.
+   * @param strangers variables that the project may have set: alone they prove nothing
    */
   agentCommandOf(
     variable: (name: string) => string | undefined,
@@ -57,9 +59,9 @@ export interface HookProcess extends HookMoment {
   readonly since: number;
   /** Milliseconds of a clock that nobody sets and that all processes of this machine share. */
   steady(): number;
-  /** Variables that the project set and that are not in `environment` any more; the human is told. */
+  /** Variables that the project set and that were taken out of `environment`; the human is told. */
   readonly ignored: readonly string[];
-  /** As the host gave it. Read only for what tells an agent's command from a hook; default: `environment`. */
+  /** The environment as the host gave it; default: `environment`. Only to tell an agent's command from a hook. */
   readonly given?: Environment;
   /** Variables that the project set. null: its settings cannot be read, and it may have set any. */
   readonly strangers?: readonly string[] | null;
@@ -104,7 +106,10 @@ export type HookAsks = Readonly<
 
 export type AsksOf<Type extends HookAsks['type']> = Extract<HookAsks, { type: Type }>;
 
-/** A `command` of ours that a human typed; one may pause the session. A `notice` is the host's own, about background work that ended. */
+/**
+ * A `command` is one of ours that a human typed; `pauses`: it is the one that pauses the session. A `notice` is the host's own,
+ * about background work that ended.
+ */
 export type Speaker = Readonly<
   | { type: 'human' }
   | { type: 'command'; pauses?: Readonly<{ reason: string | null }> }

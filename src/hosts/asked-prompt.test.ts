@@ -43,7 +43,7 @@ describe('a genuine human message', () => {
     expect((await hooks.session())?.counters.total).toBe(1);
   });
 
-  it('V12: our pause that a human types is the human’s, and no other command of ours is', async () => {
+  it('V12: /untildone:pause that a human types is a pause by the human', async () => {
     const hooks = await atWork();
     const answer = await hooks.send(promptPayload('/untildone:pause  lunch\nsoon'));
     expect(JSON.stringify(answer)).toContain('this session is paused by you');

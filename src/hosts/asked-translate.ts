@@ -55,11 +55,11 @@ export interface HookLanguage extends OwnParts {
   describe?(call: Told, moment: asked.HookMoment): Described;
   /** Set for agents' shell commands but not for hooks: first the variable that proves it, then those that may hold the session id. */
   readonly agentCommand: readonly [variable: string, value: RegExp, ...sessions: string[]];
-  /** Set for hooks but not for agents' shell commands: it tells them apart where a project sets what proves a command. */
+  /** Set for hooks but not for agents' shell commands: tells the two apart if a project sets the variable of `agentCommand`. */
   readonly hookVariable?: string;
   /**
-   * What else the functions here read of the host's variables: they get no others. `host`: the host sets it for each hook, or
-   * obeys it itself, whatever the project says. `anyone`: it does not count if the project sets it.
+   * The other variables that the functions of this object read: they get no variable that is not named. `host`: the host sets
+   * it for each hook, or obeys it itself, whatever the project says. `anyone`: it does not count if the project sets it.
    */
   readonly variables?: Readonly<Record<string, 'host' | 'anyone'>>;
   /** If this variable is set, another supported host runs our hook; its own adapter answers, so we do nothing. */
@@ -79,9 +79,9 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
   const [commandVariable, commandValue, ...sessionVariables] = agentCommand;
   const marks = [commandVariable, ...sessionVariables, hookVariable, foreignVariable];
   const named = [...marks.flatMap((name) => name ?? []), ...Object.keys(variables)];
-  const isHosts = (name: string) => variables[name] === 'host' || name === hookVariable;
-  /** Whatever is not named is not read: so the list of what a project may set is whole. */
-  const readable = (environment: Environment): Environment =>
+  const isSetByHost = (name: string) => variables[name] === 'host' || name === hookVariable;
+  /** Adapters see only variables that they name, so no variable that they read is missing from the list. */
+  const pickNamed = (environment: Environment): Environment =>
     Object.fromEntries(
       Object.entries(environment).filter(([name]) => named.includes(name) || isReadByUs(name)),
     );
@@ -95,15 +95,15 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
   return {
     render: (answer, hook) => renderBlock(answer, hook, stops.includes(hook)),
     ...language,
-    variables: named.filter((name) => !isHosts(name)),
-    hostVariables: named.filter(isHosts),
-    ...(readList && { readList: (call, environment) => readList(call, readable(environment)) }),
+    variables: named.filter((name) => !isSetByHost(name)),
+    hostVariables: named.filter(isSetByHost),
+    ...(readList && { readList: (call, environment) => readList(call, pickNamed(environment)) }),
     ...(projectVariables && {
-      projectVariables: (directory, environment) => projectVariables(directory, readable(environment)),
+      projectVariables: (directory, environment) => projectVariables(directory, pickNamed(environment)),
     }),
     translate(value, given) {
       const fields = recordOf(value);
-      const environment = readable(given.environment);
+      const environment = pickNamed(given.environment);
       const moment = { ...given, environment };
       if (foreignVariable && environment[foreignVariable]) return refuse(null);
       const [hook, mainId] = [plainOf(fields['hook_event_name']), plainOf(fields['session_id'])];
@@ -119,9 +119,10 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
     // In UTF-16 each letter has a zero beside it. Within a quoted text the quotes would have backslashes.
     findStop: (bytes) => namedStop.exec(bytes.toString('latin1').replaceAll('\0', ''))?.[1] ?? null,
     agentCommandOf(variable, strangers = []) {
+      if (!commandValue.test(variable(commandVariable) ?? '')) return null;
       const isHook = hookVariable !== undefined && Boolean(variable(hookVariable));
-      const isDoubtful = strangers.includes(commandVariable) && isHook;
-      if (!commandValue.test(variable(commandVariable) ?? '') || isDoubtful) return null;
+      // A hook has this variable only from the project, so it proves nothing.
+      if (isHook && strangers.includes(commandVariable)) return null;
       return { sessionId: sessionVariables.map(variable).find((id) => id !== undefined) ?? null };
     },
   };

@@ -80,7 +80,7 @@ async function answerLine(name: string, started: HookProcess) {
     }
     sent = await readPayload();
     const payload = parsePayload(sent);
-    hook = leaveStrangersAside(hook, host, payload);
+    hook = removeProjectVariables(hook, host, payload);
     const translation = host.translate(payload, hook);
     if (!translation.ok) {
       if (translation.sentence === null) return { line: '{}', isEnd: false, environment: null };
@@ -108,15 +108,15 @@ async function answerLine(name: string, started: HookProcess) {
 
 const linesOf = (answers: readonly object[]) => answers.map((one) => JSON.stringify(one)).join('\n');
 
-/** Before anything is read: what a project set is not there for anybody in this process (V10). */
-function leaveStrangersAside(hook: HookProcess, host: AskedHost, payload: unknown): HookProcess {
+/** Called before anything else reads the environment: nothing in this process sees what a project set (V10). */
+function removeProjectVariables(hook: HookProcess, host: AskedHost, payload: unknown): HookProcess {
   const given = hook.environment;
   const { cwd } = recordOf(payload);
   const directory = typeof cwd === 'string' && isAbsolute(cwd) ? cwd : null;
   const strangers = host.projectVariables === undefined ? [] : host.projectVariables(directory, given);
-  const found = { strangers, alsoRead: host.variables, home: hook.home ?? null };
-  const { environment, ignored } = withoutStrangers(given, found);
-  // Node and SQLite ask the process itself.
+  const sources = { strangers, alsoRead: host.variables, home: hook.home ?? null };
+  const { environment, ignored } = withoutStrangers(given, sources);
+  // Node and SQLite read the environment of the process itself.
   for (const name of ignored) delete process.env[name];
   return { ...hook, environment, ignored, strangers, given };
 }

@@ -26,24 +26,26 @@ export function hostOfVariables(isSet: (variable: string) => boolean): string | 
 }
 
 /**
- * The sessions that a command with these variables may belong to, the nearest first: a host that one of our runs drives is
- * known by its own id and by that of the run. Empty: none is named.
+/**
+ * The ids of sessions that a command with these variables may belong to, the nearest first: a command in a host that one of
+ * our runs drives has the host's own id and that of the run. Empty: no session is named.
  * @param nearest the title of the host right above; null: it is not known
  */
 export async function sessionsOfVariables(
   variable: (name: string) => string | undefined,
   nearest: string | null = null,
 ): Promise<string[]> {
-  const found = [variable(agentSessionVariable)];
-  for (const { title, process: shown, asked } of hosts) {
-    if (asked === undefined || !shown.variables.some((name) => variable(name))) continue;
-    const id = (await asked()).agentCommandOf(variable)?.sessionId ?? undefined;
-    // One that another host's agent started inherits the variables of that one.
-    if (title === nearest) found.unshift(id);
-    else found.push(id);
+  const ids = [variable(agentSessionVariable)];
+  for (const { title, process: marks, asked } of hosts) {
+    if (asked === undefined || !marks.variables.some((name) => variable(name))) continue;
+    const adapter = await asked();
+    const id = adapter.agentCommandOf(variable)?.sessionId ?? undefined;
+    // A host that another host's agent started inherits the variables of that host.
+    if (title === nearest) ids.unshift(id);
+    else ids.push(id);
   }
-  found.push(variable(sessionVariable));
-  return found.flatMap((id) => id || []);
+  ids.push(variable(sessionVariable));
+  return ids.flatMap((id) => id || []);
 }
 
 /** The program, and for a runtime the script: a flag's value may stand before it. A bare word behind it is an argument. */

@@ -22,7 +22,7 @@ export type HostCapabilities = Readonly<{
   canVetoCompletion: boolean;
   hasTodoTools: boolean;
   canHideText: boolean;
-  /** How it is started where it prints no line of ours, so that a turn ends in silence (C4). */
+  /** The commands that start it so that it prints no line of ours: a turn ends in silence there (C4). */
   silentAs: readonly string[];
   recognisesOurMessages: 'by metadata' | 'by what was sent';
   /** Of a continuation, if the host dies in between (V5). */
@@ -61,7 +61,7 @@ export const hosts: readonly HostRow[] = [
     canVetoCompletion: true,
     hasTodoTools: true,
     canHideText: true,
-    // With `--output-format stream-json --verbose` it prints one, among its own lines for programs.
+    // With `--output-format stream-json --verbose` it prints the line, among its own lines for programs.
     silentAs: ['claude -p'],
     recognisesOurMessages: 'by what was sent',
     delivery: 'at most once',
@@ -215,7 +215,7 @@ export const hosts: readonly HostRow[] = [
   },
 ];
 
-/** Empty: it always shows the line at the end of a turn. */
+/** For people. Empty: the host always shows the line at the end of a turn. */
 export function silentWays({ silentAs }: Pick<HostCapabilities, 'silentAs'>): string {
   return silentAs.map((words) => `\`${words}\``).join(' and ');
 }

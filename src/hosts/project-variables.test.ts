@@ -21,13 +21,13 @@ const noVariables = new RegExp(
     // How variables with keys are recognised, so that their values are masked.
     '[A-Z_]*(?:AUTH|COOKIE|CREDENTIALS?|DSN|OAUTH|PASS|PASSPHRASE|PASSW|PAT|PRIVATE|SECRET|ACCESS_KEY|TOKEN|SESSION)',
     'GH|GITHUB|GITLAB|HF|NPM',
-    // By which the failed lines of a test program are known.
+    // Marks by which the failed lines of a test program are recognised.
     'FAIL|URES',
     // Written for the git and the commands that we start, never read.
     'GIT_[A-Z_]+|PAGER|TERM|NO_COLOR',
-    // How other programs tell that they stand beneath a host.
+    // Other programs know by these that a host started them.
     'CLAUDECODE|CODEX_SANDBOX|COPILOT_CLI|OPENCODE|PI_CODING_AGENT',
-    // Parts of the names of Node's.
+    // Parts of the names of Node's variables.
     'COMPILE_CACHE|DEBUG|ICU_DATA|NO_WARNINGS|REDIRECT_WARNINGS|UNIQUE_ID|V8_COVERAGE',
   ].join('|')})$`,
   'u',
@@ -44,7 +44,7 @@ describe('V10: the list of the variables that untildone reads', () => {
     expect(unknown, 'put it into project-variables.ts or the `variables` of its host').toEqual([]);
   });
 
-  it('is all that the part of a host gets to see', () => {
+  it('is all that the adapter of a host gets to see', () => {
     const seen: Environment[] = [];
     const look = (environment: Environment) => void seen.push(environment);
     const host = createAskedHost({
@@ -64,19 +64,19 @@ describe('V10: the list of the variables that untildone reads', () => {
   });
 });
 
-describe('V10: an environment without what a project said', () => {
+describe('V10: an environment without what a project set', () => {
   const clean = (
     given: Record<string, string>,
     strangers: readonly string[] | null,
     alsoRead: string[] = [],
   ) => withoutStrangers(given, { strangers, alsoRead, home: '/state' });
 
-  it('is the same where the project said nothing that we read', () => {
+  it('is the same if the project set nothing that we read', () => {
     const given = { PATH: '/bin', DATABASE_URL: 'x', HOME: '/home/me' };
     expect(clean(given, ['DATABASE_URL'])).toEqual({ environment: given, ignored: [] });
   });
 
-  it('has what we read no more, and what only a check may want as it was', () => {
+  it('lacks the variables that we read, and keeps those that only a check may want', () => {
     const given = { UNTILDONE_MODE: 'off', LANG: 'C', AI_AGENT: 'x', DATABASE_URL: 'y', TMPDIR: '/mine' };
     expect(clean(given, ['UNTILDONE_MODE', 'LANG', 'AI_AGENT', 'DATABASE_URL'], ['AI_AGENT'])).toEqual({
       environment: { DATABASE_URL: 'y', TMPDIR: '/mine' },
@@ -95,19 +95,19 @@ describe('V10: an environment without what a project said', () => {
     expect(environment).toEqual({ HOME: homedir, USER: username, PATH: path });
   });
 
-  it('keeps what init wrote, and what the system says too', () => {
+  it('keeps what init wrote, and what agrees with the system', () => {
     const given = { UNTILDONE_HOME: '/state', HOME: userInfo().homedir };
     expect(clean(given, ['UNTILDONE_HOME', 'HOME'])).toEqual({ environment: given, ignored: [] });
   });
 
-  it('has none of what we read where the settings cannot be read', () => {
+  it('lacks every variable that we read if the settings cannot be read', () => {
     const given = { UNTILDONE_MODE: 'off', LC_ALL: 'C', NODE_OPTIONS: '-r x', CI: '1' };
     const { environment, ignored } = clean(given, null);
     expect(environment).toEqual({ CI: '1' });
     expect(ignored).toEqual(['UNTILDONE_MODE', 'LC_ALL', 'NODE_OPTIONS']);
   });
 
-  it('is told in a sentence that stays short', () => {
+  it('is described by a sentence that stays short', () => {
     expect(ignoredSentence(['A', 'B'], ['A', 'B', 'C'])).toBe(
       "The host's settings in this project set A, B: that is ignored. Set it in your own environment.",
     );

@@ -1,5 +1,6 @@
-// A project's own settings of its host put variables into the environment of hooks, and anyone may have written those (V10).
-// Which of them untildone and the programs that it starts would read, and what is left of the environment without them.
+// A project's own settings of its host put variables into the environment of hooks, and anyone may have written those
+// settings (V10). This file knows which variables untildone and the programs that it starts read, and takes those that the
+// project set out of the environment.
 import { userInfo } from 'node:os';
 import { delimiter, dirname } from 'node:path';
 import { isPassedOn } from '../checks/process.ts';
@@ -8,9 +9,12 @@ import { scriptSwitch } from '../engine/start-program.ts';
 import { holdsProgram } from '../store/state-directory.ts';
 
 const patternOf = (...names: readonly string[]) => new RegExp(`^(?:${names.join('|')})$`, 'u');
-/** Of our own settings; and whose files a root user trusts. */
+/** Our own settings, and the user whose files root trusts. */
 const ownVariable = patternOf('UNTILDONE_\\w+', 'SUDO_UID');
-/** Of the loader, the C library, /bin/sh, SQLite, Node and Bun. None of git's reaches the git that we start. */
+/**
+ * Read by the loader, the C library, /bin/sh, SQLite, Node and Bun. Variables of git are not here: the git that we start gets
+ * none of them.
+ */
 const runtimeVariable = patternOf(
   'LD_\\w+|DYLD_\\w+|GLIBC_TUNABLES|LOCPATH|GCONV_PATH|MALLOC_\\w+',
   'BASH_ENV|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|PS4',
@@ -20,58 +24,63 @@ const runtimeVariable = patternOf(
   `BUN_\\w+|${scriptSwitch}`,
 );
 
-/** Before any line of ours runs: it can be kept from the programs that we start, and not from us. */
-export const actsAtStart = (name: string): boolean => runtimeVariable.test(name);
+/** It takes effect before any line of ours runs: we can keep it from the programs that we start, but not from ourselves. */
+export const isReadAtStart = (name: string): boolean => runtimeVariable.test(name);
 
-/** Besides those that the part of a host names. What only a check names is the human's word. */
+/**
+ * Besides these, each host's adapter names its own. A variable that only a check names is not among them: the human asked
+ * for it.
+ */
 export const isReadByUs = (name: string): boolean =>
-  ownVariable.test(name) || actsAtStart(name) || isPassedOn(name);
+  ownVariable.test(name) || isReadAtStart(name) || isPassedOn(name);
 
-type Found = Readonly<{
-  /** That the project's settings set. null: they cannot be read, and may set any. */
+type VariableSources = Readonly<{
+  /** Names that the project's settings set. null: the settings cannot be read, and may set any. */
   strangers: readonly string[] | null;
-  /** Read by the part of the host. */
+  /** Names that the host's adapter reads. */
   alsoRead: readonly string[];
-  /** The state directory, where the call of the hook names it. */
+  /** The state directory that the command line of the hook names; null: it names none. */
   home: string | null;
 }>;
 
-/** `ignored`: those that were taken out. */
-export function withoutStrangers(given: Environment, { strangers, alsoRead, home }: Found) {
+/** The environment without what a project set and we read; `ignored` are the names that were taken out. */
+export function withoutStrangers(given: Environment, { strangers, alsoRead, home }: VariableSources) {
   const isRead = (name: string) => isReadByUs(name) || alsoRead.includes(name);
-  const said = [...new Set(strangers ?? Object.keys(given))].filter(isRead);
-  if (said.length === 0) return { environment: given, ignored: [] };
+  const suspects = [...new Set(strangers ?? Object.keys(given))].filter(isRead);
+  if (suspects.length === 0) return { environment: given, ignored: [] };
   const { UNTILDONE_HOME: state } = given;
-  // As `init` wrote it: this very program was copied there. Or named by whoever started the host for one run.
-  const isOurs = state !== undefined && (state === home || holdsProgram(state));
-  const known = knownBySystem();
-  const isRight = (name: string) =>
-    (name === 'UNTILDONE_HOME' && isOurs) || (name in known && known[name] === given[name]);
-  const ignored = said.filter((name) => !isRight(name));
+  // `init` wrote this path, since our program was copied there; or the command line of the hook names it.
+  const isOurHome = state !== undefined && (state === home || holdsProgram(state));
+  const userVariables = readUserVariables();
+  const isHarmless = (name: string) =>
+    (name === 'UNTILDONE_HOME' && isOurHome) ||
+    (name in userVariables && userVariables[name] === given[name]);
+  const ignored = suspects.filter((name) => !isHarmless(name));
   const kept = Object.entries(given).filter(([name]) => !ignored.includes(name));
   // npm and npx lie beside the Node that runs us.
   const PATH = [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
-  const right = Object.entries({ ...known, PATH }).filter(([name]) => ignored.includes(name));
-  return { environment: Object.fromEntries([...kept, ...right]), ignored };
+  const replaced = Object.entries({ ...userVariables, PATH }).filter(([name]) => ignored.includes(name));
+  return { environment: Object.fromEntries([...kept, ...replaced]), ignored };
 }
 
-function knownBySystem(): Environment {
+/** As the system knows the user, whatever the environment says. */
+function readUserVariables(): Environment {
   try {
     const { homedir, username } = userInfo();
     return { HOME: homedir, USER: username, LOGNAME: username };
   } catch {
-    // Safe: the user of a container may have no name; then these variables are only taken out.
+    // Safe: the user of a container may have no name; then these variables are taken out and not replaced.
     return {};
   }
 }
 
 const mostNamed = 6;
 
-/** For the human. */
+/** Tells the human which variables were ignored, and what to do. */
 export function ignoredSentence(ignored: readonly string[], strangers: readonly string[] | null): string {
   const more = ignored.length - mostNamed;
   const named = [...ignored.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])].join(', ');
   return strangers === null
-    ? `The host's settings in this project cannot be read and may set any variable, such as ${named}: those that untildone reads are ignored until the settings are short and plain JSON.`
+    ? `The host's settings in this project cannot be read and may set any variable, such as ${named}: those that untildone reads are ignored until the files of the settings are short and valid.`
     : `The host's settings in this project set ${named}: that is ignored. Set it in your own environment.`;
 }

@@ -5,7 +5,7 @@ import { messageOf } from '../core/error.ts';
 import { escapeJsonLine, oneLine, quoteForModel } from '../core/safe-text.ts';
 import { type Settings, settingsForAgent } from '../core/settings.ts';
 import { countPlan, nextTodos, openCount, planSize, type State } from '../core/state.ts';
-import { describeOutputs, todoFailedBefore } from '../core/texts.ts';
+import { describeOutputs, describeTodoFailedBefore } from '../core/texts.ts';
 import type { Todo } from '../core/todo.ts';
 import type { Environment } from '../engine/policy.ts';
 import { makeFolder, readBytes } from '../engine/system.ts';
@@ -52,7 +52,7 @@ export function takenPlanMessage({ plan }: State): string {
   return `the plan that you moved here goes on in this session: ${open} of ${plan.length} todos are open.`;
 }
 
-/** Nobody would read more of the completions that are refused at once. */
+/** Failures that are told if many completions are refused at once; nobody would read more. */
 const describedFailures = 5;
 
 export function describeFailures(state: State, failed: readonly Todo[]): string[] {
@@ -61,11 +61,14 @@ export function describeFailures(state: State, failed: readonly Todo[]): string[
     name: `the check of ${quoteForModel(title)}`,
     tail: failureTail,
   }));
-  return describeOutputs(named).map((printed, index) => {
-    const before = todoFailedBefore(state, todos[index] as Todo);
-    const mend = before === '' ? 'Fix the cause, then complete it again.' : `The check ${before}`;
-    const said = `The check of ${quoteForModel(todos[index]?.title ?? '')} failed, so it is not completed and stays open. ${mend}`;
-    return printed === '' ? said : `${said}\nIt ${printed}`;
+  const outputs = describeOutputs(named);
+  return todos.map((todo, index) => {
+    const failedBefore = describeTodoFailedBefore(state, todo);
+    const whatToDo =
+      failedBefore === '' ? 'Fix the cause, then complete it again.' : `The check ${failedBefore}`;
+    const sentence = `The check of ${quoteForModel(todo.title)} failed, so it is not completed and stays open. ${whatToDo}`;
+    const printed = outputs[index] ?? '';
+    return printed === '' ? sentence : `${sentence}\nIt ${printed}`;
   });
 }
 

@@ -60,11 +60,10 @@ function describeStanding(session: State, last: Decision | undefined, now: numbe
 
 function describeState(session: State, now: number): string {
   const { latch, settled } = session;
-  const held = describeHold(session);
-  const isLater = hadEndedOtherwise(session, latch === null ? 'paused' : 'aborted');
-  if (held !== null && settled !== null && isLater)
-    return `the last turn ended as ${settled.outcome}; ${held}`;
-  return held ?? describeWork(session, now);
+  const hold = describeHold(session);
+  if (hold === null) return describeWork(session, now);
+  const cameAfterEnd = hadEndedOtherwise(session, latch === null ? 'paused' : 'aborted');
+  return cameAfterEnd && settled !== null ? `the last turn ended as ${settled.outcome}; ${hold}` : hold;
 }
 
 function describeHold({ latch, pause }: State): string | null {

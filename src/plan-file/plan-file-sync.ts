@@ -25,7 +25,10 @@ export type PlanFileSyncOptions = Readonly<{
   clock: Pick<Clock, 'now'>;
   identifiers: Identifiers;
   memory?: ReturnType<typeof createFileMemory>;
-  /** The id of a check that may stand at new todos: at a human's import any, else one of the human's last message (V3). */
+  /**
+   * The id of the check with this name, if new todos may have it; else null. When a human imports the file they may have any,
+   * otherwise those of the human's last message (V3).
+   */
   allowedId: (check: string) => string | null;
   /** The human names the file just now: its checks count for todos that are in the plan already, too (V10). */
   isNamed?: boolean;

@@ -48,13 +48,13 @@ export const anthropicWire: Wire = {
   },
 };
 
-const deferral = /deferred tools are now available via (\w+)\.[^\n]*\n((?:[\w.:-]+(?:\n|$))+)/gu;
+const deferredListing = /deferred tools are now available via (\w+)\.[^\n]*\n((?:[\w.:-]+(?:\n|$))+)/gu;
 
-/** Claude Code lists their names in a message of the system. One that was searched for stands among the tools. */
+/** Claude Code lists the names of deferred tools in a system message. After a search for one it stands among the tools. */
 function deferredTools(messages: readonly ModelMessage[], tools: readonly ToolOffer[]): ToolOffer[] {
   const texts = messages.flatMap(({ role, text }) => (role === 'system' ? text : []));
   const listed = texts.flatMap((text) =>
-    Array.from(text.matchAll(deferral), ([, foundBy = '', names = '']) =>
+    Array.from(text.matchAll(deferredListing), ([, foundBy = '', names = '']) =>
       names.split('\n').map((name) => [name, foundBy] as const),
     ).flat(),
   );

@@ -1,5 +1,5 @@
-// Claude Code names most of its tools and shows them only when the model searches for them. A small host that does the same,
-// in the shapes of version 2.1.325.
+// Claude Code names most of its tools and shows them only when the model searches for them. The small host in this file does
+// the same, with the message shapes of version 2.1.325.
 import { describe, expect, it } from 'vitest';
 import { anthropicWire } from './anthropic.ts';
 import { type Finish, isTraceless } from './model.ts';
@@ -32,7 +32,7 @@ class Host {
     this.findsNothing = findsNothing;
   }
 
-  /** Until the model stops: what it called, and its last words. */
+  /** Runs until the model stops. Returns what it called, and its last words. */
   turn(text: string): readonly string[] {
     this.#messages.push({ role: 'user', content: text });
     const seen: string[] = [];

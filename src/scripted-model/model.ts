@@ -29,7 +29,7 @@ export type ToolOffer = Readonly<{
   namespace?: string;
   /** Codex's code mode: the tool is reached by JavaScript given to this tool. */
   throughCode?: string;
-  /** Claude Code tells only its name: it can be called once this tool has been asked for it. */
+  /** Claude Code tells only the name of the tool: the model must search for it with this tool before it can call it. */
   foundBy?: string;
 }>;
 

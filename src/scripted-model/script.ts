@@ -92,7 +92,7 @@ function readConversation(request: ModelRequest, { script: told, from }: Chosen,
       const todos = snapshots.get(readAnchor(message)?.serial ?? '') ?? now.todos;
       if (index >= from) moments.push({ before: { ...now, todos }, said: message });
       for (const call of toolCalls) calls.set(call.id, call);
-      // A search only prepares an answer to what was said before it.
+      // A search only prepares the answer to the message before it.
       if (!toolCalls.some(isSearch)) {
         hasStopped = toolCalls.length === 0 && index >= from;
         now = { ...now, heard: '', results: [], isContinued: false };
@@ -157,10 +157,10 @@ export function answerRequest(chosen: Chosen, request: ModelRequest, serial: str
 
   const move = steps.next(position, now);
   const reply = move?.reply ?? textReply('That is all.');
-  // Whoever has just searched and still lacks a tool calls it all the same.
+  // A model that has just searched and still lacks a tool calls it all the same.
   const hasSearched = moments.at(-1)?.said.toolCalls.some(isSearch) === true;
   const search = hasSearched ? undefined : searchBefore(reply.calls ?? [], request.tools);
-  // The step is taken when the tools are there.
+  // The step of the script is taken at the next request, when the tools are there.
   if (search !== undefined) {
     const unmoved = { basis, reached: position, answered: !byServer, snapshots };
     return { reply: callReply([search]), position, memory: unmoved };

@@ -286,7 +286,7 @@ export function expressIntention(
   });
 }
 
-const searchWords = 'select:';
+const searchPrefix = 'select:';
 
 /** The search that must be made before these calls; undefined: none. Todo tools are searched for together. */
 export function searchBefore(calls: Calls, tools: readonly ToolOffer[]): PlannedCall | undefined {
@@ -297,10 +297,10 @@ export function searchBefore(calls: Calls, tools: readonly ToolOffer[]): Planned
   if (search === undefined) return undefined;
   const wanted = needed.some(isTodoTool) ? [...needed, ...hidden.filter(isTodoTool)] : needed;
   const names = [...new Set(wanted.map(({ name }) => name))];
-  return { name: search, input: { query: searchWords + names.join(','), max_results: names.length } };
+  return { name: search, input: { query: searchPrefix + names.join(','), max_results: names.length } };
 }
 
-export const isSearch = ({ input }: PlannedCall) => textOf(input, 'query').startsWith(searchWords);
+export const isSearch = ({ input }: PlannedCall) => textOf(input, 'query').startsWith(searchPrefix);
 
 /** Must not throw. */
 type Learn = (todos: KnownTodos, input: unknown, resultText: string) => KnownTodos;

@@ -140,7 +140,7 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     state: () => state,
     outcome(): Outcome | null {
       if (state.latch !== null || signal.aborted) {
-        // The event of an abort may still be on its way. After the end of a turn it changes nothing.
+        // The event of the abort may still be on its way. An abort after the end of a turn changes nothing.
         if (!isTurnOver(state)) return 'aborted';
         if (state.settled !== null) return state.settled.outcome;
       }
@@ -150,10 +150,10 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     },
     /** What the agent is to be told first. */
     words,
-    /** The agent is called: what was settled before says nothing about what it does now. */
+    /** To be called before the agent is called again: how the turn ended before says nothing about what the agent does now. */
     async goOn() {
       const { latch, pause } = state;
-      // Not what the human stopped or paused: `human-resumed` would lift it.
+      // `human-resumed` would lift a stop or a pause of the human.
       if (isTurnOver(state) && latch === null && pause === null)
         await record({ type: 'human-resumed', policyHash: null, goesOn: true });
       last = null;

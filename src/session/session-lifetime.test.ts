@@ -41,7 +41,7 @@ describe('the human', () => {
     expect(await session.stop()).toMatchObject({ reason: 'aborted', outcome: 'claimed' });
   });
 
-  it('V12: so does the signal; an agent that is held again is aborted by it', async () => {
+  it('V12: the signal after the end leaves the outcome too, and aborts an agent that is held again', async () => {
     const { open, put, store } = createLibraryStage();
     const human = new AbortController();
     const session = await open({

@@ -346,15 +346,13 @@ const todoVerify = defineTodoTool({
       (todo) => isWanted(todo) && todo.checks.length > 0 && todo.verification !== 'none',
     );
     const goals = Object.entries(state.goal).filter(([, found]) => found.state !== 'none');
-    const seen = [
-      ...checked.slice(0, mostResults).map((todo) => ({ name: todo.title, tail: todo.failureTail })),
+    const listed = checked.slice(0, mostResults);
+    // In one call, so that an output that a todo and the goal share is shown once.
+    const failures = viewFailures([
+      ...listed.map(({ title, failureTail }) => ({ name: title, tail: failureTail })),
       ...goals.map(([check, { tail }]) => ({ name: check, tail })),
-    ];
-    const failures = viewFailures(seen);
-    const todos = checked.slice(0, mostResults).map((todo, index) => ({
-      ...viewChecked(todo),
-      ...failures[index],
-    }));
+    ]);
+    const todos = listed.map((todo, index) => ({ ...viewChecked(todo), ...failures[index] }));
     const goal = goals.map(([check, found], index) => ({
       ...{ check, state: found.state },
       ...failures[todos.length + index],

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { viewFailures } from './view-failures.ts';
 
 describe('failures in the result of a tool', () => {
-  it('V1: are what the system saw and the lines that say what failed', () => {
+  it('V1: are how the check ended and the lines that say what failed', () => {
     const tail = `npm test exited with 1.\n✖ adds\n  Error: 0 == 4\n${'generatedMessage: true\n'.repeat(300)}`;
     expect(viewFailures([{ name: 'Fix sum', tail }])).toEqual([
       { failure: 'npm test exited with 1.\n✖ adds\n  Error: 0 == 4' },
     ]);
   });
 
-  it('first-use 4: the same output stands there once', () => {
+  it('first-use 4: show the same output once', () => {
     const failures = viewFailures([
       { name: 'Fix sum', tail: 'npm test exited with 1.\nnot ok 1' },
       { name: 'Write docs', tail: null },

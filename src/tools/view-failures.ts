@@ -1,24 +1,22 @@
-// How the model sees failed checks in the results of tools: what the system saw and the lines that say what failed.
-import { findSameOutput, pickFailedLines, readFailure } from '../core/failed-lines.ts';
+// How the results of tools show failed checks to the model: how each ended, and the lines that say what failed.
+import { type CheckFailure, findSameOutput, pickFailedLines, readFailure } from '../core/failed-lines.ts';
 import { quoteForModel, stripTerminalControls } from '../core/safe-text.ts';
-
-type Failed = Readonly<{ name: string; tail: string | null }>;
 
 const mostLines = 15;
 const longestLine = 300;
 
-/** One for each; no output stands in an answer twice: the second one names the first. */
-export function viewFailures(failed: readonly Failed[]): Readonly<{ failure?: string }>[] {
-  const same = findSameOutput(failed);
-  return failed.map(({ tail }, index) => {
+/** One view for each failure. No output stands in a result twice: the later failure names the first with that output. */
+export function viewFailures(failures: readonly CheckFailure[]): Readonly<{ failure?: string }>[] {
+  const same = findSameOutput(failures);
+  return failures.map(({ tail }, index) => {
     if (tail === null) return {};
-    const { seen, output } = readFailure(tail);
+    const { sentence, output } = readFailure(tail);
     const first = same[index] ?? null;
     const printed =
       first === null
         ? pickFailedLines(output, mostLines)
         : [`It printed the same as ${quoteForModel(first, 80)}.`];
-    return { failure: [seen, ...printed].map((line) => shownLine(line)).join('\n') };
+    return { failure: [sentence, ...printed].map((line) => shownLine(line)).join('\n') };
   });
 }
 

@@ -218,7 +218,7 @@ export const evidenceMutations = mutationsOf({
   },
   'src/core/same-checks.ts': {
     'rights-do-not-count': {
-      find: 'environment: sorted(demand.environment),',
+      find: 'environment: [...sortedOnce(environment)],',
       replace: 'environment: [],',
       why: 'a check that needs a variable is run as one that does not get it',
     },
@@ -228,7 +228,7 @@ export const evidenceMutations = mutationsOf({
       why: 'a suite that may take long is stopped early, because it was also given without a timeout',
     },
     'shell-lines-guessed': {
-      find: "const isPlain = words.every(isPlainWord) && !program.includes('=') && !shellWords.has(program);",
+      find: "const isPlain = words.every(isPlainWord) && !program.includes('=') && !shellBuiltins.has(program);",
       replace: 'const isPlain = true as boolean;',
       why: 'a line that a shell reads otherwise is run as if it were plain words',
     },

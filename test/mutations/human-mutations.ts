@@ -214,8 +214,8 @@ export const humanMutations = mutationsOf({
       why: 'a stop after the end takes the outcome and its proofs away',
     },
     'stop-word-begins-turn': {
-      find: 'const silences = stops && isTurnOver(state);',
-      replace: 'const silences = false;',
+      find: 'const isStopAfterEnd = stops && isTurnOver(state);',
+      replace: 'const isStopAfterEnd = false;',
       why: '"stop" after the end begins a turn that ends as aborted',
     },
     'taken-up-stays-ended': {
@@ -234,7 +234,7 @@ export const humanMutations = mutationsOf({
       why: 'a text on its way arrives after the pause',
     },
     'pause-turn-runs': {
-      find: 'const paused = state.parked === null ? state : pauseWaiting(state, at);',
+      find: 'const paused = state.parked === null ? state : endWaitingTurn(state, at);',
       replace: 'const paused = state;',
       why: 'resume after a pause in a countdown does nothing',
     },

@@ -130,7 +130,7 @@ export const textsMutations = mutationsOf({
       why: 'the last reminder does not say so',
     },
     'text-nothing-remains': {
-      find: "if (open === 0) return `${endedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;",
+      find: "if (open === 0) return `${describeEndedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;",
       replace: '',
       why: 'an agent without an open todo is told that 0 remain',
     },
@@ -145,13 +145,13 @@ export const textsMutations = mutationsOf({
       why: 'a cancelled todo counts as completed',
     },
     'text-red-before': {
-      find: "before.length === 0 ? '' : `${who} ${failedBeforeWords(state)}`,",
+      find: "failedBefore.length === 0 ? '' : `${subject} ${failedBeforeWords(state)}`,",
       replace: "'',",
       why: 'an agent is pressed to mend what was broken before it came',
     },
     'text-red-before-todo': {
-      find: 'return isBefore ? failedBeforeWords(state)',
-      replace: "return isBefore ? ''",
+      find: 'return isFailedBefore ? failedBeforeWords(state)',
+      replace: "return isFailedBefore ? ''",
       why: 'an agent is pressed to mend what was broken before it came',
     },
     'text-same-output': {
@@ -217,7 +217,7 @@ export const textsMutations = mutationsOf({
       why: 'an error is shown without the place where it happened',
     },
     'same-output-by-time': {
-      find: "line.slice(0, longestLine).replace(changing, '')",
+      find: "line.slice(0, longestLine).replace(changingParts, '')",
       replace: 'line',
       why: 'the same failure is shown again and again, for its milliseconds',
     },

@@ -59,13 +59,13 @@ export const workMutations = mutationsOf({
       why: 'goal checks are not run after work without a plan',
     },
     'model-pause-replaces': {
-      find: "if (state.pause?.by === 'human') return state;\n    const said",
-      replace: 'const said',
+      find: "if (state.pause?.by === 'human') return state;\n    const pause",
+      replace: 'const pause',
       why: 'the model lifts the pause of the human',
     },
     'model-pause-epoch': {
-      find: "return { ...cancelParked(state), pause: { by: 'model'",
-      replace: "return { ...state, parked: null, timer: null, pause: { by: 'model'",
+      find: 'return { ...cancelParked(state), pause: byCommand',
+      replace: 'return { ...state, parked: null, timer: null, pause: byCommand',
       why: 'a text on its way arrives after the pause',
     },
     'error-keeps-countdown': {

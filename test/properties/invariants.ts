@@ -68,7 +68,7 @@ function checkEpochs({ before, event, seen, step: { state } }: Moment): void {
   must(!human || state.epoch > before.epoch, 'the epoch rises with each word of the human', event);
 }
 
-/** V12: what the human stops or pauses after the end was no part of it. */
+/** V12: a stop or a pause after the end of a turn does not change its outcome. */
 function checkEndedTurn({ reference, before, event, seen, step: { state } }: Moment): void {
   if (before.turn?.ended !== true || before.parked !== null) return;
   const isStopWord = event.type === 'human-spoke' && seen.human && reference.latched;

@@ -71,7 +71,7 @@ export async function runHostHoldAttempts(stage: Stage): Promise<Row[]> {
     rows.push(await describeOther(stage, victim, others(command, fromHost), call(`${command} ${victim}`)));
     const said = call(command);
     const { session } = await stage.victim(self);
-    const isOwn = session.latch === null && session.pause?.by === 'model' && session.pause.asked === true;
+    const isOwn = session.latch === null && session.pause?.by === 'model' && session.pause.byCommand === true;
     rows.push({
       way: 'commands',
       attempt: own(command, fromHost),

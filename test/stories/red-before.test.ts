@@ -66,7 +66,9 @@ describe('P51: a check that failed before the work began', () => {
     const stage = await setPlanStage({ steps, afterwards: done, files });
     const { ended, events } = await stage.run(['--plan', 'PLAN.md']);
     const text = events.find((event) => event.type === 'continuation')?.text;
-    expect(text).toContain('The check of “Fix sum” failed, so it is open again.\nIt failed before the work');
+    expect(text).toContain(
+      'The check of “Fix sum” failed, so it is open again.\nThe check failed before the work',
+    );
     expect(ended?.sentence).toContain('failed before the work began too.');
   });
 

@@ -1,13 +1,13 @@
-// The names in the sources that look like variables of an environment: of what a hook runs, and of the programs that it starts.
+// Finds words that look like names of environment variables in the sources of hooks and of the programs that hooks start.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const sources = fileURLToPath(new URL('../../src/', import.meta.url));
-/** What hosts start for a hook, and what outlives it. */
+/** The program of the hooks, and the programs that a hook starts and that outlive it. */
 const programs = ['hook.ts', 'check-runner.ts', 'notify.ts'];
 
-/** Hosts are installed and driven by other programs. */
+/** Other programs install and drive hosts. */
 const isLoadedByHooks = (path: string) =>
   !/\/hosts\/(?:install\/|[\w-]+\/(?:install|drive)\.ts$)/u.test(path);
 
@@ -15,7 +15,7 @@ function filesOf(path: string, known: Set<string>): Set<string> {
   if (known.has(path)) return known;
   known.add(path);
   const text = readFileSync(path, 'utf8');
-  // With `import type` nothing is loaded, but what is declared there is read here.
+  // `import type` loads nothing, but the declared names count here.
   const imported = Array.from(
     text.matchAll(/(?:from|import\()\s*'(\.[^']+\.ts)'/gu),
     ([, file = '']) => file,

@@ -3,7 +3,7 @@
 import { endMarkedProcesses, sessionVariable } from '../../checks/process.ts';
 import { type Decision, exitCodes } from '../../core/decision.ts';
 import type { EventOf, Job, SessionDescriptor } from '../../core/events.ts';
-import { failedBefore } from '../../core/settlement.ts';
+import { findFailedBefore } from '../../core/settlement.ts';
 import { isTurnOver, type State, unknownHost } from '../../core/state.ts';
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
@@ -64,7 +64,7 @@ export async function hearHuman(run: AnyRun, transcript: Transcript) {
 export async function takeMessage(run: AnyRun, transcript: Transcript) {
   await hearHuman(run, transcript);
   const state = await run.state();
-  // Taken up without a new message: it goes on in the turn that had ended.
+  // A session that is taken up without a new message goes on in the turn that had ended.
   if (run.resume && isTurnOver(state) && state.latch === null)
     await run.record({ type: 'human-resumed', policyHash: null, goesOn: true });
   if (run.replacedChecks) await run.record({ type: 'checks-replaced', checks: run.replacedChecks });
@@ -151,16 +151,18 @@ export async function summariseRun(run: AnyRun, failure: string | null): Promise
   // What an earlier turn left open stays and is named at the end (T3).
   const left = state.leftOver ? await store.todos({ planId: state.leftOver.planId }) : [];
   const failed = Object.entries(state.goal).filter(([, { state }]) => state === 'failed');
-  const before = failedBefore(
-    state,
-    failed.map(([check]) => check),
-  );
+  const failedNames = failed.map(([check]) => check);
+  const failedBefore = findFailedBefore(state, failedNames);
   return {
     ...{ type: 'run-ended', at: clock.now(), sessionId, outcome, reason },
     sentence: outcome === 'failed' && failure !== null ? `${sentence} ${failure}` : sentence,
     exitCode: outcome === 'claimed' && run.acceptClaims && restsOnWord ? 0 : exitCodes[outcome],
     todos: planView(state.plan).todos,
-    failedChecks: failed.map(([check, { tail }]) => ({ check, tail, failedBefore: before.includes(check) })),
+    failedChecks: failed.map(([check, { tail }]) => ({
+      check,
+      tail,
+      failedBefore: failedBefore.includes(check),
+    })),
     leftOver: left.filter(isOpen).map(({ title }) => title),
     continuations: [...new Set(continuations)].map((textKind) => {
       return { textKind, count: continuations.filter((kind) => kind === textKind).length };

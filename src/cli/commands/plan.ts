@@ -63,8 +63,8 @@ function todoLines(todo: Todo & { readonly standing: Standing }, number: string,
 
 /** What the system saw, and the lines of the output that say what failed. */
 function describeFailure(tail: string): string {
-  const { seen, output } = readFailure(tail);
-  return [seen, ...pickFailedLines(output, mostFailedLines)].join(' ');
+  const { sentence, output } = readFailure(tail);
+  return [sentence, ...pickFailedLines(output, mostFailedLines)].join(' ');
 }
 
 /** A completed todo is a claim until a check passed: its own, or that of the goal. */

@@ -115,8 +115,8 @@ function failedCheckLines(
     if (sameAs !== null) return entry(`; it printed the same as ${sameAs}`);
     const lines = entry('');
     if (tail === null) return lines;
-    const { seen, output } = readFailure(tail);
-    return [...lines, ...failedLinesOf(page, output.trim() === '' ? seen : output, mostFailedLines)];
+    const { sentence, output } = readFailure(tail);
+    return [...lines, ...failedLinesOf(page, output.trim() === '' ? sentence : output, mostFailedLines)];
   });
 }
 

@@ -50,7 +50,7 @@ export const claudeCodeLanguage: read.HookLanguage = {
       ['read', /^(?:AskUserQuestion|(?:Enter|Exit)PlanMode|Skill)$/u],
       ['read', /^(?:ListMcpResourcesTool|ReadMcpResourceTool)$/u],
       ['write', /^(?:Write|Edit|MultiEdit|NotebookEdit)$/u],
-      // To look for a tool is no work either (V4).
+      // A search for a tool is no work either (V4).
       ['todo', /^(?:Task(?:Get|List)|ToolSearch)$/u],
     ],
     lists: { TodoWrite: ['todos', 'content', 'newTodos'] },
@@ -77,9 +77,11 @@ export const claudeCodeLanguage: read.HookLanguage = {
   foreignVariable: 'COPILOT_PROJECT_DIR',
   hookVariable: 'CLAUDE_PROJECT_DIR',
   variables: {
-    ...{ CLAUDE_CODE_SESSION_ID: 'host', CLAUDE_CODE_ENTRYPOINT: 'host' },
+    CLAUDE_CODE_SESSION_ID: 'host',
+    CLAUDE_CODE_ENTRYPOINT: 'host',
     CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: 'host',
-    ...{ CLAUDE_CODE_TASK_LIST_ID: 'anyone', CLAUDE_CONFIG_DIR: 'anyone' },
+    CLAUDE_CODE_TASK_LIST_ID: 'anyone',
+    CLAUDE_CONFIG_DIR: 'anyone',
   },
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTaskList(sessionId, environment) : null,

@@ -107,7 +107,7 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
         return values.includes(said?.value ?? env[name]);
       };
       const isOn = isSet('CLAUDE_CODE_ENABLE_TODO_TOOLS', '1', 'true');
-      // As older versions of `init` wrote it. Another value is a person's.
+      // Older versions of `init` wrote this value. Any other value is a person's.
       const search = settingsIn(sources, 'env', 'ENABLE_TOOL_SEARCH').find(({ value }) => value === 'auto');
       const trust = settingIn(readSource(stateFile, true), 'projects', project, 'hasTrustDialogAccepted');
       const isTrusted = trust === true || scopes.includes('user');

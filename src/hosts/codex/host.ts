@@ -26,7 +26,7 @@ export const codexLanguage: read.HookLanguage = {
       // What other agents do shows in their own calls.
       ['read', /^(?:multi_agent_v\d+)?(?:\w+_agents?|send_input|send_message|followup_task)$/u],
       ['write', /^apply_patch$/u],
-      // To look for a tool is no work (V4).
+      // A search for a tool is no work (V4).
       ['todo', /^tool_search$/u],
     ],
     // No `errorOf`: Codex's payload does not show that a command failed.

@@ -94,7 +94,7 @@ function createHooks(plugin: Plugin): HooksLike {
       const known = todoToolsFor('agent').find(({ name }) => name === toolID && Object.hasOwn(tool, name));
       if (known !== undefined) Object.assign(output, { jsonSchema: known.inputSchema });
     }),
-    // Without a session it is a terminal of the human's.
+    // A shell without a session is a terminal of the human.
     'shell.env': quietly(({ sessionID }, { env }) => {
       if (sessionID !== undefined) env[agentSessionVariable] = told.of(sessionID).stored;
     }),
@@ -144,7 +144,7 @@ async function describeWritten({ told, headless }: Plugin, written: Handled): Pr
     const claims = new Set([...changed, ...created].map(({ id }) => id));
     const state = (await told.store().state(written.state.id)) ?? written.state;
     const failed = state.plan.filter(
-      (one) => claims.has(one.id) && isOpen(one) && one.verification === 'failed',
+      (todo) => claims.has(todo.id) && isOpen(todo) && todo.verification === 'failed',
     );
     // The rest is quoted by the next continuation.
     lines.push(...describeFailures(state, failed));

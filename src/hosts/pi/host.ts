@@ -53,8 +53,11 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
       const plugin = await shared.createToldPlugin(place, { id, createMemory, adapter: createAdapter });
       if (plugin === null) return;
       const { stored } = plugin.told.of(id);
-      const inherited = { [parentVariable]: `${process.pid}:${id}`, [agentSessionVariable]: stored };
-      Object.assign(environment as Record<string, string>, inherited);
+      // The commands of the agent inherit these.
+      Object.assign(environment as Record<string, string>, {
+        [parentVariable]: `${process.pid}:${id}`,
+        [agentSessionVariable]: stored,
+      });
       offer(plugin);
       for (const [name, hear] of Object.entries(listen(plugin))) pi.on(name as never, voice.quietly(hear));
     })();

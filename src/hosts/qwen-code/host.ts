@@ -43,7 +43,7 @@ export const qwenCodeLanguage: read.HookLanguage = {
       ['read', /^(?:skill|ask_user_question|(?:enter|exit)_plan_mode|read_mcp_resource)$/u],
       ['read', /^(?:list_agents|get_goal|cron_list|zoom_image)$/u],
       ['write', /^(?:write_file|edit|notebook_edit)$/u],
-      // To look for a tool is no work (V4).
+      // A search for a tool is no work (V4).
       ['todo', /^tool_search$/u],
     ],
     lists: { todo_write: ['todos', 'content'] },
@@ -66,8 +66,10 @@ export const qwenCodeLanguage: read.HookLanguage = {
   agentCommand: ['QWEN_CODE', /./u, 'QWEN_CODE_SESSION_ID'],
   hookVariable: 'QWEN_PROJECT_DIR',
   variables: {
-    ...{ QWEN_CODE_SESSION_ID: 'host', [capVariable]: 'host' },
-    ...{ QWEN_HOME: 'anyone', QWEN_RUNTIME_DIR: 'anyone' },
+    QWEN_CODE_SESSION_ID: 'host',
+    [capVariable]: 'host',
+    QWEN_HOME: 'anyone',
+    QWEN_RUNTIME_DIR: 'anyone',
   },
   readList: ({ descriptor, sessionId }, environment) =>
     descriptor.kind === 'main' ? readTodoList(descriptor.driven?.id ?? sessionId, environment) : null,

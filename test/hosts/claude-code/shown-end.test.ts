@@ -1,4 +1,4 @@
-// What a person sees of the end of a turn: in the terminal of Claude Code one line of ours, in `claude -p` none.
+// When a turn ends, a person sees one line of ours in the terminal of Claude Code, and none in `claude -p`.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -29,7 +29,7 @@ const perTodo = (title: string) => [
 const worker = script('worker', [plan(...names), untilAllDone(perTodo), always(say('Done.'))]);
 const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
 
-/** As it stands after a person has answered the questions of the first start. */
+/** The state file of Claude Code after a person has answered the questions of the first start. */
 const answered = (directory: string) => ({
   hasCompletedOnboarding: true,
   theme: 'dark',

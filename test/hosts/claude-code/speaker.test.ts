@@ -1,5 +1,5 @@
-// Who speaks, in the real Claude Code: what a human says after the end changes nothing of it, what the agent types in its shell
-// is its own, and a command of our plugin that a human types is the human's (V12, P52).
+// The real Claude Code tells the human from the agent: a stop after the end of a turn does not change its outcome, a command in
+// the agent's shell is the agent's, and a command of our plugin that a human types is the human's (V12, P52).
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -58,7 +58,7 @@ describe('V12: after the end of a turn', () => {
 });
 
 describe('P52: the agent in its shell', () => {
-  it('is refused another session, and `say`, and is held as before', async () => {
+  it('may not stop another session nor use `say`, and is held as before', async () => {
     let said: string[] = [];
     const steps = [
       ...[plan('parser'), runCommand(call('stop "$(cat other-id)"').replace('said', 'other'))],
@@ -88,7 +88,7 @@ describe('P52: the agent in its shell', () => {
     for (const one of sessions) expect(one.latch).toBeNull();
   });
 
-  it('V12: /untildone:pause of our plugin, typed by the human, is the human’s pause', async () => {
+  it('V12: /untildone:pause of our plugin that a human types is a pause by the human', async () => {
     const paused = await play({
       scripts: [script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))])],
       installed: false,

@@ -80,7 +80,7 @@ describe('todo tools', () => {
 });
 
 describe('the folder', () => {
-  it('V10: whose .env says that an agent calls does not switch us off: the human’s goal check holds, and they are told', async () => {
+  it('V10: whose .env marks hooks as commands of an agent does not switch us off: the human’s goal check holds, and they are told', async () => {
     const works = script('works', [writeFile('parser.txt', 'x'), always(say('I am done.'))]);
     const played = await openBench(geminiCli).play({
       scripts: [works],

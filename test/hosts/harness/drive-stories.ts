@@ -199,7 +199,7 @@ export function driveStories(stage: DriveStage): void {
       ),
     );
 
-    story('P51: a test that was red before is told apart, and the agent may leave it to the human', () =>
+    story('P51: the agent is told that a test was red before, and may leave it to the human', () =>
       on(
         [
           script('fixer', [
@@ -222,7 +222,7 @@ export function driveStories(stage: DriveStage): void {
           expect(told).toContain('not ok 2 - other');
           expect(endOf(run)?.sentence).toContain('failed before the work began too.');
           expect(endOf(run)?.failedChecks).toMatchObject([{ failedBefore: true }]);
-          // A host that has no such tool can only say so, and is asked until it stagnates.
+          // An agent without that tool can only say so, and is sent back until it stagnates.
           const hasPause = told?.includes('todo_pause with this as the reason');
           expect([code, endOf(run)?.outcome]).toEqual(hasPause ? [7, 'paused'] : [5, 'stagnant']);
           if (host === 'claude-code') expect(hasPause).toBe(true);

@@ -106,7 +106,7 @@ export const endingStories: readonly Story[] = [
   },
   {
     id: 'C4',
-    name: 'the end is shown, done or not: one line that says so, and `status --exit-code` says the same',
+    name: 'one line says how the turn ended, done or not, and `status --exit-code` says the same',
     isSample: true,
     async tell({ play, row }) {
       const work = untilAllDone((title) => [
@@ -143,7 +143,7 @@ export const endingStories: readonly Story[] = [
         expect(exits).toEqual([
           { code, stdout: expect.stringMatching(new RegExp(`^${line.source}\n`, 'mu')) },
         ]);
-        // Where it shows no line headless, its row says so.
+        // If the host shows no line when it runs without a terminal, its row says so.
         if (played.messages === null) expect(row.silentAs.length).toBeGreaterThan(0);
         else expect(played.messages).toEqual([expect.stringMatching(line)]);
       }

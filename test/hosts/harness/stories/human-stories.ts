@@ -84,7 +84,7 @@ export const humanStories: readonly Story[] = [
       });
       expect(counts).toEqual([1, 1]);
       expect(played.session.latch).not.toBeNull();
-      // Said after the end: how the turn ended stays.
+      // The human said it after the end, so the outcome stays.
       expect(played.session.outcome).toBe('stagnant');
     },
   },
@@ -99,7 +99,7 @@ export const humanStories: readonly Story[] = [
       const played = await play({
         scripts: [script('leaver', steps)],
         async drive({ say: tell, untildone: ours }) {
-          // A host that names no session is known by the one that has stopped here before.
+          // If a host does not name its session to commands, the session that stopped here before is taken.
           await tell('Are you ready?');
           await tell('Do it.');
           status = await ours('status');
