@@ -154,6 +154,21 @@ describe('a turn that runs', () => {
     expect(driver.state.settled?.outcome).toBe('paused');
   });
 
+  it('V12: an agent whose command asks to stop while its stop waits for checks or a countdown ends as paused', () => {
+    const asked = createCoreDriver({ goalChecks: ['unit'] });
+    const run = createCoreDriver({ goalChecks: ['unit'], descriptor: { judgesGoal: true } });
+    const told = createCoreDriver({ descriptor: { mode: 'told' } });
+    for (const driver of [asked, run, told]) {
+      driver.says();
+      if (driver === told) driver.plans('write the parser');
+      driver.works();
+      expect(driver.stops().decision?.answer).toBe('wait');
+      const { decision } = driver.happens({ type: 'model-paused', reason: '', asked: true });
+      expect(decision).toMatchObject({ answer: 'let-go', reason: 'paused-by-model', outcome: 'paused' });
+      expect(driver.state).toMatchObject({ parked: null, timer: null, settled: { outcome: 'paused' } });
+    }
+  });
+
   it('C3: a run that is paused while it waits is stopped as aborted', () => {
     const driver = createCoreDriver({ goalChecks: ['unit'], descriptor: { judgesGoal: true } });
     driver.says();

@@ -40,7 +40,10 @@ export const workReducers = byEvent({
   'model-paused'(state, { reason, asked, at }) {
     if (state.pause?.by === 'human') return state;
     const said = reason === '' ? null : reason;
-    return { ...cancelParked(state), pause: { by: 'model', reason: said, at, ...(asked && { asked }) } };
+    // A command may ask for it while a stop attempt waits: that is decided by it.
+    const { parked } = state;
+    const calm = asked === true ? { ...cancelParked(state), parked } : cancelParked(state);
+    return { ...calm, pause: { by: 'model', reason: said, at, ...(asked && { asked }) } };
   },
   /** G9: limits are nobody's failure; other errors are counted by signature. */
   'error-occurred'(state, event) {

@@ -64,8 +64,8 @@ export const workMutations = mutationsOf({
       why: 'the model lifts the pause of the human',
     },
     'model-pause-epoch': {
-      find: "return { ...cancelParked(state), pause: { by: 'model'",
-      replace: "return { ...state, parked: null, timer: null, pause: { by: 'model'",
+      find: '{ ...cancelParked(state), parked } : cancelParked(state);',
+      replace: '{ ...state, timer: null } : { ...state, parked: null, timer: null };',
       why: 'a text on its way arrives after the pause',
     },
     'error-keeps-countdown': {
