@@ -132,11 +132,15 @@ function describeRecord(session: Session, now: number) {
 /** A stop or a pause after the end of the turn, whose outcome stays (V12); null: there is none. */
 export function describeLaterHold(session: Session, now: number): string | null {
   const { latch, pause, settled } = session;
-  if (settled === null || !hadEndedOtherwise(session, latch === null ? 'paused' : 'aborted')) return null;
-  if (latch !== null) return `stopped by you since ${formatClock(latch.at, now)} (${latch.how})`;
-  if (pause === null) return null;
-  const why = pause.reason === null ? '' : ` (${pause.reason})`;
-  return `${pauses[pause.by]} since ${formatClock(pause.at, now)}${why}`;
+  if (settled === null) return null;
+  const holds: string[] = [];
+  if (latch !== null && hadEndedOtherwise(session, 'aborted'))
+    holds.push(`stopped by you since ${formatClock(latch.at, now)} (${latch.how})`);
+  if (pause !== null && hadEndedOtherwise(session, 'paused')) {
+    const why = pause.reason === null ? '' : ` (${pause.reason})`;
+    holds.push(`${pauses[pause.by]} since ${formatClock(pause.at, now)}${why}`);
+  }
+  return holds.length === 0 ? null : holds.join('; ');
 }
 
 /** The plan of a file, which `plan import` keeps: no agent is behind it, and none ever will be. */

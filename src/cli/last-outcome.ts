@@ -5,10 +5,23 @@ import { endSentence } from '../core/end-sentence.ts';
 import type { State } from '../core/state.ts';
 import { frozenPolicy } from '../engine/policy.ts';
 import { eventOf, settlementOf } from '../engine/session-record.ts';
-import type { Store } from '../engine/store.ts';
+import type { Store, StoredDecision } from '../engine/store.ts';
+import { describeLaterHold } from './describe-session.ts';
 
 /** For scripts: there is no outcome yet, or the process of the session is gone. */
 export const noOutcomeExitCode = 8;
+
+/**
+ * The last decision about the turn. If the human stopped or paused the session after the end, later decisions only say that
+ * (V12). Null: there is none.
+ */
+export async function findTurnDecision(store: Store, session: State): Promise<StoredDecision | null> {
+  const [newest = null] = await store.decisions(session.id, 1);
+  const { settled } = session;
+  if (settled === null || describeLaterHold(session, settled.at) === null) return newest;
+  const decisions = await store.decisions(session.id, Number.MAX_SAFE_INTEGER);
+  return decisions.find(({ at }) => at <= settled.at) ?? newest;
+}
 
 /** A stop that had to wait is recorded as several decisions; the one with the outcome is among these. */
 const recentDecisions = 20;

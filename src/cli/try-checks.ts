@@ -11,7 +11,7 @@ import { createTimedLine } from './timed-line.ts';
 /** A human does not wait longer for a command that only sets something up. */
 const patienceSeconds = 60;
 /** Enough lines to tell which failure it is; `untildone verify` shows more. */
-const mostFailedLines = 3;
+const mostFailedLines = 5;
 
 type TryOptions = Readonly<{ directory: string; patienceSeconds?: number }>;
 

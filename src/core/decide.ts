@@ -23,6 +23,7 @@ const reducers: Reducers = {
 /** After these a parked stop attempt is decided again. */
 const endingWaits: ReadonlySet<EventType> = new Set([
   'human-resumed',
+  'model-paused',
   'check-finished',
   'final-run-ended',
   'checks-overdue',

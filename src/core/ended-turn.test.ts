@@ -54,6 +54,17 @@ describe.each(hosts)('in $name', ({ options }) => {
     expect(isGoalProved(driver.state)).toBe(true);
   });
 
+  it('V12: the agent pauses itself after the end: a host that asks it once more gets no second outcome', () => {
+    const driver = afterDone(options);
+    const { settled } = driver.state;
+    driver.happens({ type: 'model-paused', reason: '', byCommand: true });
+    driver.happens({ type: 'activity-seen' });
+    const { decision } = driver.stops();
+    expect(decision).toMatchObject({ answer: 'let-go', reason: 'paused-by-model', outcome: null });
+    expect(driver.state).toMatchObject({ settled, pause: { by: 'model' } });
+    expect(isGoalProved(driver.state)).toBe(true);
+  });
+
   it('V12: to resume it afterwards lifts the stop or the pause, and decides nothing anew', () => {
     for (const type of ['human-aborted', 'human-paused'] as const) {
       const driver = afterDone(options);
@@ -152,6 +163,21 @@ describe('a turn that runs', () => {
     expect(driver.state.settled).toMatchObject({ outcome: 'paused', reason: 'paused-by-human' });
     driver.happens({ type: 'human-aborted', how: 'untildone stop' });
     expect(driver.state.settled?.outcome).toBe('paused');
+  });
+
+  it('V12: an agent whose command asks to stop while its stop waits for checks or a countdown ends as paused', () => {
+    const hook = createCoreDriver({ goalChecks: ['unit'] });
+    const run = createCoreDriver({ goalChecks: ['unit'], descriptor: { judgesGoal: true } });
+    const told = createCoreDriver({ descriptor: { mode: 'told' } });
+    for (const driver of [hook, run, told]) {
+      driver.says();
+      if (driver === told) driver.plans('write the parser');
+      driver.works();
+      expect(driver.stops().decision?.answer).toBe('wait');
+      const { decision } = driver.happens({ type: 'model-paused', reason: '', byCommand: true });
+      expect(decision).toMatchObject({ answer: 'let-go', reason: 'paused-by-model', outcome: 'paused' });
+      expect(driver.state).toMatchObject({ parked: null, timer: null, settled: { outcome: 'paused' } });
+    }
   });
 
   it('C3: a run that is stopped after a pause ends as aborted', () => {

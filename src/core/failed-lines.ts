@@ -4,7 +4,7 @@ import { stripTerminalControls } from './safe-text.ts';
 
 /** Marks of test programs, and words that programs print before an error. Capitals matter: "0 failed" is no failure. */
 const failureMark =
-  /[✖✗✘✕×]|\bFAIL(?:ED|URES?)?\b|\bnot ok\b|(?:Error|Exception)\b|\berrors?(?:\[\w+\])?(?=[ :]|$)|\bERROR\b|\bfatal:|\bpanic(?:ked)?\b|^E {2}|^\s*● /u;
+  /[✖✗✘✕×]|\bFAIL(?:ED|URES?)?\b|\bnot ok\b|(?:Error|Exception)(?=\s*(?:[:[(]|$))|\berrors?(?:\[\w+\])?(?=[ :]|$)|\bERROR\b|\bfatal:|\bpanic(?:ked)?\b|^E {2}|^\s*● /u;
 /** What was expected and what was there. It stands below a mark, so the line before it adds nothing. */
 const failureDetail =
   /^\s*(?:error|[Ee]xpected|[Rr]eceived|[Aa]ctual|[Gg]ot|[Ww]ant(?:ed)?|left|right)\b *:|^\s*expect\(/u;
@@ -13,7 +13,7 @@ const announcement = /(?::|\|-)\s*$|^\s*--- FAIL:/u;
 const passedTest = /^\s*(?:[✓✔√]|ok\b|PASS\b|--- PASS)|\.\.\. ok$|\bPASSED\b/u;
 /** Rulers, headings, frames of a stack, counts, fields that repeat the message, and what npm says of any failed script. */
 const noise =
-  /^\s*[=\-_⎯─]{4}|^\s*---$|^=== |^\s*\^[\^~ ]*$|^\s*✖ failing tests:$|^\s*at |^\s*(?:# |ℹ )|^\s*(?:name|code|type|failureType|operator): |^npm (?:error|ERR!)|\b(?:0|no) (?:errors?|failures?)\b/u;
+  /^\s*[=\-_⎯─]{4}|^\s*---$|^=== |^\s*\^[\^~ ]*$|^\s*✖ failing tests:$|^\s*at |^\s*(?:# |ℹ )|^\s*(?:name|code|type|failureType|operator): |^npm (?:error|ERR!)(?! Missing script)|\b(?:0|no) (?:errors?|failures?|FAIL(?:ED|URES?)?)\b|^Node\.js v\d/u;
 /** A test program prints the name of a test when it fails, and again above the reason. */
 const testNameStart = /^\s*(?:[✖✗✘✕×●]|FAIL\b)/u;
 const duration = / \(?[\d.]+ ?m?s\)?$/u;

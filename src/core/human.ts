@@ -139,12 +139,9 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   return seeFingerprint({ ...fresh, work: { ...work, writesAtFingerprint: work.writes } }, event);
 }
 
-/** The outcome of the ended turn, and the policy that it was judged by. */
-function keepTurnEnd({
-  settled,
-  policyHash,
-  recordBroken,
-}: State): Pick<State, 'settled' | 'policyHash' | 'recordBroken'> {
+/** The outcome of the ended turn, and what it was judged by. */
+function keepTurnEnd(state: State): Pick<State, 'settled' | 'policyHash' | 'recordBroken'> {
+  const { settled, policyHash, recordBroken } = state;
   return { settled, policyHash, recordBroken };
 }
 

@@ -138,10 +138,15 @@ export const stopRules = [
       'A countdown from an earlier run was too old to act on. Send a message or run `untildone resume`.';
     return letGo('paused', sentence, { by: pause.by });
   }),
-  rule('paused-by-model', 'Did the agent pause because it needs a human?', ({ state: { pause } }) => {
+  rule('paused-by-model', 'Did the agent pause because it needs a human?', ({ state }) => {
+    const { pause } = state;
     if (pause?.by !== 'model') return null;
     const { by, reason } = pause;
-    return letGo('paused', agentPauseSentence(pause), { by, reason });
+    const sentence = agentPauseSentence(pause);
+    // A human may type `untildone stop` inside the host after the end: the host then lets the agent answer once more.
+    if (hadEndedOtherwise(state, 'paused'))
+      return skip(`${sentence} ${keptOutcomeSentence(state)}`, { by, reason });
+    return letGo('paused', sentence, { by, reason });
   }),
   // Told hosts may idle twice, or after an abort on an idle session: that is no new stop (E4).
   rule(

@@ -105,7 +105,7 @@ function listFailedChecks({ goal, plan }: State): string[] {
 /** For people, behind the sentence of the outcome. Empty: no check failed both before the work and last. */
 export function failedBeforeSentence(state: State): string {
   const checks = findFailedBefore(state, listFailedChecks(state));
-  const named = checks.slice(0, 3).map((check) => oneLine(displayName(bareCheck(check)), 80));
+  const named = checks.slice(0, 3).map((check) => `"${oneLine(displayName(bareCheck(check)), 80)}"`);
   const more = checks.length > named.length ? ` and ${checks.length - named.length} more` : '';
   const subject = `The check${checks.length === 1 ? '' : 's'} ${named.join(', ')}${more}`;
   return checks.length === 0 ? '' : `${subject} failed before the work began too.`;

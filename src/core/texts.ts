@@ -300,7 +300,8 @@ function unchangedLine({ state, counts, level }: TextContext): string {
 
 function lastPart({ counts, level }: TextContext): string {
   const open = openCount(counts);
-  const shown = open === 0 ? 'what is missing' : `the ${open} open todos`;
+  const openTodos = open === 1 ? 'the open todo' : `the ${open} open todos`;
+  const shown = open === 0 ? 'what is missing' : openTodos;
   return level === 3
     ? `This is the last reminder: without progress the system ends the run as stagnant and shows the human ${shown}.`
     : '';

@@ -39,8 +39,10 @@ export const workReducers = byEvent({
   },
   'model-paused'(state, { reason, byCommand, at }) {
     if (state.pause?.by === 'human') return state;
+    // A command of the agent may ask to stop while a stop attempt waits: the pause then decides that attempt.
+    const parked = byCommand === true ? state.parked : null;
     const pause = { by: 'model', reason: reason === '' ? null : reason, at } as const;
-    return { ...cancelParked(state), pause: byCommand ? { ...pause, byCommand } : pause };
+    return { ...cancelParked(state), parked, pause: byCommand ? { ...pause, byCommand } : pause };
   },
   /** G9: limits are nobody's failure; other errors are counted by signature. */
   'error-occurred'(state, event) {

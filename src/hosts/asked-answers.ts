@@ -208,13 +208,15 @@ export function createAnswers(context: Context) {
         await store.append([{ ...made, id: `${id}:look`, type: 'workspace-seen', fingerprint }]);
       const problem = configuration.problem();
       const off = `off for this message, because the configuration is broken: ${problem}`;
-      if (problem !== null) return letGo(off);
+      const ignored = isFirst ? ignoredVariables() : null;
+      if (problem !== null) return letGo(ignored, off);
       // Behind the message, whose turn takes it up (V7).
       const handed = settings.mode === 'enforce' && !isOff(settings, call.agent.name);
       const taken = handed
         ? await takeWaitingPlans({ ...context, engine: runtime }, sessionId, descriptor)
         : null;
-      return taken === null ? letGo(null) : { ...letGo(takenPlanMessage(taken)), text: takenPlanText(taken) };
+      if (taken === null) return letGo(ignored);
+      return { ...letGo(ignored, takenPlanMessage(taken)), text: takenPlanText(taken) };
     }
     const isNotice = speaker.type === 'notice' && !isOurs;
     if (isNotice && !isDriven && wasBrokenOff(told.trail, mayStop))
@@ -402,11 +404,15 @@ export function createAnswers(context: Context) {
   }
 
   /** With what the project asks for and nobody accepted: an agent may just have written it (V10). */
-  function letGo(message: string | null): HookAnswer {
-    const { ignored, strangers = [] } = hook;
-    const variables = ignored.length === 0 ? null : ignoredSentence(ignored, strangers);
-    const told = [message, configuration.pending(), variables].filter((part) => part !== null).join(' ');
+  function letGo(...messages: readonly (string | null)[]): HookAnswer {
+    const told = [...messages, configuration.pending()].filter((part) => part !== null).join(' ');
     return { message: told === '' ? null : told };
+  }
+
+  /** Told once, at the first message of a session: `doctor` tells it whenever it is asked. */
+  function ignoredVariables(): string | null {
+    const { ignored, strangers = [] } = hook;
+    return ignored.length === 0 ? null : ignoredSentence(ignored, strangers);
   }
 
   /** Hooks that are asked about one stop may get the same answer: an event is taken once, and so is this one. */

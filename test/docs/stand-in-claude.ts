@@ -15,8 +15,9 @@ const prompt = words[words.indexOf('-p') + 1];
 if (prompt === undefined || !words.includes('-p')) console.log('2.1.325 (Claude Code)');
 else {
   const settings = JSON.parse(readFileSync('.claude/settings.local.json', 'utf8')) as Settings;
+  const sessionId = words[words.indexOf('--session-id') + 1];
   const call = (payload: Readonly<Record<string, unknown>>) => {
-    const input = JSON.stringify({ ...payload, cwd: process.cwd() });
+    const input = JSON.stringify({ ...payload, session_id: sessionId, cwd: process.cwd() });
     for (const { hooks } of settings.hooks[String(payload['hook_event_name'])] ?? [])
       for (const { command } of hooks) execSync(command, { input, stdio: ['pipe', 'ignore', 'inherit'] });
   };

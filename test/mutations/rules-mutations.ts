@@ -84,8 +84,8 @@ export const rulesMutations = mutationsOf({
       why: 'a stop attempt after the end takes the outcome away',
     },
     'rule-paused-resettles': {
-      find: "if (hadEndedOtherwise(state, 'paused'))",
-      replace: 'if (false)',
+      find: "if (hadEndedOtherwise(state, 'paused'))\n      return skip(`You",
+      replace: 'if (false)\n      return skip(`You',
       why: 'a pause after the end takes the outcome away',
     },
     'rule-paused-by-human-silent': {

@@ -59,13 +59,13 @@ export const workMutations = mutationsOf({
       why: 'goal checks are not run after work without a plan',
     },
     'model-pause-replaces': {
-      find: "if (state.pause?.by === 'human') return state;\n    const pause",
-      replace: 'const pause',
+      find: "if (state.pause?.by === 'human') return state;\n    // A command",
+      replace: '// A command',
       why: 'the model lifts the pause of the human',
     },
     'model-pause-epoch': {
-      find: 'return { ...cancelParked(state), pause: byCommand',
-      replace: 'return { ...state, parked: null, timer: null, pause: byCommand',
+      find: 'return { ...cancelParked(state), parked, pause: byCommand',
+      replace: 'return { ...state, parked, timer: null, pause: byCommand',
       why: 'a text on its way arrives after the pause',
     },
     'error-keeps-countdown': {

@@ -92,7 +92,7 @@ describe('P51: a check that failed before the work began', () => {
     writeFileSync(check, 'echo "not ok 2 - other"\nexit 1\n');
     const { code, out } = await line.run('run', 'Fix sum.', '--auto', '--check', 'sh check.sh');
     expect(code, out).toBe(5);
-    const before = 'The check sh check.sh failed before the work began too.';
+    const before = 'The check "sh check.sh" failed before the work began too.';
     expect(out).toContain(`No progress after 3 continuations. ${before}`);
     const report = (await line.run('report')).out;
     expect(report).toContain('failed before the work began too');

@@ -43,8 +43,18 @@ describe.each([
       'u',
     );
     expect(out).toMatch(held);
+    expect(out, 'not what was decided about the stop after the end').toMatch(/last +may stop: stagnant/u);
     expect((await bench.run('why')).out).toContain(`Since then: ${words} since `);
   });
+});
+
+it('V12: a pause after a stop is told beside it', async () => {
+  const host = await addStagnantSession(bench);
+  await host.says('stop');
+  await bench.run('pause', '--reason', 'lunch');
+  const words =
+    /ended: stagnant; stopped by you since \S+ \(told to stop\); paused by you since \S+ \(lunch\)/u;
+  expect((await bench.run('status')).out).toMatch(words);
 });
 
 it('V12: a "stop" that is typed after the end changes nothing in the report', async () => {

@@ -11,7 +11,7 @@ import * as describe from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
 import { findSession, newest, sessionsHere, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { findLastOutcome, noOutcomeExitCode } from '../last-outcome.ts';
+import { findLastOutcome, findTurnDecision, noOutcomeExitCode } from '../last-outcome.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
 import { count, createPaint, fields, refuse, shown, tell } from '../print.ts';
 import { describeCurrentState } from '../session-process.ts';
@@ -111,7 +111,7 @@ async function look(
 ) {
   const { id, descriptor, agent, createdAt, updatedAt, turn, settled, latch, pause, leftOver } = session;
   const { host, mode: hostMode, kind, directory } = descriptor;
-  const [lastDecision = null] = await store.decisions(id, 1);
+  const lastDecision = await findTurnDecision(store, session);
   const state = await describeCurrentState(store, session, clock.now());
   const next = nextTodos(session.plan, namedTodos).map(({ title }) => title);
   return {

@@ -16,6 +16,7 @@ import { describeAnswer, describeLaterHold, nameSession } from '../describe-sess
 import { formatAge, formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
+import { findTurnDecision } from '../last-outcome.ts';
 import { createPaint, fields, shown } from '../print.ts';
 import { checkName, formatClock, whyNotPassed } from '../show/words.ts';
 
@@ -61,7 +62,7 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
   const name = `Session ${nameSession(session)}`;
   const [newest] = await store.decisions(session.id, 1);
   const latest = newest?.sequence ?? 0;
-  const number = wanted ?? (await findLastOfTurn(store, session)) ?? latest;
+  const number = wanted ?? (await findTurnDecision(store, session))?.sequence ?? latest;
   const failed = wanted === null ? (failedStops(io.env, session.id).at(-1) ?? null) : null;
   const untried = failed === null ? 'the agent has not tried to stop.' : describeUndecided(failed, io);
   const none = `${name} has no decision yet: ${untried}`;
@@ -87,15 +88,6 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
     refusals: wanted === null ? await refusalsBefore(store, session, stored) : [],
     ...(await explainDecision(store, stored)),
   };
-}
-
-/** The last decision of a turn after which the human held the session, since later ones only say that; null: no such hold (V12). */
-async function findLastOfTurn(store: Store, session: State): Promise<number | null> {
-  const { settled } = session;
-  const isHeldLater = settled !== null && describeLaterHold(session, settled.at) !== null;
-  if (!isHeldLater) return null;
-  const decisions = await store.decisions(session.id, Number.MAX_SAFE_INTEGER);
-  return decisions.find(({ at }) => at <= settled.at)?.sequence ?? null;
 }
 
 /** In the order in which they are asked. */

@@ -63,7 +63,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     'session.status'({ status }) {
       // A retry is busy too; the end of both comes as an idle.
       if (!['busy', 'retry'].includes(String(recordOf(status)['type']))) return;
-      if (!memory.busy) Object.assign(memory, { failedSinceBusy: false, answeredSinceBusy: false });
+      if (!memory.busy)
+        Object.assign(memory, { failedSinceBusy: false, abortedSinceBusy: false, answeredSinceBusy: false });
       memory.busy = true;
     },
     'session.idle'() {
@@ -81,6 +82,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       memory.failedSinceBusy = true;
       if (memory.leaving) return;
       const read = readHostError(error, clock.now());
+      memory.abortedSinceBusy ||= read.type === 'human-aborted';
       if (read.type === 'human-aborted') aborted('interrupted');
       else later(read, `error/${eventId}`);
     },
@@ -140,6 +142,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     // An abort between two steps has no event of its own.
     const isAbort = error !== null && readHostError(error, clock.now()).type === 'human-aborted';
     const isStopped = [...memory.holds].some(({ why }) => why === stopped.why);
+    if (isAbort) memory.abortedSinceBusy = true;
     if (isAbort && !isStopped) aborted('interrupted');
     // An answer to a continuation counts once the model has begun it.
     else if (messageId !== before && continuation() === null)
@@ -194,7 +197,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     if (memory.lastStep?.finish === null && !memory.failedSinceBusy)
       await new Promise<void>((resolve) => clock.wake(clock.now() + errorDelayMs, resolve));
     if (memory.busy) return;
-    const facts = factsOf(memory);
+    // An abort is told as an error, and only after this idle: it is no failure.
+    const facts = memory.abortedSinceBusy
+      ? { ...factsOf(memory), end: 'cancelled' as const }
+      : factsOf(memory);
     const fingerprint = headless ? null : await prepareStop();
     if (memory.busy) return;
     await closeCompaction(`compaction-failed/${eventId}`);

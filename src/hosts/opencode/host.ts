@@ -100,6 +100,8 @@ export function createMemory() {
     info: null as ReturnType<typeof readSession>,
     /** Until the next step: idles that follow are echoes. */
     failedSinceBusy: false,
+    /** By the human: told as an error, and the turn has not failed. */
+    abortedSinceBusy: false,
     lastStep: null as ReturnType<typeof readStep>,
     asked: null as HostMessage | null,
     lastText: null as { messageId: string; text: string } | null,
