@@ -144,7 +144,8 @@ export const stopRules = [
     const { by, reason } = pause;
     const sentence = agentPauseSentence(pause);
     // A human may type `untildone stop` inside the host after the end: the host then lets the agent answer once more.
-    if (hadEndedOtherwise(state, 'paused'))
+    const isTypedAfterEnd = pause.byCommand === true && state.settled !== null;
+    if (isTypedAfterEnd && hadEndedOtherwise(state, 'paused'))
       return skip(`${sentence} ${keptOutcomeSentence(state)}`, { by, reason });
     return letGo('paused', sentence, { by, reason });
   }),
